@@ -1,0 +1,2 @@
+//! unsnarl.
+fn main() {}

@@ -1,0 +1,171 @@
+//! One event: 32 bytes, appended by one thread to its current chunk.
+
+use crate::layout::Pod;
+
+/// What happened. The numbers are part of the format.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// A thread's first read of a location in its turn, or its first at a further site.
+    Read = 1,
+    /// The first write of a turn.
+    Write = 2,
+    /// An atomic read-modify-write that opens a turn.
+    Update = 3,
+    /// Closes a turn: its last read. `other` is the thread whose read it was, `tick` that thread's time.
+    LastRead = 4,
+    /// Closes a turn: its last write, likewise.
+    LastWrite = 5,
+    /// Windows of this location end here: events were thinned after this point.
+    Gap = 6,
+    /// A mutex or write lock was taken. `value` is the lock's address in this and the following.
+    Acquire = 10,
+    /// A mutex or write lock is about to be given back.
+    Release = 11,
+    /// A read lock was taken.
+    AcquireShared = 12,
+    /// A read lock is about to be given back.
+    ReleaseShared = 13,
+    /// A wait on a condition variable begins. `value` is the condition's address.
+    WaitBegin = 14,
+    /// The wait is over.
+    WaitEnd = 15,
+    /// One waiter is woken.
+    Signal = 16,
+    /// All waiters are woken.
+    Broadcast = 17,
+    /// A semaphore is raised.
+    SemaphorePost = 18,
+    /// A semaphore was lowered.
+    SemaphoreWait = 19,
+    /// A thread arrives at a barrier.
+    BarrierEnter = 20,
+    /// A thread leaves a barrier.
+    BarrierLeave = 21,
+    /// A thread is about to be created. `object` is its id.
+    ThreadCreate = 22,
+    /// The first event of a thread. `other` is its creator.
+    ThreadStart = 23,
+    /// The last event of a thread.
+    ThreadEnd = 24,
+    /// A thread was joined. `object` is its id.
+    ThreadJoin = 25,
+    /// Heap memory that became shared was allocated here. `object` is the location.
+    Allocated = 26,
+    /// The process forked. `value` is the child's pid.
+    Fork = 28,
+    /// A set of held locks: `object` is its id, `other` the set without its last lock, `value` that lock's address.
+    Lockset = 29,
+    /// From here on the chunk belongs to thread `other`.
+    Owner = 30,
+    /// The process is ending in an orderly way. `value` is the exit status where known.
+    Exit = 31,
+}
+
+impl EventKind {
+    /// The kind with this number.
+    pub fn from_number(number: u8) -> Option<EventKind> {
+        use EventKind::*;
+        const ALL: [EventKind; 26] = [
+            Read,
+            Write,
+            Update,
+            LastRead,
+            LastWrite,
+            Gap,
+            Acquire,
+            Release,
+            AcquireShared,
+            ReleaseShared,
+            WaitBegin,
+            WaitEnd,
+            Signal,
+            Broadcast,
+            SemaphorePost,
+            SemaphoreWait,
+            BarrierEnter,
+            BarrierLeave,
+            ThreadCreate,
+            ThreadStart,
+            ThreadEnd,
+            ThreadJoin,
+            Allocated,
+            Fork,
+            Lockset,
+            Owner,
+        ];
+        if number == Exit as u8 {
+            return Some(Exit);
+        }
+        ALL.into_iter().find(|&kind| kind as u8 == number)
+    }
+
+    /// Is this one of the accesses to a location?
+    pub fn is_access(self) -> bool {
+        matches!(
+            self,
+            EventKind::Read
+                | EventKind::Write
+                | EventKind::Update
+                | EventKind::LastRead
+                | EventKind::LastWrite
+        )
+    }
+}
+
+/// Bits of [`Event::flags`].
+pub mod flag {
+    /// An atomic operation: its order is the true one.
+    pub const ATOMIC: u8 = 1;
+    /// `value` is known.
+    pub const VALUE: u8 = 2;
+    /// This write is the freeing of the memory.
+    pub const FREE: u8 = 4;
+    /// Another thread was at the same location at the same time: the order may be wrong.
+    pub const UNCERTAIN: u8 = 8;
+}
+
+/// One event. The meaning of `object`, `other` and `value` depends on the kind.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// [`EventKind`] as a number.
+    pub kind: u8,
+    /// [`flag`] bits.
+    pub flags: u8,
+    /// Bytes accessed, for accesses.
+    pub size: u8,
+    /// Zero.
+    pub reserved: u8,
+    /// Where in which calling context: see [`crate::Context`].
+    pub leaf: u32,
+    /// Position in the process's total order of events.
+    pub tick: u64,
+    /// Accesses: the location.
+    pub object: u32,
+    /// Accesses: the set of locks held. Closing accesses: the thread.
+    pub other: u32,
+    /// Accesses: the content of memory before the access. Synchronization: the object's address.
+    pub value: u64,
+}
+
+// SAFETY: repr(C), no padding (4 × u8, u32, u64, 2 × u32, u64), and every bit pattern is valid.
+unsafe impl Pod for Event {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_kinds_agree() {
+        let mut known = 0;
+        for number in 0..=255 {
+            if let Some(kind) = EventKind::from_number(number) {
+                assert_eq!(kind as u8, number);
+                known += 1;
+            }
+        }
+        assert_eq!(known, 27);
+        assert_eq!(size_of::<Event>(), 32);
+    }
+}

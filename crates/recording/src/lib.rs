@@ -1,0 +1,26 @@
+//! The bytes that recorders (inside the tested program) and readers agree on.
+//!
+//! A recorder maps one sparse file per process and writes fixed-size records into its regions; whatever ends
+//! the process, the file keeps what was written. The runner copies the used parts into a compact file of the
+//! same format ([`compact`]), and [`parse`] turns either into a [`Recording`]. docs/formats.md describes the format.
+//!
+//! No dependencies and no `std`: the recorder uses this crate too.
+#![no_std]
+
+#[cfg(feature = "read")]
+extern crate alloc;
+
+mod event;
+mod layout;
+mod plan;
+#[cfg(feature = "read")]
+mod read;
+
+pub use event::{Event, EventKind, flag};
+pub use layout::{
+    CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
+    REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
+};
+pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan};
+#[cfg(feature = "read")]
+pub use read::{Damage, Module, Recording, ThreadEvent, compact, parse};
