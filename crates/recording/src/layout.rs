@@ -145,8 +145,12 @@ pub struct ThreadRecord {
     pub name: [u8; 16],
     /// Lowest and one past the highest address of its stack, zero where unknown.
     pub stack: [u64; 2],
+    /// The recorder's: what its start function is called with.
+    pub argument: u64,
+    /// The recorder's: the thread's handle in the target.
+    pub handle: u64,
     /// Zero: fills two cache lines.
-    pub reserved: [u64; 5],
+    pub reserved: [u64; 3],
 }
 
 /// One loaded module; followed by `path_bytes` bytes of path, padded to eight.
@@ -224,8 +228,10 @@ pub struct Location {
     pub block_offset: u32,
     /// 1 once its memory was given another life, or it was cut into pieces.
     pub ended: u32,
+    /// 1 once events were left out of its history.
+    pub gapped: u32,
     /// Zero: fills a cache line.
-    pub reserved: [u32; 3],
+    pub reserved: [u32; 2],
 }
 
 /// What one thread last did at one location in the location's current version.

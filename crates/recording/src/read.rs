@@ -89,6 +89,22 @@ pub struct ThreadEvent {
     pub event: Event,
 }
 
+impl ThreadEvent {
+    /// Was it recorded later than it happened, with the time of its thread's newest event before it?
+    pub fn is_stamped(&self) -> bool {
+        match self.kind {
+            EventKind::LastRead | EventKind::LastWrite => true,
+            EventKind::Release => self.event.other != self.thread,
+            _ => false,
+        }
+    }
+
+    /// The thread that did it: not the one that recorded it where a turn was closed by its successor.
+    pub fn actor(&self) -> u32 {
+        if self.is_stamped() { self.event.other } else { self.thread }
+    }
+}
+
 /// One process's recording, decoded.
 #[derive(Clone, Debug)]
 pub struct Recording {

@@ -1,0 +1,102 @@
+//! Plain accesses. The common case, an access to bytes that only this thread has used since they came to
+//! life, is decided here by one comparison and noted by two stores; everything else is in [`crate::cells`].
+
+use crate::cells::{self, BYTES, Kind, Touch};
+use crate::shadow::{self, Line};
+use crate::tls::{self, Tls};
+use crate::{context, thread};
+
+/// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
+#[inline(always)]
+pub unsafe fn aligned<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
+    let tls = tls::current();
+    let root = (*tls).root;
+    if !root.is_null() {
+        let block = shadow::block(root, address);
+        if !block.is_null() && address % SIZE == 0 {
+            let line = shadow::line_in(block, address);
+            let distance = (pc as u32).wrapping_sub((*tls).frame.function);
+            if distance < (*tls).frame.size {
+                let leaf = (*tls).frame.first_leaf + distance;
+                if own::<SIZE, WRITE>(line, tls, address, leaf) {
+                    return;
+                }
+            }
+        }
+    }
+    any(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, pc);
+}
+
+/// Notes the access if its bytes are this thread's own; false if it needs a closer look.
+#[inline(always)]
+unsafe fn own<const SIZE: usize, const WRITE: bool>(
+    line: *mut Line,
+    tls: *const Tls,
+    address: usize,
+    leaf: u32,
+) -> bool {
+    if SIZE == 8 {
+        if (&raw const (*line).owner).cast::<u64>().read() != (*tls).owner_pair {
+            return false;
+        }
+        let pair = leaf as u64 | (leaf as u64) << 32;
+        let (leaves, stamps) = if WRITE {
+            (&raw mut (*line).write, &raw mut (*line).write_stamp)
+        } else {
+            (&raw mut (*line).read, &raw mut (*line).read_stamp)
+        };
+        leaves.cast::<u64>().write(pair);
+        stamps.cast::<u32>().write((*tls).stamp_pair);
+        return true;
+    }
+    let half = (address >> 2) & 1;
+    let owner = (&raw const (*line).owner).cast::<u32>().add(half).read();
+    let leaves = if WRITE { &raw mut (*line).write } else { &raw mut (*line).read }.cast::<u32>().add(half);
+    if SIZE == 4 {
+        if owner != (*tls).id() {
+            return false;
+        }
+        leaves.write(leaf);
+        let stamps = if WRITE { &raw mut (*line).write_stamp } else { &raw mut (*line).read_stamp };
+        stamps.cast::<u16>().add(half).write((*tls).stamp());
+        return true;
+    }
+    // Smaller than half a word: only the repetition of what the half says of these bytes already.
+    if owner != (*tls).id() | BYTES || leaves.read() != leaf {
+        return false;
+    }
+    let masks = (&raw const (*line).read_stamp).cast::<u16>().add(half).read();
+    let mask = cells::byte_mask(address, SIZE) >> (half * 4);
+    let seen = if WRITE { masks >> 4 } else { masks };
+    if seen & mask != mask {
+        return false;
+    }
+    (&raw mut (*line).write_stamp).cast::<u16>().add(half).write((*tls).stamp());
+    true
+}
+
+/// Any access: unaligned, of any length, or not this thread's own.
+#[cold]
+#[inline(never)]
+pub unsafe fn any(address: usize, size: usize, kind: Kind, pc: usize) {
+    range(address, size, kind, 0, pc);
+}
+
+/// An access with event flags; `size` may be large.
+pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let leaf = context::leaf(thread.tls, pc);
+    touch_range(thread, address, size, Touch { kind, flags, leaf });
+    thread::leave(thread);
+}
+
+/// With the thread already in the recorder.
+pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usize, touch: Touch) {
+    let end = address.saturating_add(size);
+    let mut at = address;
+    while at < end {
+        let next = ((at | 7) + 1).min(end);
+        cells::touch(thread, at, next - at, touch);
+        at = next;
+    }
+}

@@ -1,0 +1,650 @@
+//! Who touched which bytes so far, in private memory: the state of bytes before several threads use them.
+//!
+//! Each half of a [`Line`] describes four bytes. Its `owner` says how:
+//!
+//! - 0: untouched.
+//! - a thread's id: only this thread has touched them, always all four at once (or neighbours that were
+//!   touched together); `read` and `write` hold the leaves of its last read and write, the stamps their times.
+//! - id | [`BYTES`]: only this thread, but parts of it. `read` holds for the bytes in the low four bits of
+//!   `read_stamp`, `write` for those in the next four; `write_stamp` is the time of both.
+//! - [`SPLIT`] | index: too different to share one description: each byte has a [`ByteCell`].
+//! - [`SHARED`] | index: several threads have used them: [`crate::location`] knows the rest.
+//!
+//! Deviation from the design: a location's very first turn keeps its last read and last write only, since
+//! nothing can precede its first ones.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use recording::{Event, EventKind, Location, RegionId};
+
+use crate::location;
+use crate::shadow::{self, Line};
+use crate::thread::Thread;
+use crate::{log, mapping, noise, spin};
+
+pub const SHARED: u32 = 1 << 31;
+pub const SPLIT: u32 = 1 << 30;
+pub const BYTES: u32 = 1 << 29;
+const ID: u32 = BYTES - 1;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+    /// Atomic read-modify-write.
+    Update,
+}
+
+/// What is done to bytes.
+#[derive(Clone, Copy)]
+pub struct Touch {
+    pub kind: Kind,
+    /// [`recording::flag`] bits for the event, should there be one.
+    pub flags: u8,
+    pub leaf: u32,
+}
+
+impl Touch {
+    fn reads(self) -> bool {
+        self.kind != Kind::Write
+    }
+
+    fn writes(self) -> bool {
+        self.kind != Kind::Read
+    }
+}
+
+/// The description of one byte of a split half.
+#[repr(C)]
+struct ByteCell {
+    owner: u32,
+    read: u32,
+    write: u32,
+    read_stamp: u16,
+    write_stamp: u16,
+}
+
+/// Split halves have room for this many times four bytes: 16 MiB. Beyond it neighbours' older accesses are
+/// forgotten instead, and counted.
+const SPLITS: usize = 1 << 18;
+static SPLIT_TABLE: core::sync::atomic::AtomicPtr<[ByteCell; 4]> =
+    core::sync::atomic::AtomicPtr::new(core::ptr::null_mut());
+static SPLITS_USED: AtomicU32 = AtomicU32::new(1);
+/// Head of the list of free split records, linked through their first owner field.
+static SPLITS_FREE: AtomicU32 = AtomicU32::new(0);
+static SPLITS_LOCK: AtomicU32 = AtomicU32::new(0);
+
+/// Lines are changed under one of these, by address; each on a cache line of its own.
+#[repr(align(64))]
+struct Stripe(AtomicU32);
+const STRIPES: usize = 1024;
+static LOCKS: [Stripe; STRIPES] = [const { Stripe(AtomicU32::new(0)) }; STRIPES];
+
+pub unsafe fn start() -> bool {
+    let table = mapping::reserve(SPLITS * size_of::<[ByteCell; 4]>()).cast();
+    SPLIT_TABLE.store(table, Ordering::Release);
+    !table.is_null()
+}
+
+fn stripe(address: usize) -> &'static AtomicU32 {
+    &LOCKS[(address >> 3).wrapping_mul(0x9e37_79b1) >> 7 & (STRIPES - 1)].0
+}
+
+/// In a forked child: the threads that held these may be no more.
+pub fn unlock_after_fork() {
+    for stripe in &LOCKS {
+        stripe.0.store(0, Ordering::Relaxed);
+    }
+    SPLITS_LOCK.store(0, Ordering::Relaxed);
+}
+
+/// The bytes of an access as bits, bit 0 for the first byte of its aligned word.
+#[inline(always)]
+pub fn byte_mask(address: usize, size: usize) -> u16 {
+    (((1u32 << size) - 1) << (address & 7)) as u16
+}
+
+/// Locations that one access within a word concerns.
+pub struct Concerned {
+    pub locations: [u32; 8],
+    pub count: usize,
+}
+
+impl Concerned {
+    fn none() -> Concerned {
+        Concerned { locations: [0; 8], count: 0 }
+    }
+
+    fn add(&mut self, location: u32) {
+        if self.count == 0 || self.locations[self.count - 1] != location {
+            self.locations[self.count] = location;
+            self.count += 1;
+        }
+    }
+
+    pub fn as_slice(&self) -> &[u32] {
+        &self.locations[..self.count]
+    }
+}
+
+/// A plain access within one aligned word.
+pub unsafe fn touch(thread: &mut Thread, address: usize, size: usize, touch: Touch) {
+    let line = shadow::line(address);
+    if line.is_null() {
+        return;
+    }
+    if is_contended(thread, line, address) {
+        // Before any state changes: what the delay lets others do must not be taken for our doing.
+        noise::at_access(thread);
+    }
+    // A location that is cut or ended by another thread between the two steps is looked up anew.
+    for _ in 0..16 {
+        if let Some(only) = sole_location(line, address, size) {
+            if location::touch(thread, only, touch) {
+                return;
+            }
+        }
+        let lock = stripe(address);
+        if !spin::lock(lock) {
+            return;
+        }
+        let concerned = look(thread, line, address, size, touch);
+        spin::unlock(lock);
+        let mut done = true;
+        for &location in concerned.as_slice() {
+            done &= location::touch(thread, location, touch);
+        }
+        if done {
+            return;
+        }
+    }
+}
+
+/// An atomic access within one aligned word: `operate` is called at the one moment that counts in the order of
+/// all accesses to these bytes, and says what kind it turned out to be.
+pub unsafe fn touch_atomically(
+    thread: &mut Thread,
+    address: usize,
+    size: usize,
+    flags: u8,
+    leaf: u32,
+    operate: &mut dyn FnMut() -> Kind,
+) {
+    let line = shadow::line(address);
+    if line.is_null() {
+        operate();
+        return;
+    }
+    if is_contended(thread, line, address) {
+        noise::at_access(thread);
+    }
+    let lock = stripe(address);
+    if !spin::lock(lock) {
+        operate();
+        return;
+    }
+    // Which locations it concerns must be known before the operation, its kind only afterwards; so bytes of
+    // this thread alone are noted afterwards, and others' bytes become locations first.
+    let concerned = look_at_others(thread, line, address, size);
+    for &location in concerned.as_slice() {
+        location::lock(location);
+    }
+    let before = location::content(address, size);
+    let kind = operate();
+    let touch = Touch { kind, flags, leaf };
+    for &location in concerned.as_slice() {
+        location::touch_locked(thread, location, touch, before);
+        location::unlock(location);
+    }
+    note_own(thread, line, address, size, touch);
+    spin::unlock(lock);
+}
+
+/// Do other threads use these bytes too?
+unsafe fn is_contended(thread: &Thread, line: *const Line, address: usize) -> bool {
+    let owner = (*line).owner[(address >> 2) & 1];
+    owner & SHARED != 0 || (owner & (SPLIT | SHARED) == 0 && owner != 0 && owner & ID != thread.id)
+}
+
+/// The one location that is exactly these bytes, as far as can be told without the lock.
+#[inline]
+unsafe fn sole_location(line: *const Line, address: usize, size: usize) -> Option<u32> {
+    let owner = (&raw const (*line).owner[(address >> 2) & 1]).read_volatile();
+    if owner & SHARED == 0 {
+        return None;
+    }
+    let index = owner & !SHARED;
+    let location: *const Location = mapping::record(RegionId::Locations, index);
+    ((*location).address == address as u64 && (*location).size == size as u32).then_some(index)
+}
+
+unsafe fn look(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) -> Concerned {
+    let concerned = look_at_others(thread, line, address, size);
+    note_own(thread, line, address, size, touch);
+    concerned
+}
+
+/// One cell: a half, or a byte of a split half.
+struct Cell {
+    owner: *mut u32,
+    read: *mut u32,
+    write: *mut u32,
+    read_stamp: *mut u16,
+    write_stamp: *mut u16,
+    /// First byte within the word, and number of bytes.
+    offset: usize,
+    bytes: usize,
+}
+
+impl Cell {
+    unsafe fn half(line: *mut Line, half: usize) -> Cell {
+        Cell {
+            owner: &raw mut (*line).owner[half],
+            read: &raw mut (*line).read[half],
+            write: &raw mut (*line).write[half],
+            read_stamp: &raw mut (*line).read_stamp[half],
+            write_stamp: &raw mut (*line).write_stamp[half],
+            offset: half * 4,
+            bytes: 4,
+        }
+    }
+
+    unsafe fn byte(split: *mut [ByteCell; 4], half: usize, byte: usize) -> Cell {
+        let cell = &raw mut (*split)[byte];
+        Cell {
+            owner: &raw mut (*cell).owner,
+            read: &raw mut (*cell).read,
+            write: &raw mut (*cell).write,
+            read_stamp: &raw mut (*cell).read_stamp,
+            write_stamp: &raw mut (*cell).write_stamp,
+            offset: half * 4 + byte,
+            bytes: 1,
+        }
+    }
+
+    unsafe fn clear(&self) {
+        *self.owner = 0;
+        *self.read = 0;
+        *self.write = 0;
+        *self.read_stamp = 0;
+        *self.write_stamp = 0;
+    }
+
+    /// Notes an access by the cell's only thread to all of its bytes.
+    unsafe fn note(&self, thread: &Thread, touch: Touch) {
+        *self.owner = thread.id;
+        let stamp = thread.last_tick as u16;
+        if touch.reads() {
+            *self.read = touch.leaf;
+            *self.read_stamp = stamp;
+        }
+        if touch.writes() {
+            *self.write = touch.leaf;
+            *self.write_stamp = stamp;
+        }
+    }
+
+    /// Are these two described alike, so that they can become one location?
+    unsafe fn continues(&self, previous: &Cell) -> bool {
+        self.offset == previous.offset + previous.bytes
+            && *self.owner == *previous.owner
+            && *self.read == *previous.read
+            && *self.write == *previous.write
+    }
+}
+
+unsafe fn split_table(index: u32) -> *mut [ByteCell; 4] {
+    SPLIT_TABLE.load(Ordering::Acquire).add(index as usize)
+}
+
+/// Calls `visit` for each cell that the masked bytes touch, in order.
+unsafe fn each_cell(line: *mut Line, mask: u16, visit: &mut dyn FnMut(Cell)) {
+    for half in 0..2 {
+        let mask = mask >> (half * 4) & 15;
+        if mask == 0 {
+            continue;
+        }
+        let owner = (*line).owner[half];
+        if owner & (SHARED | SPLIT) == SPLIT {
+            for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
+                visit(Cell::byte(split_table(owner & !SPLIT), half, byte));
+            }
+        } else {
+            visit(Cell::half(line, half));
+        }
+    }
+}
+
+/// Turns bytes of other threads into locations, cuts locations that the access covers in part, and returns
+/// the locations that the access concerns. Bytes of this thread alone stay as they are.
+unsafe fn look_at_others(thread: &mut Thread, line: *mut Line, address: usize, size: usize) -> Concerned {
+    let mask = byte_mask(address, size);
+    let word = address & !7;
+    for half in 0..2 {
+        separate(thread, line, half, mask >> (half * 4) & 15);
+    }
+    cut_partly_covered(thread, line, word, mask);
+    let mut cells: [Option<Cell>; 8] = [const { None }; 8];
+    let mut count = 0;
+    each_cell(line, mask, &mut |cell| {
+        cells[count] = Some(cell);
+        count += 1;
+    });
+    let mut concerned = Concerned::none();
+    let mut first = 0;
+    while first < count {
+        let Some(cell) = &cells[first] else { break };
+        let owner = *cell.owner;
+        let mut last = first;
+        if owner & SHARED != 0 {
+            concerned.add(owner & !SHARED);
+        } else if owner != 0 && owner & ID != thread.id {
+            while let Some(next) = cells.get(last + 1).and_then(Option::as_ref) {
+                if !cells[last].as_ref().is_some_and(|previous| next.continues(previous)) {
+                    break;
+                }
+                last += 1;
+            }
+            let run = &cells[first..=last];
+            if let Some(location) = share(thread, word, run) {
+                concerned.add(location);
+            }
+        }
+        first = last + 1;
+    }
+    concerned
+}
+
+/// Makes sure that a half of another thread is either touched by this access in all the bytes that thread
+/// used, and no others, or described byte by byte.
+unsafe fn separate(thread: &Thread, line: *mut Line, half: usize, mask: u16) {
+    let owner = (*line).owner[half];
+    if mask == 0 || owner == 0 || owner & (SHARED | SPLIT) != 0 || owner & ID == thread.id {
+        return;
+    }
+    let used = if owner & BYTES != 0 {
+        let masks = (*line).read_stamp[half];
+        (masks | masks >> 4) & 15
+    } else {
+        15
+    };
+    if used != 15 || mask != 15 {
+        split(line, half);
+    }
+}
+
+/// Gives each byte of a half its own cell; false if there is no room for that.
+unsafe fn split(line: *mut Line, half: usize) -> bool {
+    let owner = (*line).owner[half];
+    let Some(index) = allocate_split() else {
+        log::count(&raw mut (*mapping::header()).forgotten);
+        return false;
+    };
+    let table = split_table(index);
+    let (read_mask, write_mask) = if owner & SHARED != 0 {
+        (0, 0)
+    } else if owner & BYTES != 0 {
+        let masks = (*line).read_stamp[half];
+        (masks & 15, masks >> 4 & 15)
+    } else {
+        (15, 15)
+    };
+    let read_stamp = if owner & BYTES != 0 { (*line).write_stamp[half] } else { (*line).read_stamp[half] };
+    for byte in 0..4 {
+        let reads = read_mask >> byte & 1 != 0 && (*line).read[half] != 0;
+        let writes = write_mask >> byte & 1 != 0 && (*line).write[half] != 0;
+        (*table)[byte] = ByteCell {
+            owner: if owner & SHARED != 0 {
+                owner
+            } else if reads || writes {
+                owner & ID
+            } else {
+                0
+            },
+            read: if reads { (*line).read[half] } else { 0 },
+            write: if writes { (*line).write[half] } else { 0 },
+            read_stamp: if reads { read_stamp } else { 0 },
+            write_stamp: if writes { (*line).write_stamp[half] } else { 0 },
+        };
+    }
+    (*line).owner[half] = SPLIT | index;
+    true
+}
+
+unsafe fn allocate_split() -> Option<u32> {
+    if !spin::lock(&SPLITS_LOCK) {
+        return None;
+    }
+    let free = SPLITS_FREE.load(Ordering::Relaxed);
+    let index = if free != 0 {
+        SPLITS_FREE.store((*split_table(free))[0].owner, Ordering::Relaxed);
+        Some(free)
+    } else {
+        let next = SPLITS_USED.load(Ordering::Relaxed);
+        ((next as usize) < SPLITS).then(|| {
+            SPLITS_USED.store(next + 1, Ordering::Relaxed);
+            next
+        })
+    };
+    spin::unlock(&SPLITS_LOCK);
+    index
+}
+
+unsafe fn free_split(index: u32) {
+    if spin::lock(&SPLITS_LOCK) {
+        (*split_table(index))[0].owner = SPLITS_FREE.load(Ordering::Relaxed);
+        SPLITS_FREE.store(index, Ordering::Relaxed);
+        spin::unlock(&SPLITS_LOCK);
+    }
+}
+
+/// A location that reaches beyond the access is cut, so that bytes nobody touched together never share a history.
+unsafe fn cut_partly_covered(thread: &mut Thread, line: *mut Line, word: usize, mask: u16) {
+    let mut cut = [0u32; 8];
+    let mut count = 0;
+    each_cell(line, mask, &mut |cell| {
+        let owner = *cell.owner;
+        if owner & SHARED == 0 || cut[..count].contains(&(owner & !SHARED)) {
+            return;
+        }
+        let location: *const Location = mapping::record(RegionId::Locations, owner & !SHARED);
+        let whole = byte_mask((*location).address as usize, (*location).size as usize);
+        if whole & !mask != 0 {
+            cut[count] = owner & !SHARED;
+            count += 1;
+        }
+    });
+    for &location in &cut[..count] {
+        cut_location(thread, line, word, location, mask);
+    }
+}
+
+unsafe fn cut_location(thread: &mut Thread, line: *mut Line, word: usize, index: u32, mask: u16) {
+    let location: *const Location = mapping::record(RegionId::Locations, index);
+    let whole = byte_mask((*location).address as usize, (*location).size as usize);
+    location::end(thread, index);
+    for half in 0..2 {
+        let part = whole >> (half * 4) & 15;
+        let covered = mask >> (half * 4) & part;
+        if (*line).owner[half] == SHARED | index && covered != 0 && covered != 15 {
+            // Without room for a split the half stays one piece, and the neighbours are taken for it.
+            split(line, half);
+        }
+    }
+    // The pieces: maximal runs of bytes that are all inside the access or all outside of it.
+    let mut offset = 0;
+    while offset < 8 {
+        let inside = mask >> offset & 1;
+        if whole >> offset & 1 == 0 {
+            offset += 1;
+            continue;
+        }
+        let mut end = offset + 1;
+        while end < 8 && whole >> end & 1 != 0 && mask >> end & 1 == inside {
+            end += 1;
+        }
+        let piece = location::new(word + offset, end - offset, index);
+        each_cell(line, byte_mask(offset, end - offset), &mut |cell| {
+            if *cell.owner == SHARED | index {
+                *cell.owner = piece.map_or(0, |piece| SHARED | piece);
+            }
+        });
+        offset = end;
+    }
+}
+
+/// Makes a location of adjacent cells that another thread alone has used so far.
+unsafe fn share(thread: &mut Thread, word: usize, cells: &[Option<Cell>]) -> Option<u32> {
+    let first = cells.first()?.as_ref()?;
+    let last = cells.last()?.as_ref()?;
+    let owner = *first.owner & ID;
+    let index = location::new(word + first.offset, last.offset + last.bytes - first.offset, 0)?;
+    let location: *const Location = mapping::record(RegionId::Locations, index);
+    // A half without room for its split keeps masks where the stamp of a read should be.
+    let read_stamp = if *first.owner & BYTES != 0 { *first.write_stamp } else { *first.read_stamp };
+    for (kind, leaf, stamp) in [
+        (EventKind::LastRead, *first.read, read_stamp),
+        (EventKind::LastWrite, *first.write, *first.write_stamp),
+    ] {
+        if leaf != 0 {
+            let event = Event {
+                kind: kind as u8,
+                flags: 0,
+                size: (*location).size as u8,
+                reserved: 0,
+                leaf,
+                tick: Thread::full_tick(owner, stamp),
+                object: index,
+                other: owner,
+                value: 0,
+            };
+            log::emit(thread, event);
+        }
+    }
+    for cell in cells.iter().flatten() {
+        cell.clear();
+        AtomicU32::from_ptr(cell.owner).store(SHARED | index, Ordering::Release);
+    }
+    Some(index)
+}
+
+/// Notes the access at those of its bytes that are untouched or this thread's own.
+unsafe fn note_own(thread: &Thread, line: *mut Line, address: usize, size: usize, touch: Touch) {
+    let mask = byte_mask(address, size);
+    for half in 0..2 {
+        let mask = mask >> (half * 4) & 15;
+        if mask == 0 {
+            continue;
+        }
+        let owner = (*line).owner[half];
+        if owner & (SHARED | SPLIT) == 0 {
+            if owner == 0 || owner & ID == thread.id {
+                note_own_half(thread, line, half, mask, touch);
+            }
+        } else if owner & SHARED == 0 {
+            for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
+                let cell = Cell::byte(split_table(owner & !SPLIT), half, byte);
+                if *cell.owner == 0 || *cell.owner == thread.id {
+                    cell.note(thread, touch);
+                }
+            }
+        }
+    }
+}
+
+unsafe fn note_own_half(thread: &Thread, line: *mut Line, half: usize, mask: u16, touch: Touch) {
+    let owner = (*line).owner[half];
+    let (mut reads, mut writes) = if owner & BYTES != 0 {
+        let masks = (*line).read_stamp[half];
+        (masks & 15, masks >> 4 & 15)
+    } else {
+        (if (*line).read[half] != 0 { 15 } else { 0 }, if (*line).write[half] != 0 { 15 } else { 0 })
+    };
+    // The access overwrites the description of its own bytes; will other bytes lose theirs?
+    let loses = |described: u16, leaf: u32| described & !mask != 0 && leaf != touch.leaf;
+    if touch.reads() && loses(reads, (*line).read[half])
+        || touch.writes() && loses(writes, (*line).write[half])
+    {
+        if split(line, half) {
+            for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
+                Cell::byte(split_table((*line).owner[half] & !SPLIT), half, byte).note(thread, touch);
+            }
+            return;
+        }
+        if touch.reads() {
+            reads = 0;
+        }
+        if touch.writes() {
+            writes = 0;
+        }
+    }
+    let stamp = thread.last_tick as u16;
+    if touch.reads() {
+        reads |= mask;
+        (*line).read[half] = touch.leaf;
+    }
+    if touch.writes() {
+        writes |= mask;
+        (*line).write[half] = touch.leaf;
+    }
+    let whole = |described: u16| described == 0 || described == 15;
+    if whole(reads) && whole(writes) {
+        if owner & BYTES != 0 {
+            (*line).read_stamp[half] = (*line).write_stamp[half];
+        }
+        Cell::half(line, half).note(thread, touch);
+    } else {
+        (*line).owner[half] = thread.id | BYTES;
+        (*line).read_stamp[half] = reads | writes << 4;
+        (*line).write_stamp[half] = stamp;
+    }
+}
+
+/// Above this size only the shadow pages that are in memory are looked at.
+const LARGE: usize = 32 << 10;
+
+/// The bytes from `start` to `end` begin a new life: whole words, since blocks and stacks are aligned.
+pub unsafe fn forget(start: usize, end: usize) {
+    let Some(thread) = crate::tls::current().as_ref().and_then(|tls| tls.thread.as_mut()) else { return };
+    let mut at = start & !7;
+    while at < end {
+        if shadow::line_if_mapped(at).is_null() {
+            at = shadow::range_end(at);
+        } else if end - at >= LARGE {
+            at = shadow::each_resident_part(at, end, &mut |from, to| forget_lines(thread, from, to));
+        } else {
+            let to = end.min(shadow::range_end(at));
+            forget_lines(thread, at, to);
+            at = to;
+        }
+    }
+}
+
+unsafe fn forget_lines(thread: &mut Thread, from: usize, to: usize) {
+    let mut line = shadow::line_if_mapped(from);
+    for address in (from..to).step_by(8) {
+        if (*line).owner != [0, 0] {
+            forget_line(thread, line, address);
+        }
+        line = line.add(1);
+    }
+}
+
+unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
+    let lock = stripe(address);
+    if !spin::lock(lock) {
+        return;
+    }
+    each_cell(line, 0xff, &mut |cell| {
+        if *cell.owner & SHARED != 0 {
+            location::end(thread, *cell.owner & !SHARED);
+        }
+    });
+    for half in 0..2 {
+        if (*line).owner[half] & (SHARED | SPLIT) == SPLIT {
+            free_split((*line).owner[half] & !SPLIT);
+        }
+        Cell::half(line, half).clear();
+    }
+    spin::unlock(lock);
+}

@@ -1,0 +1,247 @@
+//! Calling contexts: a tree that all threads share, kept up by function entry and exit.
+//!
+//! An access is named by its *leaf*: the current context's first leaf plus the distance of the instruction
+//! from the function's start. That is one subtraction and one addition on the fast path, and 32 bits name
+//! instruction and whole call stack at once.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use recording::{Context, RegionId};
+
+use crate::tls::{self, Frame, Tls};
+use crate::{log, mapping, modules, spin, thread};
+
+const ROOT: u32 = 1;
+/// Contexts beyond which recursion is folded: 12 MiB of them. A recursive sort of a million items makes
+/// that many distinct paths, and nobody can read them.
+const CONTEXTS_BEFORE_FOLDING: u32 = 1 << 18;
+/// How far up a folded call looks for its function.
+const FOLDING_DISTANCE: u32 = 256;
+
+const BUCKETS: usize = 1 << 14;
+static CHAINS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+static INSERTING: AtomicU32 = AtomicU32::new(0);
+static NEXT_LEAF: AtomicU32 = AtomicU32::new(1);
+
+pub unsafe fn start() -> bool {
+    // The root stands for code outside of any known function; it has no instructions of its own.
+    insert(0, 0, 0, modules::Function { start: 0, size: 1 }) == Some(ROOT)
+}
+
+pub fn table() -> *mut Context {
+    // SAFETY: the mapping stays.
+    unsafe { mapping::record(RegionId::Contexts, 0) }
+}
+
+pub fn root_frame() -> Frame {
+    // SAFETY: made by `start`.
+    unsafe { frame_of(ROOT) }
+}
+
+#[inline]
+unsafe fn frame_of(id: u32) -> Frame {
+    let context = &*table().add(id as usize);
+    Frame {
+        function: context.function as u32,
+        size: context.size,
+        first_leaf: context.first_leaf,
+        context: id,
+    }
+}
+
+/// A function was entered: `call` is where it will return to, `entry` where its hook does.
+#[inline(always)]
+pub unsafe fn enter(call: usize, entry: usize) {
+    let tls = tls::current();
+    if (*tls).root.is_null() {
+        return enter_unattached(call, entry);
+    }
+    let contexts = (*tls).contexts;
+    let id = (*contexts.add((*tls).frame.context as usize)).recent_child;
+    let child = contexts.add(id as usize);
+    if (*child).call != call as u64 || (*child).entry != entry as u64 {
+        return enter_elsewhere(call, entry);
+    }
+    let frame = Frame {
+        function: (*child).function as u32,
+        size: (*child).size,
+        first_leaf: (*child).first_leaf,
+        context: id,
+    };
+    push(tls, frame);
+}
+
+#[inline(always)]
+unsafe fn push(tls: *mut Tls, frame: Frame) {
+    let top = (*tls).top.add(1);
+    if top as usize >= (*tls).thread as usize + thread::FRAMES * size_of::<Frame>() {
+        return too_deep(tls);
+    }
+    *top = frame;
+    (*tls).top = top;
+    (*tls).frame = frame;
+}
+
+#[cold]
+unsafe fn too_deep(tls: *mut Tls) {
+    (*(*tls).thread).too_deep += 1;
+}
+
+/// The current function is left.
+#[inline(always)]
+pub unsafe fn exit() {
+    let tls = tls::current();
+    let top = (*tls).top;
+    if top as usize == (*tls).thread as usize || (*tls).root.is_null() {
+        return;
+    }
+    if top as usize + size_of::<Frame>() >= (*tls).thread as usize + thread::FRAMES * size_of::<Frame>()
+        && (*(*tls).thread).too_deep > 0
+    {
+        (*(*tls).thread).too_deep -= 1;
+        return;
+    }
+    let top = top.sub(1);
+    (*tls).top = top;
+    (*tls).frame = *top;
+}
+
+#[cold]
+unsafe fn enter_unattached(call: usize, entry: usize) {
+    if let Some(thread) = thread::enter() {
+        thread::leave(thread);
+        if !(*tls::current()).root.is_null() {
+            enter_elsewhere(call, entry);
+        }
+    }
+}
+
+#[cold]
+unsafe fn enter_elsewhere(call: usize, entry: usize) {
+    let tls = tls::current();
+    let parent = (*tls).frame.context;
+    let was_busy = core::mem::replace(&mut (*tls).busy, 1);
+    let id = child_of(parent, call as u64, entry as u64);
+    (*tls).busy = was_busy;
+    AtomicU32::from_ptr(&raw mut (*(*tls).contexts.add(parent as usize)).recent_child)
+        .store(id, Ordering::Relaxed);
+    push(tls, frame_of(id));
+}
+
+/// The leaf of an instruction that lies outside the current function's code: a part that the compiler
+/// moved elsewhere, or code that announces no function entry.
+#[cold]
+#[inline(never)]
+pub unsafe fn distant_leaf(address: usize) -> u32 {
+    let tls = tls::current();
+    let here = &*(*tls).contexts.add((*tls).frame.context as usize);
+    let known = &mut (*(*tls).thread).distant[(address >> 2) % thread::DISTANT_LEAVES];
+    if known.address == address && known.context == (*tls).frame.context {
+        return known.leaf;
+    }
+    let parent = if (*tls).frame.context == ROOT { ROOT } else { here.parent };
+    let Some(function) = modules::function_at(address) else { return 0 };
+    let id = find_or_insert(parent, here.call, function.start | 1, function);
+    let context = &*(*tls).contexts.add(id as usize);
+    let distance = (address as u64).wrapping_sub(context.function);
+    let leaf = if distance < context.size as u64 { context.first_leaf + distance as u32 } else { 0 };
+    *known = thread::DistantLeaf { address, context: (*tls).frame.context, leaf };
+    leaf
+}
+
+/// The leaf of an instruction in the current context. Zero means unknown.
+#[inline(always)]
+pub unsafe fn leaf(tls: *const Tls, address: usize) -> u32 {
+    let distance = (address as u32).wrapping_sub((*tls).frame.function);
+    if distance < (*tls).frame.size { (*tls).frame.first_leaf + distance } else { distant_leaf(address) }
+}
+
+unsafe fn child_of(parent: u32, call: u64, entry: u64) -> u32 {
+    if let Some(id) = find(parent, call, entry) {
+        return id;
+    }
+    if mapping::record_count::<Context>(RegionId::Contexts) > CONTEXTS_BEFORE_FOLDING {
+        if let Some(id) = same_function_above(parent, entry) {
+            return id;
+        }
+    }
+    let function = modules::function_at(entry as usize)
+        .unwrap_or(modules::Function { start: entry & !0xfff, size: 0x10000 });
+    find_or_insert(parent, call, entry, function)
+}
+
+unsafe fn same_function_above(parent: u32, entry: u64) -> Option<u32> {
+    let mut id = parent;
+    for _ in 0..FOLDING_DISTANCE {
+        let context = table().add(id as usize);
+        if (*context).entry == entry {
+            (*context).flags |= 1;
+            return Some(id);
+        }
+        id = (*context).parent;
+        if id == 0 {
+            break;
+        }
+    }
+    None
+}
+
+fn bucket(parent: u32, call: u64, entry: u64) -> &'static AtomicU32 {
+    let mixed = (call ^ entry.rotate_left(21) ^ (parent as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    &CHAINS[(mixed >> 50) as usize % BUCKETS]
+}
+
+unsafe fn find(parent: u32, call: u64, entry: u64) -> Option<u32> {
+    let mut id = bucket(parent, call, entry).load(Ordering::Acquire);
+    while id != 0 {
+        let context = &*table().add(id as usize);
+        if context.parent == parent && context.call == call && context.entry == entry {
+            return Some(id);
+        }
+        id = context.next;
+    }
+    None
+}
+
+unsafe fn find_or_insert(parent: u32, call: u64, entry: u64, function: modules::Function) -> u32 {
+    if let Some(id) = find(parent, call, entry) {
+        return id;
+    }
+    if !log::is_active() || !spin::lock(&INSERTING) {
+        return ROOT;
+    }
+    let id = find(parent, call, entry).or_else(|| insert(parent, call, entry, function)).unwrap_or(ROOT);
+    spin::unlock(&INSERTING);
+    id
+}
+
+/// With `INSERTING` held, or before any other thread is recorded.
+unsafe fn insert(parent: u32, call: u64, entry: u64, function: modules::Function) -> Option<u32> {
+    let first_leaf = NEXT_LEAF.load(Ordering::Relaxed);
+    let Some(next_leaf) = first_leaf.checked_add(function.size) else {
+        log::fault(recording::fault::REGION_FULL, RegionId::Contexts as u32);
+        return None;
+    };
+    let id = mapping::allocate_record::<Context>(RegionId::Contexts)?;
+    NEXT_LEAF.store(next_leaf, Ordering::Relaxed);
+    let chain = bucket(parent, call, entry);
+    let context = table().add(id as usize);
+    *context = Context {
+        call,
+        entry,
+        function: function.start,
+        parent,
+        first_leaf,
+        size: function.size,
+        recent_child: 0,
+        next: chain.load(Ordering::Relaxed),
+        flags: 0,
+    };
+    chain.store(id, Ordering::Release);
+    Some(id)
+}
+
+/// In a forked child: the thread that held the lock may be no more.
+pub fn unlock_after_fork() {
+    INSERTING.store(0, Ordering::Relaxed);
+}

@@ -1,0 +1,382 @@
+//! Atomics. The operation itself is done here, at the moment that the record says: their order is the true one.
+//!
+//! All are sequentially consistent, whatever the program asked for: the recorder's own lock around them is a
+//! full barrier already.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use recording::flag;
+
+use crate::cells::{self, Kind};
+use crate::real::with_caller;
+use crate::{context, thread};
+
+/// Does the operation, recorded if the thread is. `operate` is called exactly once.
+#[inline]
+unsafe fn recorded(address: usize, size: usize, pc: usize, operate: &mut dyn FnMut() -> Kind) {
+    match thread::enter() {
+        Some(thread) => {
+            let leaf = context::leaf(thread.tls, pc);
+            let word = size.min(8);
+            cells::touch_atomically(thread, address, word, flag::ATOMIC, leaf, operate);
+            thread::leave(thread);
+        }
+        None => {
+            operate();
+        }
+    }
+}
+
+macro_rules! atomic {
+    ($value:ty, $atomic:ty,
+     $load:ident $store:ident $exchange:ident $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident
+     $strong:ident $weak:ident $val:ident, $module:ident) => {
+        with_caller! {
+            $load => 2, $module::load;
+            $store => 3, $module::store;
+            $exchange => 3, $module::exchange;
+            $add => 3, $module::fetch_add;
+            $sub => 3, $module::fetch_sub;
+            $and => 3, $module::fetch_and;
+            $or => 3, $module::fetch_or;
+            $xor => 3, $module::fetch_xor;
+            $nand => 3, $module::fetch_nand;
+            $strong => 5, $module::compare_exchange;
+            $weak => 5, $module::compare_exchange;
+            $val => 5, $module::compare_exchange_value;
+        }
+
+        mod $module {
+            use super::*;
+            const SIZE: usize = size_of::<$value>();
+
+            unsafe fn at(address: usize) -> &'static $atomic {
+                <$atomic>::from_ptr(address as *mut $value)
+            }
+
+            pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> $value {
+                let mut result = 0;
+                recorded(address, SIZE, pc, &mut || {
+                    result = at(address).load(Ordering::SeqCst);
+                    Kind::Read
+                });
+                result
+            }
+
+            pub unsafe extern "C" fn store(address: usize, value: $value, _: c_int, pc: usize) {
+                recorded(address, SIZE, pc, &mut || {
+                    at(address).store(value, Ordering::SeqCst);
+                    Kind::Write
+                });
+            }
+
+            unsafe fn update(address: usize, pc: usize, change: impl Fn(&$atomic) -> $value) -> $value {
+                let mut result = 0;
+                recorded(address, SIZE, pc, &mut || {
+                    result = change(at(address));
+                    Kind::Update
+                });
+                result
+            }
+
+            pub unsafe extern "C" fn exchange(address: usize, value: $value, _: c_int, pc: usize) -> $value {
+                update(address, pc, |at| at.swap(value, Ordering::SeqCst))
+            }
+
+            pub unsafe extern "C" fn fetch_add(address: usize, value: $value, _: c_int, pc: usize) -> $value {
+                update(address, pc, |at| at.fetch_add(value, Ordering::SeqCst))
+            }
+
+            pub unsafe extern "C" fn fetch_sub(address: usize, value: $value, _: c_int, pc: usize) -> $value {
+                update(address, pc, |at| at.fetch_sub(value, Ordering::SeqCst))
+            }
+
+            pub unsafe extern "C" fn fetch_and(address: usize, value: $value, _: c_int, pc: usize) -> $value {
+                update(address, pc, |at| at.fetch_and(value, Ordering::SeqCst))
+            }
+
+            pub unsafe extern "C" fn fetch_or(address: usize, value: $value, _: c_int, pc: usize) -> $value {
+                update(address, pc, |at| at.fetch_or(value, Ordering::SeqCst))
+            }
+
+            pub unsafe extern "C" fn fetch_xor(address: usize, value: $value, _: c_int, pc: usize) -> $value {
+                update(address, pc, |at| at.fetch_xor(value, Ordering::SeqCst))
+            }
+
+            pub unsafe extern "C" fn fetch_nand(
+                address: usize,
+                value: $value,
+                _: c_int,
+                pc: usize,
+            ) -> $value {
+                update(address, pc, |at| at.fetch_nand(value, Ordering::SeqCst))
+            }
+
+            unsafe fn exchange_if(
+                address: usize,
+                expected: $value,
+                new: $value,
+                pc: usize,
+            ) -> Result<$value, $value> {
+                let mut result = Ok(0);
+                recorded(address, SIZE, pc, &mut || {
+                    result = at(address).compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
+                    // One that fails has only looked.
+                    if result.is_ok() { Kind::Update } else { Kind::Read }
+                });
+                result
+            }
+
+            pub unsafe extern "C" fn compare_exchange(
+                address: usize,
+                expected: *mut $value,
+                new: $value,
+                _: c_int,
+                _: c_int,
+                pc: usize,
+            ) -> c_int {
+                match exchange_if(address, *expected, new, pc) {
+                    Ok(_) => 1,
+                    Err(found) => {
+                        *expected = found;
+                        0
+                    }
+                }
+            }
+
+            pub unsafe extern "C" fn compare_exchange_value(
+                address: usize,
+                expected: $value,
+                new: $value,
+                _: c_int,
+                _: c_int,
+                pc: usize,
+            ) -> $value {
+                exchange_if(address, expected, new, pc).unwrap_or_else(|found| found)
+            }
+        }
+    };
+}
+
+atomic!(u8, AtomicU8,
+    __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange __tsan_atomic8_fetch_add
+    __tsan_atomic8_fetch_sub __tsan_atomic8_fetch_and __tsan_atomic8_fetch_or __tsan_atomic8_fetch_xor
+    __tsan_atomic8_fetch_nand __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
+    __tsan_atomic8_compare_exchange_val, bits8);
+atomic!(u16, AtomicU16,
+    __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange __tsan_atomic16_fetch_add
+    __tsan_atomic16_fetch_sub __tsan_atomic16_fetch_and __tsan_atomic16_fetch_or __tsan_atomic16_fetch_xor
+    __tsan_atomic16_fetch_nand __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
+    __tsan_atomic16_compare_exchange_val, bits16);
+atomic!(u32, AtomicU32,
+    __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange __tsan_atomic32_fetch_add
+    __tsan_atomic32_fetch_sub __tsan_atomic32_fetch_and __tsan_atomic32_fetch_or __tsan_atomic32_fetch_xor
+    __tsan_atomic32_fetch_nand __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
+    __tsan_atomic32_compare_exchange_val, bits32);
+atomic!(u64, AtomicU64,
+    __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange __tsan_atomic64_fetch_add
+    __tsan_atomic64_fetch_sub __tsan_atomic64_fetch_and __tsan_atomic64_fetch_or __tsan_atomic64_fetch_xor
+    __tsan_atomic64_fetch_nand __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
+    __tsan_atomic64_compare_exchange_val, bits64);
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_atomic_thread_fence(_: c_int) {
+    core::sync::atomic::fence(Ordering::SeqCst);
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_atomic_signal_fence(_: c_int) {
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+}
+
+/// Sixteen bytes: values travel in two registers.
+#[cfg(target_arch = "x86_64")]
+mod bits128 {
+    use super::*;
+
+    #[repr(C)]
+    pub struct Pair {
+        low: u64,
+        high: u64,
+    }
+
+    impl Pair {
+        fn of(value: u128) -> Pair {
+            Pair { low: value as u64, high: (value >> 64) as u64 }
+        }
+
+        fn value(self) -> u128 {
+            self.low as u128 | (self.high as u128) << 64
+        }
+    }
+
+    /// In assembly, since the intrinsic becomes a call of libatomic wherever the feature is not enabled. Every
+    /// x86-64 processor since 2006 has the instruction, and compilers emit it for these operations anyway.
+    unsafe fn exchange_if(address: *mut u128, expected: u128, new: u128) -> u128 {
+        let Pair { low: new_low, high: new_high } = Pair::of(new);
+        let Pair { mut low, mut high } = Pair::of(expected);
+        // rbx is the compiler's own: borrowed for the one instruction that wants it.
+        core::arch::asm!(
+            "xchg {new_low}, rbx",
+            "lock cmpxchg16b xmmword ptr [{address}]",
+            "mov rbx, {new_low}",
+            address = in(reg) address,
+            new_low = inout(reg) new_low => _,
+            inout("rax") low,
+            inout("rdx") high,
+            in("rcx") new_high,
+            options(nostack),
+        );
+        Pair { low, high }.value()
+    }
+
+    /// Replaces the value by what `change` makes of it, and returns the old one.
+    unsafe fn update(address: usize, change: impl Fn(u128) -> u128) -> u128 {
+        let address = address as *mut u128;
+        let mut old = 0;
+        loop {
+            let found = exchange_if(address, old, change(old));
+            if found == old {
+                return old;
+            }
+            old = found;
+        }
+    }
+
+    /// Both halves are one operation but two words of shadow: the second word is noted after the first.
+    unsafe fn recorded_pair(address: usize, pc: usize, operate: &mut dyn FnMut() -> Kind) {
+        let mut kind = Kind::Read;
+        recorded(address, 8, pc, &mut || {
+            kind = operate();
+            kind
+        });
+        recorded(address + 8, 8, pc, &mut || kind);
+    }
+
+    pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> Pair {
+        let mut result = 0;
+        recorded_pair(address, pc, &mut || {
+            result = exchange_if(address as *mut u128, 0, 0);
+            Kind::Read
+        });
+        Pair::of(result)
+    }
+
+    unsafe fn recorded_update(address: usize, pc: usize, kind: Kind, change: impl Fn(u128) -> u128) -> Pair {
+        let mut result = 0;
+        recorded_pair(address, pc, &mut || {
+            result = update(address, &change);
+            kind
+        });
+        Pair::of(result)
+    }
+
+    pub unsafe extern "C" fn store(address: usize, value: Pair, _: c_int, pc: usize) {
+        let value = value.value();
+        recorded_update(address, pc, Kind::Write, |_| value);
+    }
+
+    macro_rules! updates {
+        ($($name:ident: $change:expr;)*) => {
+            $(
+                pub unsafe extern "C" fn $name(address: usize, value: Pair, _: c_int, pc: usize) -> Pair {
+                    let value = value.value();
+                    let change: fn(u128, u128) -> u128 = $change;
+                    recorded_update(address, pc, Kind::Update, |old| change(old, value))
+                }
+            )*
+        };
+    }
+
+    updates! {
+        exchange: |_, value| value;
+        fetch_add: |old, value| old.wrapping_add(value);
+        fetch_sub: |old, value| old.wrapping_sub(value);
+        fetch_and: |old, value| old & value;
+        fetch_or: |old, value| old | value;
+        fetch_xor: |old, value| old ^ value;
+        fetch_nand: |old, value| !(old & value);
+    }
+
+    unsafe fn recorded_exchange_if(address: usize, expected: u128, new: u128, pc: usize) -> u128 {
+        let mut found = 0;
+        recorded_pair(address, pc, &mut || {
+            found = exchange_if(address as *mut u128, expected, new);
+            if found == expected { Kind::Update } else { Kind::Read }
+        });
+        found
+    }
+
+    pub unsafe extern "C" fn compare_exchange(
+        address: usize,
+        expected: *mut u128,
+        new: Pair,
+        _: c_int,
+        _: c_int,
+        pc: usize,
+    ) -> c_int {
+        let wanted = expected.read_unaligned();
+        let found = recorded_exchange_if(address, wanted, new.value(), pc);
+        expected.write_unaligned(found);
+        (found == wanted) as c_int
+    }
+
+    pub unsafe extern "C" fn compare_exchange_value(
+        address: usize,
+        expected: Pair,
+        new: Pair,
+        _: c_int,
+        _: c_int,
+        pc: usize,
+    ) -> Pair {
+        Pair::of(recorded_exchange_if(address, expected.value(), new.value(), pc))
+    }
+
+    with_caller! {
+        __tsan_atomic128_load => 2, load;
+        __tsan_atomic128_store => 4, store;
+        __tsan_atomic128_exchange => 4, exchange;
+        __tsan_atomic128_fetch_add => 4, fetch_add;
+        __tsan_atomic128_fetch_sub => 4, fetch_sub;
+        __tsan_atomic128_fetch_and => 4, fetch_and;
+        __tsan_atomic128_fetch_or => 4, fetch_or;
+        __tsan_atomic128_fetch_xor => 4, fetch_xor;
+        __tsan_atomic128_fetch_nand => 4, fetch_nand;
+    }
+
+    /// These have no register left for the caller's address: it goes onto the stack. (The value form has six
+    /// arguments in registers and one of its own on the stack, after which ours follows.)
+    macro_rules! with_caller_on_stack {
+        ($($name:ident, $target:path;)*) => {
+            $(
+                #[unsafe(naked)]
+                #[unsafe(no_mangle)]
+                pub unsafe extern "C" fn $name() {
+                    core::arch::naked_asm!("push [rsp]", "call {}", "add rsp, 8", "ret", sym $target)
+                }
+            )*
+        };
+    }
+
+    with_caller_on_stack! {
+        __tsan_atomic128_compare_exchange_strong, compare_exchange;
+        __tsan_atomic128_compare_exchange_weak, compare_exchange;
+    }
+
+    #[unsafe(naked)]
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C" fn __tsan_atomic128_compare_exchange_val() {
+        core::arch::naked_asm!(
+            "mov rax, [rsp]",
+            "mov r10, [rsp + 8]",
+            "sub rsp, 8",
+            "push rax",
+            "push r10",
+            "call {}",
+            "add rsp, 24",
+            "ret",
+            sym compare_exchange_value
+        )
+    }
+}

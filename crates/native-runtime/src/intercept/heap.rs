@@ -1,0 +1,161 @@
+//! The heap: a block begins a new life when it is handed out, and its end is a write to all of it.
+//!
+//! So a use after free shows as an access after the freeing thread's write, until the memory is handed out again.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use recording::flag;
+
+use crate::cells::{self, Kind, Touch};
+use crate::real::{real, with_caller};
+use crate::{access, context, log, shadow, thread};
+
+/// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
+const LARGE: usize = 64 << 10;
+
+with_caller! {
+    malloc => 1, allocate;
+    calloc => 2, allocate_zeroed;
+    realloc => 2, reallocate;
+    reallocarray => 3, reallocate_array;
+    free => 1, release;
+    cfree => 1, release;
+    memalign => 2, allocate_aligned;
+    aligned_alloc => 2, allocate_aligned;
+    posix_memalign => 3, allocate_aligned_into;
+    valloc => 1, allocate_page_aligned;
+    pvalloc => 1, allocate_pages;
+}
+
+unsafe extern "C" {
+    // The C library's own names for its heap: usable while the real functions are being looked up, which
+    // allocates memory itself.
+    fn __libc_malloc(size: usize) -> usize;
+    fn __libc_calloc(count: usize, size: usize) -> usize;
+    fn __libc_realloc(block: usize, size: usize) -> usize;
+    fn __libc_free(block: usize);
+}
+
+static LOOKING_UP: AtomicBool = AtomicBool::new(false);
+
+/// Looks a function up unless that is under way.
+macro_rules! real_or {
+    ($fallback:expr, $name:ident($($argument:ty),*) $(-> $result:ty)?) => {{
+        static FOUND: AtomicBool = AtomicBool::new(false);
+        if FOUND.load(Ordering::Acquire) {
+            real!($name($($argument),*) $(-> $result)?)
+        } else if LOOKING_UP.swap(true, Ordering::Acquire) {
+            $fallback
+        } else {
+            let found = real!($name($($argument),*) $(-> $result)?);
+            FOUND.store(true, Ordering::Release);
+            LOOKING_UP.store(false, Ordering::Release);
+            found
+        }
+    }};
+}
+
+unsafe fn usable(block: usize) -> usize {
+    real!(malloc_usable_size(usize) -> usize)(block)
+}
+
+/// A block was handed out: nobody has touched it yet.
+unsafe fn born(block: usize) -> usize {
+    if block != 0 && log::is_active() {
+        if let Some(thread) = thread::enter() {
+            let size = usable(block);
+            if size < LARGE {
+                cells::forget(block, block + size);
+            }
+            thread::leave(thread);
+        }
+    }
+    block
+}
+
+/// A block is about to be given back.
+unsafe fn dying(block: usize, pc: usize) {
+    if block == 0 || !log::is_active() {
+        return;
+    }
+    let Some(thread) = thread::enter() else { return };
+    let size = usable(block);
+    if size >= LARGE {
+        cells::forget(block, block + size);
+    } else {
+        let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf: context::leaf(thread.tls, pc) };
+        for word in (block..block + size).step_by(8) {
+            let line = shadow::line_if_mapped(word);
+            // Bytes that nobody touched have no history to end.
+            if !line.is_null() && (*line).owner != [0, 0] {
+                access::touch_range(thread, word, 8, touch);
+            }
+        }
+    }
+    thread::leave(thread);
+}
+
+unsafe extern "C" fn allocate(size: usize, _pc: usize) -> usize {
+    born(real_or!(__libc_malloc, malloc(usize) -> usize)(size))
+}
+
+unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, _pc: usize) -> usize {
+    born(real_or!(__libc_calloc, calloc(usize, usize) -> usize)(count, size))
+}
+
+/// Moved or not, what stays keeps its content but starts a new history: its old address may be another's now.
+unsafe extern "C" fn reallocate(block: usize, size: usize, pc: usize) -> usize {
+    let old = if block == 0 || !log::is_active() { 0 } else { usable(block) };
+    if size == 0 || block == 0 {
+        dying(block, pc);
+        return born(real_or!(__libc_realloc, realloc(usize, usize) -> usize)(block, size));
+    }
+    access::range(block, old.min(size), Kind::Read, 0, pc);
+    let new = real_or!(__libc_realloc, realloc(usize, usize) -> usize)(block, size);
+    if new != 0 && new != block {
+        // The old block is gone already: its bytes may be another thread's by now, so only their past is dropped.
+        born(new);
+    }
+    new
+}
+
+unsafe extern "C" fn reallocate_array(block: usize, count: usize, size: usize, pc: usize) -> usize {
+    match count.checked_mul(size) {
+        Some(bytes) => reallocate(block, bytes, pc),
+        None => {
+            *libc::__errno_location() = libc::ENOMEM;
+            0
+        }
+    }
+}
+
+unsafe extern "C" fn release(block: usize, pc: usize) {
+    dying(block, pc);
+    real_or!(__libc_free, free(usize))(block);
+}
+
+unsafe extern "C" fn allocate_aligned(alignment: usize, size: usize, _pc: usize) -> usize {
+    born(real!(memalign(usize, usize) -> usize)(alignment, size))
+}
+
+unsafe extern "C" fn allocate_aligned_into(
+    out: *mut *mut c_void,
+    alignment: usize,
+    size: usize,
+    _pc: usize,
+) -> c_int {
+    let result = real!(posix_memalign(*mut *mut c_void, usize, usize) -> c_int)(out, alignment, size);
+    if result == 0 {
+        born(*out as usize);
+    }
+    result
+}
+
+unsafe extern "C" fn allocate_page_aligned(size: usize, _pc: usize) -> usize {
+    born(real!(valloc(usize) -> usize)(size))
+}
+
+unsafe extern "C" fn allocate_pages(size: usize, _pc: usize) -> usize {
+    born(real!(pvalloc(usize) -> usize)(size))
+}

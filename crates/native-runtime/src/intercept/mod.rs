@@ -1,0 +1,12 @@
+//! Functions of the C library that the recorder stands in front of: what they do to memory, locks and
+//! threads is recorded, and the real ones are called.
+
+mod condition;
+mod heap;
+mod memory;
+mod mutex;
+mod rwlock;
+mod semaphore;
+mod threads;
+
+pub use threads::name_thread;

@@ -1,0 +1,97 @@
+//! Mutexes, spin locks and one-time initialisation.
+
+use core::ffi::c_int;
+
+use recording::EventKind;
+
+use crate::real::{real, with_caller};
+use crate::sync;
+
+/// Result of locking a robust mutex whose holder died: the lock is held.
+const HOLDER_DIED: c_int = libc::EOWNERDEAD;
+
+with_caller! {
+    pthread_mutex_lock => 1, lock;
+    pthread_mutex_trylock => 1, try_lock;
+    pthread_mutex_timedlock => 2, timed_lock;
+    pthread_mutex_clocklock => 3, clock_lock;
+    pthread_mutex_unlock => 1, unlock;
+    pthread_spin_lock => 1, spin_lock;
+    pthread_spin_trylock => 1, spin_try_lock;
+    pthread_spin_unlock => 1, spin_unlock;
+}
+
+unsafe fn taken(mutex: usize, result: c_int, pc: usize) -> c_int {
+    sync::after_waiting();
+    if result == 0 || result == HOLDER_DIED {
+        sync::acquired(mutex, pc);
+    }
+    result
+}
+
+unsafe extern "C" fn lock(mutex: usize, pc: usize) -> c_int {
+    sync::before_waiting(EventKind::Acquire, mutex, pc);
+    taken(mutex, real!(pthread_mutex_lock(usize) -> c_int)(mutex), pc)
+}
+
+unsafe extern "C" fn try_lock(mutex: usize, pc: usize) -> c_int {
+    sync::disturb();
+    taken(mutex, real!(pthread_mutex_trylock(usize) -> c_int)(mutex), pc)
+}
+
+unsafe extern "C" fn timed_lock(mutex: usize, time: usize, pc: usize) -> c_int {
+    sync::before_waiting(EventKind::Acquire, mutex, pc);
+    taken(mutex, real!(pthread_mutex_timedlock(usize, usize) -> c_int)(mutex, time), pc)
+}
+
+unsafe extern "C" fn clock_lock(mutex: usize, clock: c_int, time: usize, pc: usize) -> c_int {
+    sync::before_waiting(EventKind::Acquire, mutex, pc);
+    taken(mutex, real!(pthread_mutex_clocklock(usize, c_int, usize) -> c_int)(mutex, clock, time), pc)
+}
+
+unsafe extern "C" fn unlock(mutex: usize, pc: usize) -> c_int {
+    sync::releasing(mutex, pc);
+    let result = real!(pthread_mutex_unlock(usize) -> c_int)(mutex);
+    sync::released();
+    result
+}
+
+unsafe extern "C" fn spin_lock(lock: usize, pc: usize) -> c_int {
+    sync::before_waiting(EventKind::Acquire, lock, pc);
+    taken(lock, real!(pthread_spin_lock(usize) -> c_int)(lock), pc)
+}
+
+unsafe extern "C" fn spin_try_lock(lock: usize, pc: usize) -> c_int {
+    taken(lock, real!(pthread_spin_trylock(usize) -> c_int)(lock), pc)
+}
+
+unsafe extern "C" fn spin_unlock(lock: usize, pc: usize) -> c_int {
+    sync::releasing(lock, pc);
+    let result = real!(pthread_spin_unlock(usize) -> c_int)(lock);
+    sync::released();
+    result
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_mutex_destroy(mutex: usize) -> c_int {
+    sync::destroyed(mutex);
+    real!(pthread_mutex_destroy(usize) -> c_int)(mutex)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_spin_destroy(lock: usize) -> c_int {
+    sync::destroyed(lock);
+    real!(pthread_spin_destroy(usize) -> c_int)(lock)
+}
+
+with_caller! {
+    pthread_once => 2, once;
+}
+
+/// Whoever returns from it knows that the routine has run: waiting on a condition in all but name.
+unsafe extern "C" fn once(control: usize, routine: usize, pc: usize) -> c_int {
+    let result = real!(pthread_once(usize, usize) -> c_int)(control, routine);
+    sync::happened(EventKind::SemaphorePost, control, 0, pc);
+    sync::happened(EventKind::SemaphoreWait, control, 0, pc);
+    result
+}

@@ -1,0 +1,47 @@
+//! The recorder that lives inside a program compiled with `-fsanitize=thread`.
+//!
+//! Layers, from the compiler's calls down to the file:
+//!
+//! - [`hooks`]: the `__tsan_*` interface, one-line shims around …
+//! - [`access`]: is this access the owner's? Then one compare and a store; all else goes to …
+//! - [`cells`]: who touched these bytes so far (private memory), and …
+//! - [`location`]: the turns of bytes that several threads use (in the file), which emit …
+//! - [`log`]: events, into the [`mapping`] that outlives the process.
+//! - [`context`]: calling contexts, kept up by function entry and exit.
+//! - [`sync`] and [`intercept`]: locks, threads, heap and memory functions.
+//!
+//! Invariants: no target heap, no lock held across user code, no unwinding, and never the end of the target:
+//! on its own trouble the recorder notes a fault in the file and switches itself off.
+#![no_std]
+#![allow(clippy::missing_safety_doc, clippy::missing_docs_in_private_items)]
+
+mod access;
+mod cells;
+mod context;
+mod hooks;
+mod intercept;
+mod location;
+mod log;
+mod mapping;
+mod modules;
+mod noise;
+mod real;
+mod shadow;
+mod spin;
+mod start;
+mod sync;
+mod thread;
+mod tls;
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    // Nothing here panics on purpose. Should it happen, ending the target is all that is left.
+    // SAFETY: abort takes no arguments.
+    unsafe { libc::abort() }
+}
+
+/// Marks a program as carrying the recorder; the runner looks for it.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".unsnarl")]
+#[used]
+pub static unsnarl_recorder_version: u32 = recording::VERSION;

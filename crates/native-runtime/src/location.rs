@@ -1,0 +1,363 @@
+//! The turns of bytes that several threads use.
+//!
+//! Rules (the design's "turns, not accesses"): a thread that has written and is alone since owns the location;
+//! what it does then is noted in its slot. Another thread's read ends that, and the readers share the location:
+//! each is recorded at its first read and once per further site, and its slot keeps the last. A write by
+//! another thread than the owner closes all slots, which records the last accesses they hold, and begins a
+//! new version with that thread as owner.
+//!
+//! Deviation: a slot remembers four reading sites; a thread that reads at more within one turn may have some of
+//! them recorded more than once.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use recording::{Event, EventKind, Location, RegionId, SLOT_SITES, Slot, ThreadRecord, flag};
+
+use crate::cells::{Kind, Touch};
+use crate::thread::{CACHED_SLOTS, Thread};
+use crate::{log, mapping, spin};
+
+#[inline]
+unsafe fn at(index: u32) -> *mut Location {
+    mapping::record(RegionId::Locations, index)
+}
+
+#[inline]
+unsafe fn slot_at(index: u32) -> *mut Slot {
+    mapping::record(RegionId::Slots, index)
+}
+
+unsafe fn lock_of(location: *mut Location) -> &'static AtomicU32 {
+    AtomicU32::from_ptr(&raw mut (*location).lock)
+}
+
+/// A location for these bytes; `parent` is the one it is a piece of, or zero.
+pub unsafe fn new(address: usize, size: usize, parent: u32) -> Option<u32> {
+    let index = mapping::allocate_record::<Location>(RegionId::Locations)?;
+    let location = at(index);
+    (*location).address = address as u64;
+    (*location).size = size as u32;
+    (*location).parent = parent;
+    (*location).born = log::next_tick();
+    (*location).version = 1;
+    Some(index)
+}
+
+/// Records an access to a location. False if the location has ended in the meantime.
+#[inline]
+pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
+    if repeats(thread, index, touch) {
+        return true;
+    }
+    touch_slowly(thread, index, touch)
+}
+
+/// Is this access one more of the kind that this thread's turn has recorded already? Then it is noted in the slot.
+#[inline]
+unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
+    let cached = thread.cache[index as usize % CACHED_SLOTS];
+    let location = at(index);
+    if cached.location != index || cached.version != (&raw const (*location).version).read_volatile() {
+        return false;
+    }
+    let slot = cached.slot;
+    let tick = thread.last_tick;
+    if touch.kind != Kind::Read {
+        if (&raw const (*location).owner).read_volatile() != thread.id {
+            return false;
+        }
+        (*slot).write = touch.leaf;
+        (*slot).write_tick = tick;
+        (*slot).rewritten = 1;
+    }
+    if touch.kind != Kind::Write {
+        if touch.kind == Kind::Read && (*slot).read != touch.leaf && !(*slot).sites.contains(&touch.leaf) {
+            return false;
+        }
+        (*slot).read = touch.leaf;
+        (*slot).read_tick = tick;
+        (*slot).reread = 1;
+    }
+    true
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn touch_slowly(thread: &mut Thread, index: u32, mut touch: Touch) -> bool {
+    let location = at(index);
+    let lock = lock_of(location);
+    if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        touch.flags |= flag::UNCERTAIN;
+        if !spin::lock(lock) {
+            return true;
+        }
+    }
+    let alive = (*location).ended == 0;
+    if alive {
+        let before = content((*location).address as usize, (*location).size as usize);
+        begin_turn(thread, index, touch, before);
+    }
+    spin::unlock(lock);
+    alive
+}
+
+pub unsafe fn lock(index: u32) {
+    spin::lock(lock_of(at(index)));
+}
+
+pub unsafe fn unlock(index: u32) {
+    spin::unlock(lock_of(at(index)));
+}
+
+/// With the location locked: an atomic access that has just been done. `before` is the content it found.
+pub unsafe fn touch_locked(thread: &mut Thread, index: u32, touch: Touch, before: u64) {
+    if !repeats(thread, index, touch) {
+        begin_turn(thread, index, touch, before);
+    }
+}
+
+/// With the location locked: an access that is not a repetition.
+unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64) {
+    let location = at(index);
+    if touch.kind == Kind::Read {
+        let owner = (*location).owner;
+        if owner != 0 && owner != thread.id {
+            if let Some(slot) = slot_of(location, owner) {
+                close(thread, location, index, slot);
+            }
+            AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
+        }
+    } else if (*location).owner != thread.id {
+        close_all(thread, location, index);
+        AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
+        AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
+    }
+    let tick = record(thread, location, index, touch, before);
+    let slot = match slot_of(location, thread.id) {
+        Some(slot) => slot,
+        None => match take_slot(thread, location, index) {
+            Some(slot) => slot,
+            None => return,
+        },
+    };
+    if touch.kind != Kind::Write {
+        remember_site(slot, touch.leaf);
+        (*slot).read = touch.leaf;
+        (*slot).read_tick = tick;
+        (*slot).reread = 0;
+    }
+    if touch.kind != Kind::Read {
+        (*slot).write = touch.leaf;
+        (*slot).write_tick = tick;
+        (*slot).rewritten = 0;
+    }
+    let cached = &mut thread.cache[index as usize % CACHED_SLOTS];
+    cached.location = index;
+    cached.version = (*location).version;
+    cached.slot = slot;
+}
+
+unsafe fn remember_site(slot: *mut Slot, leaf: u32) {
+    let sites = &mut (*slot).sites;
+    if sites.contains(&leaf) {
+        return;
+    }
+    let free = sites.iter().position(|&site| site == 0).unwrap_or(leaf as usize % SLOT_SITES);
+    sites[free] = leaf;
+}
+
+unsafe fn record(thread: &mut Thread, location: *mut Location, index: u32, touch: Touch, before: u64) -> u64 {
+    let tick = log::next_tick();
+    thread.set_tick(tick);
+    if log::over_budget() {
+        thin(thread, location, index, tick);
+        return tick;
+    }
+    let kind = match touch.kind {
+        Kind::Read => EventKind::Read,
+        Kind::Write => EventKind::Write,
+        Kind::Update => EventKind::Update,
+    };
+    let event = Event {
+        kind: kind as u8,
+        flags: touch.flags | flag::VALUE,
+        size: (*location).size as u8,
+        reserved: 0,
+        leaf: touch.leaf,
+        tick,
+        object: index,
+        other: thread.held.set,
+        value: before,
+    };
+    log::emit(thread, event);
+    tick
+}
+
+/// Marks, once, that this location's history has a gap from here on.
+#[cold]
+unsafe fn thin(thread: &mut Thread, location: *mut Location, index: u32, tick: u64) {
+    log::count(&raw mut (*mapping::header()).thinned);
+    if (*location).gapped == 0 {
+        (*location).gapped = 1;
+        let event = Event {
+            kind: EventKind::Gap as u8,
+            flags: 0,
+            size: 0,
+            reserved: 0,
+            leaf: 0,
+            tick,
+            object: index,
+            other: 0,
+            value: 0,
+        };
+        log::emit(thread, event);
+    }
+}
+
+/// The slot of a thread in the location's current version.
+unsafe fn slot_of(location: *mut Location, thread: u32) -> Option<*mut Slot> {
+    let mut index = (*location).slots;
+    while index != 0 {
+        let slot = slot_at(index);
+        if (*slot).thread == thread {
+            return Some(slot);
+        }
+        index = (*slot).next;
+    }
+    None
+}
+
+unsafe fn take_slot(thread: &mut Thread, location: *mut Location, index: u32) -> Option<*mut Slot> {
+    if thread.free_slots == 0 {
+        let returned = AtomicU32::from_ptr(&raw mut (*thread.record).free_slots);
+        thread.free_slots = returned.swap(0, Ordering::Acquire);
+    }
+    let number = if thread.free_slots != 0 {
+        let number = thread.free_slots;
+        thread.free_slots = (*slot_at(number)).next;
+        number
+    } else {
+        mapping::allocate_record::<Slot>(RegionId::Slots)?
+    };
+    let slot = slot_at(number);
+    *slot = Slot {
+        location: index,
+        thread: thread.id,
+        next: (*location).slots,
+        version: (*location).version,
+        read: 0,
+        write: 0,
+        read_tick: 0,
+        write_tick: 0,
+        reread: 0,
+        rewritten: 0,
+        sites: [0; SLOT_SITES],
+    };
+    AtomicU32::from_ptr(&raw mut (*location).slots).store(number, Ordering::Release);
+    Some(slot)
+}
+
+/// Records the last accesses of a turn, if they are not recorded yet. The slot stays.
+unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: *mut Slot) {
+    if log::over_budget() {
+        return;
+    }
+    let owner = (*slot).thread;
+    let mut last = |kind: EventKind, leaf: u32, tick: u64| {
+        let event = Event {
+            kind: kind as u8,
+            flags: 0,
+            size: (*location).size as u8,
+            reserved: 0,
+            leaf,
+            tick,
+            object: index,
+            other: owner,
+            value: 0,
+        };
+        log::emit(thread, event);
+    };
+    if (*slot).reread != 0 {
+        last(EventKind::LastRead, (*slot).read, (*slot).read_tick);
+        (*slot).reread = 0;
+    }
+    if (*slot).rewritten != 0 {
+        last(EventKind::LastWrite, (*slot).write, (*slot).write_tick);
+        (*slot).rewritten = 0;
+    }
+}
+
+/// Closes all slots and gives them back to their threads.
+unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32) {
+    let mut number = (*location).slots;
+    (*location).slots = 0;
+    while number != 0 {
+        let slot = slot_at(number);
+        let next = (*slot).next;
+        close(thread, location, index, slot);
+        if (*slot).thread == thread.id {
+            (*slot).next = thread.free_slots;
+            thread.free_slots = number;
+        } else {
+            give_back(number, slot);
+        }
+        number = next;
+    }
+}
+
+/// Only its own thread uses a slot again, since it may be in the midst of a store to it now.
+unsafe fn give_back(number: u32, slot: *mut Slot) {
+    let record: *mut ThreadRecord = mapping::record(RegionId::Threads, (*slot).thread);
+    let head = AtomicU32::from_ptr(&raw mut (*record).free_slots);
+    let mut first = head.load(Ordering::Relaxed);
+    loop {
+        (*slot).next = first;
+        match head.compare_exchange_weak(first, number, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(now) => first = now,
+        }
+    }
+}
+
+/// The bytes of this location begin a new life, or it is cut into pieces.
+pub unsafe fn end(thread: &mut Thread, index: u32) {
+    let location = at(index);
+    let lock = lock_of(location);
+    if !spin::lock(lock) {
+        return;
+    }
+    if (*location).ended == 0 {
+        close_all(thread, location, index);
+        AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
+        (*location).ended = 1;
+    }
+    spin::unlock(lock);
+}
+
+/// Up to eight bytes of the target's memory, which it is about to access itself.
+pub unsafe fn content(address: usize, size: usize) -> u64 {
+    let pointer = address as *const u8;
+    match size {
+        // No page is mapped this low: let the target itself run into the fault.
+        _ if address < 4096 => 0,
+        8 => pointer.cast::<u64>().read_unaligned(),
+        4 => pointer.cast::<u32>().read_unaligned() as u64,
+        2 => pointer.cast::<u16>().read_unaligned() as u64,
+        1 => pointer.read() as u64,
+        _ => (0..size.min(8)).rev().fold(0, |value, byte| value << 8 | pointer.add(byte).read() as u64),
+    }
+}
+
+/// In a forked child: versions go on, but slots moved to another file at the same address, so nothing is stale;
+/// only locks may be held by threads that are no more.
+pub unsafe fn unlock_after_fork() {
+    for index in 1..mapping::record_count::<Location>(RegionId::Locations) {
+        lock_of(at(index)).store(0, Ordering::Relaxed);
+    }
+}
+
+pub fn forget_cache(thread: &mut Thread) {
+    for cached in &mut thread.cache {
+        cached.location = 0;
+    }
+}

@@ -1,0 +1,281 @@
+//! The recording file, mapped shared: what is stored there survives any end of the process.
+//!
+//! The file is sparse, with generous room for each region. Storage is reserved step by step before it is
+//! touched, so that a full disk is an error code here and never a fault in the target.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use recording::{HEADER_BYTES, Header, MAGIC, Pod, Region, RegionId, RunPlan, VERSION};
+
+/// Room per region at full scale, in the order of [`RegionId`].
+const CAPACITIES: [u64; 6] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30];
+/// Storage is reserved in steps that start small, so that a short test pays little, and grow to this.
+const LARGEST_STEP: u64 = 1 << 20;
+const SMALLEST_STEP: u64 = 16 << 10;
+
+static BASE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+static FILE: AtomicI32 = AtomicI32::new(-1);
+static FILE_ID: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+static LENGTH: AtomicU64 = AtomicU64::new(0);
+static GROWING: AtomicU32 = AtomicU32::new(0);
+
+/// Private zeroed memory, null if there is none.
+pub unsafe fn reserve(bytes: usize) -> *mut u8 {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let memory = libc::mmap(null_mut(), bytes, protection, flags, -1, 0);
+    if memory == libc::MAP_FAILED { null_mut() } else { memory.cast() }
+}
+
+#[inline]
+pub fn base() -> *mut u8 {
+    BASE.load(Ordering::Relaxed)
+}
+
+#[inline]
+pub unsafe fn header() -> *mut Header {
+    base().cast()
+}
+
+/// Creates and maps the file at `path` (ending in a zero byte). Errors are `errno` values.
+///
+/// Scales the regions down until the address space and the file-size limit allow them.
+pub unsafe fn create(path: *const libc::c_char, plan: &RunPlan) -> Result<(), i32> {
+    for shift in [0, 3, 6] {
+        let regions = regions(shift);
+        let last = &regions[regions.len() - 1];
+        let length = last.offset + last.capacity;
+        match map_new_file(path, length, null_mut()) {
+            Ok(base) => {
+                LENGTH.store(length, Ordering::Relaxed);
+                let header = base.cast::<Header>();
+                (*header).version = VERSION;
+                (*header).pid = libc::getpid() as u32;
+                (*header).parent_pid = libc::getppid() as u32;
+                (*header).seed = plan.seed;
+                (*header).started = now();
+                (*header).regions = regions;
+                (*header).magic = MAGIC;
+                BASE.store(base, Ordering::Release);
+                return Ok(());
+            }
+            Err(error) if shift < 6 && matches!(error, libc::ENOMEM | libc::EFBIG | libc::EINVAL) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(libc::ENOMEM)
+}
+
+fn regions(shift: u32) -> [Region; 6] {
+    let mut offset = HEADER_BYTES as u64;
+    CAPACITIES.map(|full| {
+        let region = Region { offset, capacity: full >> shift, used: 0, backed: 0 };
+        offset += region.capacity;
+        region
+    })
+}
+
+/// Makes a new file of this length and maps it, at `at` if that is not null. The header's page is backed.
+unsafe fn map_new_file(path: *const libc::c_char, length: u64, at: *mut u8) -> Result<*mut u8, i32> {
+    let low = libc::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC, 0o644);
+    if low < 0 {
+        return Err(errno());
+    }
+    // Out of the way of programs that count on low numbers; where the limit is lower, `low` must do.
+    let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 700);
+    let file = if high >= 0 {
+        libc::close(low);
+        high
+    } else {
+        low
+    };
+    let give_up = |error| {
+        libc::close(file);
+        libc::unlink(path);
+        Err(error)
+    };
+    let mut limit: libc::rlimit = core::mem::zeroed();
+    // Growing past the file-size limit would raise a signal in the target.
+    if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 && limit.rlim_cur < length {
+        return give_up(libc::EFBIG);
+    }
+    if libc::ftruncate(file, length as i64) != 0 {
+        return give_up(errno());
+    }
+    if back(file, 0, HEADER_BYTES as u64) != 0 {
+        return give_up(errno());
+    }
+    let fixed = if at.is_null() { 0 } else { libc::MAP_FIXED };
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | fixed;
+    let memory = libc::mmap(at.cast(), length as usize, protection, flags, file, 0);
+    if memory == libc::MAP_FAILED {
+        return give_up(errno());
+    }
+    let mut status: libc::stat = core::mem::zeroed();
+    libc::fstat(file, &mut status);
+    FILE_ID[0].store(status.st_dev, Ordering::Relaxed);
+    FILE_ID[1].store(status.st_ino, Ordering::Relaxed);
+    FILE.store(file, Ordering::Relaxed);
+    Ok(memory.cast())
+}
+
+/// In a forked child: leaves the parent's file and goes on in one of its own at the same addresses, with
+/// all that is known so far but the parent's events.
+pub unsafe fn continue_in_own_file(path: *const libc::c_char) -> Result<(), i32> {
+    let old = base();
+    let length = LENGTH.load(Ordering::Relaxed);
+    let mut header = header().read();
+    let parent_file = FILE.load(Ordering::Relaxed);
+    // A second view of the old file keeps its content at hand while the first is replaced.
+    let view = libc::mremap(old.cast(), 0, length as usize, libc::MREMAP_MAYMOVE);
+    if view == libc::MAP_FAILED {
+        return Err(errno());
+    }
+    if ours(parent_file) {
+        libc::close(parent_file);
+    }
+    let mapped = map_new_file(path, length, old);
+    let mut result = mapped.map(|_| ());
+    if result.is_ok() {
+        header.pid = libc::getpid() as u32;
+        header.parent_pid = libc::getppid() as u32;
+        header.regions[RegionId::Chunks as usize].used = 0;
+        for region in header.regions.iter_mut() {
+            region.backed = 0;
+            let used = region.used.min(region.capacity);
+            if used == 0 {
+                continue;
+            }
+            if back(FILE.load(Ordering::Relaxed), region.offset, used) != 0 {
+                result = Err(errno());
+                break;
+            }
+            region.backed = used;
+            let offset = region.offset as usize;
+            core::ptr::copy_nonoverlapping(view.cast::<u8>().add(offset), old.add(offset), used as usize);
+        }
+        old.cast::<Header>().write(header);
+    }
+    libc::munmap(view, length as usize);
+    result
+}
+
+/// Does this descriptor still mean our file? The target may have closed it and reused its number.
+unsafe fn ours(file: i32) -> bool {
+    let mut status: libc::stat = core::mem::zeroed();
+    libc::fstat(file, &mut status) == 0
+        && status.st_dev == FILE_ID[0].load(Ordering::Relaxed)
+        && status.st_ino == FILE_ID[1].load(Ordering::Relaxed)
+}
+
+unsafe fn back(file: i32, offset: u64, bytes: u64) -> i32 {
+    if libc::fallocate(file, 0, offset as i64, bytes as i64) == 0 {
+        return 0;
+    }
+    if !matches!(errno(), libc::EOPNOTSUPP | libc::ENOSYS) {
+        return -1;
+    }
+    // File systems without it: writing zeros has the same effect, since nobody has touched the range yet.
+    let zeros = [0u8; 4096];
+    let mut done = 0;
+    while done < bytes {
+        let step = (bytes - done).min(zeros.len() as u64);
+        if libc::pwrite(file, zeros.as_ptr().cast(), step as usize, (offset + done) as i64) != step as isize {
+            return -1;
+        }
+        done += step;
+    }
+    0
+}
+
+/// Room for `bytes` more in a region, as an offset within it. On failure the recorder is switched off.
+pub unsafe fn allocate(id: RegionId, bytes: u64) -> Option<u64> {
+    let region = &raw mut (*header()).regions[id as usize];
+    let used = AtomicU64::from_ptr(&raw mut (*region).used);
+    let backed = AtomicU64::from_ptr(&raw mut (*region).backed);
+    let mut start = used.load(Ordering::Relaxed);
+    loop {
+        // Index 0 of record regions stays unused; chunks and modules have no index.
+        let skip = if start == 0 && !matches!(id, RegionId::Chunks | RegionId::Modules) { bytes } else { 0 };
+        let end = start + skip + bytes;
+        if end > (*region).capacity {
+            crate::log::fault(recording::fault::REGION_FULL, id as u32);
+            return None;
+        }
+        if end > backed.load(Ordering::Acquire) && !grow(region, backed, end) {
+            return None;
+        }
+        // `used` moves only once its storage is there, so that a reader never looks at a hole.
+        match used.compare_exchange_weak(start, end, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => return Some(start + skip),
+            Err(now) => start = now,
+        }
+    }
+}
+
+#[cold]
+unsafe fn grow(region: *mut Region, backed: &AtomicU64, needed: u64) -> bool {
+    if !crate::spin::lock(&GROWING) {
+        return false;
+    }
+    let have = backed.load(Ordering::Acquire);
+    let mut enough = have >= needed;
+    if !enough {
+        let step = have.clamp(SMALLEST_STEP, LARGEST_STEP).max(needed - have).next_multiple_of(4096);
+        let step = step.min((*region).capacity - have);
+        let file = FILE.load(Ordering::Relaxed);
+        let error = if !ours(file) {
+            libc::EBADF
+        } else if back(file, (*region).offset + have, step) != 0 {
+            errno()
+        } else {
+            0
+        };
+        enough = error == 0;
+        if enough {
+            backed.store(have + step, Ordering::Release);
+        } else {
+            crate::log::fault(recording::fault::STORAGE, error as u32);
+        }
+    }
+    crate::spin::unlock(&GROWING);
+    enough
+}
+
+/// The record with this index. Indices come from [`allocate_record`], so they are within the region.
+#[inline]
+pub unsafe fn record<T: Pod>(id: RegionId, index: u32) -> *mut T {
+    let offset = (*header()).regions[id as usize].offset as usize;
+    base().add(offset + index as usize * size_of::<T>()).cast()
+}
+
+/// A new zeroed record's index.
+pub unsafe fn allocate_record<T: Pod>(id: RegionId) -> Option<u32> {
+    let offset = allocate(id, size_of::<T>() as u64)?;
+    Some((offset / size_of::<T>() as u64) as u32)
+}
+
+/// Number of records in a region, the unused first one included.
+pub unsafe fn record_count<T: Pod>(id: RegionId) -> u32 {
+    let used = AtomicU64::from_ptr(&raw mut (*header()).regions[id as usize].used);
+    (used.load(Ordering::Acquire) / size_of::<T>() as u64) as u32
+}
+
+pub fn errno() -> i32 {
+    // SAFETY: always valid.
+    unsafe { *libc::__errno_location() }
+}
+
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills the structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// In a forked child: the thread that held the lock may be no more.
+pub fn unlock_after_fork() {
+    GROWING.store(0, Ordering::Relaxed);
+}

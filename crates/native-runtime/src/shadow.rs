@@ -1,0 +1,130 @@
+//! From an address to the line that describes its aligned 8-byte word.
+//!
+//! Two levels instead of one linear mapping, so that no address range of the target is special and any
+//! layout works: the root has one entry per 4 MiB of address space; an entry points to that range's lines,
+//! or is null while nobody touched the range.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use crate::mapping::reserve;
+
+/// log2 of the bytes of address space that one root entry describes.
+const RANGE_BITS: usize = 22;
+const RANGE_MASK: usize = (1 << RANGE_BITS) - 1;
+/// Width of user space: addresses above it need five-level paging, which programs must ask for.
+const ADDRESS_BITS: usize = if cfg!(target_arch = "x86_64") { 47 } else { 48 };
+const ROOT_ENTRIES: usize = 1 << (ADDRESS_BITS - RANGE_BITS);
+const ROOT_MASK: usize = ROOT_ENTRIES - 1;
+/// Shadow bytes per byte of the target.
+const SCALE: usize = size_of::<Line>() / 8;
+const RANGE_SHADOW: usize = SCALE << RANGE_BITS;
+
+/// What is known about one aligned 8-byte word: two halves of four bytes, field by field, so that an access
+/// of eight bytes compares and stores both at once. See [`crate::cells`] for what the fields mean.
+#[repr(C, align(32))]
+pub struct Line {
+    pub owner: [u32; 2],
+    pub read: [u32; 2],
+    pub write: [u32; 2],
+    pub read_stamp: [u16; 2],
+    pub write_stamp: [u16; 2],
+}
+
+static ROOT: AtomicPtr<*mut u8> = AtomicPtr::new(null_mut());
+static GROWING: AtomicU32 = AtomicU32::new(0);
+
+/// Makes the root; false if there is no address space for it.
+pub unsafe fn start() -> bool {
+    let root = reserve(ROOT_ENTRIES * size_of::<*mut u8>()).cast::<*mut u8>();
+    ROOT.store(root, Ordering::Release);
+    !root.is_null()
+}
+
+pub fn root() -> *const *mut u8 {
+    ROOT.load(Ordering::Acquire)
+}
+
+/// The block of lines that an address belongs to, null if nobody touched its range yet.
+#[inline(always)]
+pub unsafe fn block(root: *const *mut u8, address: usize) -> *mut u8 {
+    *root.add((address >> RANGE_BITS) & ROOT_MASK)
+}
+
+/// The line of an address within its block.
+#[inline(always)]
+pub unsafe fn line_in(block: *mut u8, address: usize) -> *mut Line {
+    block.add((address & RANGE_MASK & !7) * SCALE).cast()
+}
+
+/// The line of an address, null if nobody touched its range yet.
+pub unsafe fn line_if_mapped(address: usize) -> *mut Line {
+    let block = block(root(), address);
+    if block.is_null() { null_mut() } else { line_in(block, address) }
+}
+
+/// The line of an address, made if need be; null if there is no memory for it.
+pub unsafe fn line(address: usize) -> *mut Line {
+    let root = root().cast_mut();
+    let entry = AtomicPtr::from_ptr(root.add((address >> RANGE_BITS) & ROOT_MASK));
+    if entry.load(Ordering::Acquire).is_null() && !grow(entry) {
+        return null_mut();
+    }
+    line_in(block(root, address), address)
+}
+
+#[cold]
+unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
+    if !crate::spin::lock(&GROWING) {
+        return false;
+    }
+    let mut present = !entry.load(Ordering::Acquire).is_null();
+    if !present {
+        let block = reserve(RANGE_SHADOW);
+        present = !block.is_null();
+        if present {
+            entry.store(block, Ordering::Release);
+        } else {
+            crate::log::fault(recording::fault::MEMORY, *libc::__errno_location() as u32);
+        }
+    }
+    crate::spin::unlock(&GROWING);
+    present
+}
+
+/// One past the last address described by the same root entry.
+pub fn range_end(address: usize) -> usize {
+    (address | RANGE_MASK).saturating_add(1)
+}
+
+/// Bytes of the target that one page of shadow describes.
+const BYTES_PER_PAGE: usize = PAGE / SCALE;
+const PAGE: usize = 4096;
+
+/// Calls `visit` with the parts of a mapped range whose shadow is in memory, up to `end` or the end of the range,
+/// and returns where it stopped.
+pub unsafe fn each_resident_part(start: usize, end: usize, visit: &mut dyn FnMut(usize, usize)) -> usize {
+    const PAGES: usize = 256;
+    let end = end.min(range_end(start));
+    let mut resident = [0u8; PAGES];
+    let mut at = start;
+    while at < end {
+        let first = at & !(BYTES_PER_PAGE - 1);
+        let last = end.min(first + PAGES * BYTES_PER_PAGE);
+        let pages = (last - first).div_ceil(BYTES_PER_PAGE);
+        let known = libc::mincore(line_if_mapped(first).cast(), pages * PAGE, resident.as_mut_ptr()) == 0;
+        for (page, state) in resident.iter().enumerate().take(pages) {
+            let from = first + page * BYTES_PER_PAGE;
+            if !known || state & 1 != 0 {
+                visit(from.max(at), (from + BYTES_PER_PAGE).min(last));
+            }
+        }
+        at = last;
+    }
+    end
+}
+
+/// In a forked child: the thread that held the lock may be no more.
+pub fn unlock_after_fork() {
+    GROWING.store(0, Ordering::Relaxed);
+}

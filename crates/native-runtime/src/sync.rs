@@ -1,0 +1,300 @@
+//! Locks that threads hold, and the events of synchronization.
+//!
+//! A mutex is recorded like a location: what counts is that it changes hands. Taking a lock that the same
+//! thread gave back last tells nothing about order, so it leaves no event, only the set of held locks changes.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use recording::{Event, EventKind};
+
+use crate::thread::Thread;
+use crate::{context, log, mapping, noise, spin, thread};
+
+/// Locks one thread can hold at a time; further ones are not tracked.
+const HELD: usize = 32;
+
+/// The locks that a thread holds, in the order in which it took them.
+pub struct Held {
+    /// The id of the whole set, zero if empty.
+    pub set: u32,
+    count: u32,
+    locks: [HeldLock; HELD],
+}
+
+#[derive(Clone, Copy)]
+struct HeldLock {
+    address: u64,
+    taken_at: u32,
+    /// The set up to and with this lock.
+    set: u32,
+}
+
+/// Who gave a mutex back last, and when.
+struct LastHolder {
+    address: AtomicU64,
+    thread: AtomicU32,
+    leaf: AtomicU32,
+    tick: AtomicU64,
+}
+
+const LOCKS: usize = 1 << 13;
+static LAST_HOLDERS: [LastHolder; LOCKS] = [const {
+    LastHolder {
+        address: AtomicU64::new(0),
+        thread: AtomicU32::new(0),
+        leaf: AtomicU32::new(0),
+        tick: AtomicU64::new(0),
+    }
+}; LOCKS];
+
+/// Sets of locks by (set without the last lock, that lock, where it was taken).
+struct SetEntry {
+    address: AtomicU64,
+    parent: AtomicU32,
+    taken_at: AtomicU32,
+    id: AtomicU32,
+}
+
+const SETS: usize = 1 << 14;
+static SET_TABLE: [SetEntry; SETS] = [const {
+    SetEntry {
+        address: AtomicU64::new(0),
+        parent: AtomicU32::new(0),
+        taken_at: AtomicU32::new(0),
+        id: AtomicU32::new(0),
+    }
+}; SETS];
+static NEXT_SET: AtomicU32 = AtomicU32::new(1);
+static SETS_LOCK: AtomicU32 = AtomicU32::new(0);
+/// Longest search in either table.
+const PROBES: usize = 32;
+
+fn mix(a: u64, b: u64) -> usize {
+    ((a ^ b.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
+}
+
+pub fn unlock_after_fork() {
+    SETS_LOCK.store(0, Ordering::Relaxed);
+}
+
+/// The last holder of a lock; none if the table has no room for it.
+fn last_holder(address: u64) -> Option<&'static LastHolder> {
+    let start = mix(address, 0);
+    for probe in 0..PROBES {
+        let entry = &LAST_HOLDERS[(start + probe) % LOCKS];
+        let found = entry.address.load(Ordering::Relaxed);
+        if found == address
+            || found == 0
+                && match entry.address.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => true,
+                    Err(now) => now == address,
+                }
+        {
+            return Some(entry);
+        }
+    }
+    None
+}
+
+/// The id of a set of locks. A new one gets an event that describes it.
+unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32) -> u32 {
+    let start = mix(address, (parent as u64) << 32 | taken_at as u64);
+    let find = || {
+        for probe in 0..PROBES {
+            let entry = &SET_TABLE[(start + probe) % SETS];
+            let id = entry.id.load(Ordering::Acquire);
+            if id == 0 {
+                return Err(Some(entry));
+            }
+            if entry.address.load(Ordering::Relaxed) == address
+                && entry.parent.load(Ordering::Relaxed) == parent
+                && entry.taken_at.load(Ordering::Relaxed) == taken_at
+            {
+                return Ok(id);
+            }
+        }
+        Err(None)
+    };
+    if let Ok(id) = find() {
+        return id;
+    }
+    if !spin::lock(&SETS_LOCK) {
+        return 0;
+    }
+    let (id, new) = match find() {
+        Ok(id) => (id, false),
+        Err(Some(entry)) => {
+            let id = NEXT_SET.fetch_add(1, Ordering::Relaxed);
+            entry.address.store(address, Ordering::Relaxed);
+            entry.parent.store(parent, Ordering::Relaxed);
+            entry.taken_at.store(taken_at, Ordering::Relaxed);
+            entry.id.store(id, Ordering::Release);
+            (id, true)
+        }
+        Err(None) => (0, false),
+    };
+    spin::unlock(&SETS_LOCK);
+    if new {
+        log::emit_sync(thread, EventKind::Lockset, taken_at, id, parent, address);
+    }
+    id
+}
+
+impl Held {
+    unsafe fn push(thread: &mut Thread, address: u64, taken_at: u32) {
+        let count = thread.held.count as usize;
+        if count < HELD {
+            let set = set_with(thread, thread.held.set, address, taken_at);
+            thread.held.locks[count] = HeldLock { address, taken_at, set };
+            thread.held.count += 1;
+            thread.held.set = set;
+            (*thread.record).locks = set;
+        }
+    }
+
+    unsafe fn remove(thread: &mut Thread, address: u64) {
+        let count = thread.held.count as usize;
+        let Some(position) = thread.held.locks[..count].iter().rposition(|lock| lock.address == address)
+        else {
+            return;
+        };
+        thread.held.count -= 1;
+        for at in position..count - 1 {
+            // Locks taken after it now belong to other sets.
+            let HeldLock { address, taken_at, .. } = thread.held.locks[at + 1];
+            let parent = if at == 0 { 0 } else { thread.held.locks[at - 1].set };
+            let set = set_with(thread, parent, address, taken_at);
+            thread.held.locks[at] = HeldLock { address, taken_at, set };
+        }
+        let top = thread.held.count as usize;
+        thread.held.set = if top == 0 { 0 } else { thread.held.locks[top - 1].set };
+        (*thread.record).locks = thread.held.set;
+    }
+}
+
+/// Before an operation that may block: tells what the thread waits for, and disturbs the schedule.
+pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
+    if let Some(thread) = thread::enter() {
+        let leaf = context::leaf(thread.tls, pc);
+        noise::at_sync(thread);
+        (*thread.record).waits_at = leaf;
+        (*thread.record).waits_in = operation as u32;
+        AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(address as u64, Ordering::Release);
+        thread::leave(thread);
+    }
+}
+
+/// The thread got what it waited for, or gave up.
+pub unsafe fn after_waiting() {
+    let tls = crate::tls::current();
+    if let Some(thread) = (*tls).thread.as_mut() {
+        AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(0, Ordering::Relaxed);
+    }
+}
+
+/// A mutex was taken.
+pub unsafe fn acquired(address: usize, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let leaf = context::leaf(thread.tls, pc);
+    let changed_hands = match last_holder(address as u64) {
+        Some(last) => {
+            let holder = last.thread.load(Ordering::Relaxed);
+            if holder != 0 && holder != thread.id {
+                let event = Event {
+                    kind: EventKind::Release as u8,
+                    flags: 0,
+                    size: 0,
+                    reserved: 0,
+                    leaf: last.leaf.load(Ordering::Relaxed),
+                    tick: last.tick.load(Ordering::Relaxed),
+                    object: 0,
+                    other: holder,
+                    value: address as u64,
+                };
+                log::emit(thread, event);
+            }
+            holder != thread.id
+        }
+        None => true,
+    };
+    if changed_hands && !log::over_budget() {
+        log::emit_sync(thread, EventKind::Acquire, leaf, 0, thread.id, address as u64);
+    }
+    Held::push(thread, address as u64, leaf);
+    thread::leave(thread);
+}
+
+/// A mutex is about to be given back.
+pub unsafe fn releasing(address: usize, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let leaf = context::leaf(thread.tls, pc);
+    Held::remove(thread, address as u64);
+    match last_holder(address as u64) {
+        Some(last) => {
+            last.thread.store(thread.id, Ordering::Relaxed);
+            last.leaf.store(leaf, Ordering::Relaxed);
+            last.tick.store(thread.last_tick, Ordering::Relaxed);
+        }
+        None => log::emit_sync(thread, EventKind::Release, leaf, 0, thread.id, address as u64),
+    }
+    thread::leave(thread);
+}
+
+/// After a lock was given back: the gap between two critical sections is where atomicity breaks.
+pub unsafe fn released() {
+    if let Some(thread) = thread::enter() {
+        noise::at_sync(thread);
+        thread::leave(thread);
+    }
+}
+
+/// A lock at this address is no more; the next one there has no history.
+pub unsafe fn destroyed(address: usize) {
+    if let Some(last) = last_holder(address as u64) {
+        last.thread.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A read or write lock was taken or is given back; each is an event, since readers overlap.
+pub unsafe fn shared_lock(kind: EventKind, address: usize, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let leaf = context::leaf(thread.tls, pc);
+    if !log::over_budget() {
+        log::emit_sync(thread, kind, leaf, 0, thread.id, address as u64);
+    }
+    match kind {
+        EventKind::Acquire | EventKind::AcquireShared => Held::push(thread, address as u64, leaf),
+        _ => Held::remove(thread, address as u64),
+    }
+    thread::leave(thread);
+}
+
+/// Whether this thread holds the lock for writing is known to the lock alone; give it back as what was taken.
+pub unsafe fn happened(kind: EventKind, address: usize, object: u32, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let leaf = context::leaf(thread.tls, pc);
+    if !log::over_budget() {
+        log::emit_sync(thread, kind, leaf, object, thread.held.set, address as u64);
+    }
+    thread::leave(thread);
+}
+
+/// Disturbs the schedule before an operation that does not block.
+pub unsafe fn disturb() {
+    if let Some(thread) = thread::enter() {
+        noise::at_sync(thread);
+        thread::leave(thread);
+    }
+}
+
+/// The newest thread with this handle.
+pub unsafe fn thread_with_handle(handle: u64) -> u32 {
+    use recording::{RegionId, ThreadRecord};
+    // A program that makes a hundred thousand threads joins each soon after; no need to search them all.
+    const NEWEST: u32 = 4096;
+    let count = mapping::record_count::<ThreadRecord>(RegionId::Threads);
+    (count.saturating_sub(NEWEST).max(1)..count)
+        .rev()
+        .find(|&id| (*mapping::record::<ThreadRecord>(RegionId::Threads, id)).handle == handle)
+        .unwrap_or(0)
+}

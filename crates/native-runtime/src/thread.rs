@@ -1,0 +1,221 @@
+//! The recorder's state per thread, in memory of its own.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use recording::{EventKind, RegionId, Slot, ThreadRecord};
+
+use crate::tls::{self, Frame, Tls};
+use crate::{context, location, log, mapping, noise, shadow, sync};
+
+/// Depth of the shadow call stack; deeper calls are counted but not told apart.
+pub const FRAMES: usize = 1 << 18;
+/// Entries of the direct-mapped cache from location to slot.
+pub const CACHED_SLOTS: usize = 512;
+
+/// Where a thread's slot for a location is, while the location has this version.
+#[derive(Clone, Copy)]
+pub struct CachedSlot {
+    pub location: u32,
+    pub version: u32,
+    pub slot: *mut Slot,
+}
+
+/// Entries of the direct-mapped cache of distant leaves.
+pub const DISTANT_LEAVES: usize = 64;
+
+/// The leaf of an instruction in a context that is not its function's.
+#[derive(Clone, Copy)]
+pub struct DistantLeaf {
+    pub address: usize,
+    pub context: u32,
+    pub leaf: u32,
+}
+
+/// All zero at first. `frames` comes first: its address is the bottom of the shadow call stack.
+#[repr(C)]
+pub struct Thread {
+    pub frames: [Frame; FRAMES],
+    /// Calls beyond the room in `frames`.
+    pub too_deep: u64,
+    pub tls: *mut Tls,
+    pub record: *mut ThreadRecord,
+    pub id: u32,
+    pub chunk_left: u32,
+    pub chunk: *mut u8,
+    pub last_tick: u64,
+    /// Slots of this thread that it may use again.
+    pub free_slots: u32,
+    pub noise: noise::State,
+    pub held: sync::Held,
+    /// Leaves of instructions outside their context's function, found before.
+    pub distant: [DistantLeaf; DISTANT_LEAVES],
+    pub cache: [CachedSlot; CACHED_SLOTS],
+}
+
+impl Thread {
+    /// The time of this thread's newest event: what its later accesses without an event are stamped with.
+    #[inline]
+    pub unsafe fn set_tick(&mut self, tick: u64) {
+        self.last_tick = tick;
+        (*self.record).last_tick = tick;
+        let low = tick as u32 & 0xffff;
+        (*self.tls).stamp_pair = low | low << 16;
+    }
+
+    /// The full tick that a 16-bit stamp of this thread stood for: the newest that fits.
+    pub unsafe fn full_tick(thread: u32, stamp: u16) -> u64 {
+        let record: *mut ThreadRecord = mapping::record(RegionId::Threads, thread);
+        let newest = (&raw const (*record).last_tick).read_volatile();
+        newest.wrapping_sub((newest as u16).wrapping_sub(stamp) as u64)
+    }
+}
+
+/// How a thread came to be.
+#[derive(Clone, Copy, Default)]
+pub struct Origin {
+    /// Id given to it by its creator, zero if nobody saw it start.
+    pub id: u32,
+    pub parent: u32,
+    pub created_at: u32,
+    pub entry: u64,
+}
+
+/// The current thread if it is recorded and not inside the recorder already; attaches it if need be.
+#[inline]
+pub unsafe fn enter() -> Option<&'static mut Thread> {
+    let tls = tls::current();
+    if (*tls).thread.is_null() {
+        return attach_unknown();
+    }
+    if !log::is_active() {
+        return None;
+    }
+    if (*tls).busy != 0 {
+        log::count(&raw mut (*mapping::header()).dropped);
+        return None;
+    }
+    (*tls).busy = 1;
+    // A signal handler on this thread must see the flag before anything below happens.
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    Some(&mut *(*tls).thread)
+}
+
+/// Is the calling thread in the recorder's own code?
+#[inline]
+pub unsafe fn is_inside() -> bool {
+    (*tls::current()).busy != 0
+}
+
+#[inline]
+pub unsafe fn leave(thread: &mut Thread) {
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
+    (*thread.tls).busy = 0;
+}
+
+/// A thread that nobody saw start: the first one, or one made without `pthread_create`.
+#[cold]
+unsafe fn attach_unknown() -> Option<&'static mut Thread> {
+    if !crate::start::ready() {
+        return None;
+    }
+    attach(Origin::default());
+    let tls = tls::current();
+    if (*tls).thread.is_null() || (*tls).busy != 0 {
+        return None;
+    }
+    (*tls).busy = 1;
+    Some(&mut *(*tls).thread)
+}
+
+/// Reserves the id of a thread that is about to be created.
+pub unsafe fn new_id() -> Option<u32> {
+    mapping::allocate_record::<ThreadRecord>(RegionId::Threads)
+}
+
+/// Makes the calling thread a recorded one.
+pub unsafe fn attach(origin: Origin) {
+    let tls = tls::current();
+    if !log::is_active() || !(*tls).thread.is_null() || (*tls).busy != 0 {
+        return;
+    }
+    (*tls).busy = 1;
+    let id = if origin.id != 0 { Some(origin.id) } else { new_id() };
+    let memory = mapping::reserve(size_of::<Thread>()).cast::<Thread>();
+    if let (Some(id), false) = (id, memory.is_null()) {
+        let thread = &mut *memory;
+        let record: *mut ThreadRecord = mapping::record(RegionId::Threads, id);
+        (*record).os_id = libc::syscall(libc::SYS_gettid) as u32;
+        (*record).parent = origin.parent;
+        (*record).created_at = origin.created_at;
+        (*record).entry = origin.entry;
+        (*record).stack = own_stack();
+        (*record).handle = libc::pthread_self() as u64;
+        thread.id = id;
+        thread.tls = tls;
+        thread.record = record;
+        thread.noise = noise::State::new(id);
+        thread.frames[0] = context::root_frame();
+        (*tls).frame = thread.frames[0];
+        (*tls).top = &raw mut thread.frames[0];
+        (*tls).contexts = context::table();
+        (*tls).owner_pair = id as u64 | (id as u64) << 32;
+        (*tls).thread = memory;
+        crate::start::call_at_thread_end();
+        log::emit_sync(thread, EventKind::ThreadStart, 0, id, origin.parent, origin.entry);
+        // A new thread's stack may have been another's before.
+        let [low, high] = (*record).stack;
+        if origin.id != 0 && high > low {
+            crate::cells::forget(low as usize, high as usize);
+        }
+        (*tls).root = shadow::root();
+    }
+    (*tls).busy = 0;
+}
+
+unsafe fn own_stack() -> [u64; 2] {
+    // The first thread's attributes are read from /proc by the C library: slow, and its stack is never reused.
+    if libc::getpid() as i64 == libc::syscall(libc::SYS_gettid) {
+        return [0, 0];
+    }
+    let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+    if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+        return [0, 0];
+    }
+    let mut low = null_mut();
+    let mut size = 0;
+    libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
+    libc::pthread_attr_destroy(&mut attributes);
+    [low as u64, low as u64 + size as u64]
+}
+
+/// The calling thread ends: its hooks do nothing from here on until it is attached again.
+pub unsafe fn detach() {
+    let tls = tls::current();
+    let memory = (*tls).thread;
+    if memory.is_null() || (*tls).busy != 0 {
+        return;
+    }
+    (*tls).busy = 1;
+    let thread = &mut *memory;
+    if log::is_active() {
+        log::emit_sync(thread, EventKind::ThreadEnd, 0, thread.id, 0, 0);
+        log::give_back_chunk(thread);
+        AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
+    }
+    (*tls).root = core::ptr::null();
+    (*tls).thread = null_mut();
+    (*tls).owner_pair = 0;
+    libc::munmap(memory.cast(), size_of::<Thread>());
+    (*tls).busy = 0;
+}
+
+/// In a forked child: the only thread goes on in the child's own file.
+pub unsafe fn continue_after_fork() {
+    let tls = tls::current();
+    if let Some(thread) = (*tls).thread.as_mut() {
+        (*thread.record).os_id = libc::syscall(libc::SYS_gettid) as u32;
+        thread.chunk_left = 0;
+        location::forget_cache(thread);
+    }
+}
