@@ -1,2 +1,33 @@
-//! unsnarl.
-fn main() {}
+//! `unsnarl`: flags and wiring. What it does is in the crates it wires together.
+
+mod analysis;
+mod args;
+mod compile;
+mod demo;
+mod exit;
+mod look;
+mod names;
+mod recorder;
+mod run;
+mod screen;
+mod sessions;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Demo(arguments) => demo::demo(&arguments),
+        Command::Report(arguments) => look::report(&arguments),
+        Command::Show(arguments) => look::show(&arguments),
+        Command::Sessions(arguments) => sessions::sessions(&arguments),
+        Command::Cc(arguments) => compile::compile(runner::compiler::Language::C, &arguments),
+        Command::Cxx(arguments) => compile::compile(runner::compiler::Language::Cxx, &arguments),
+    };
+    result.unwrap_or_else(|error| exit::explain(&error))
+}

@@ -1,0 +1,216 @@
+//! From a session to its report: every run is read once, ranked, and the best findings are put into words.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use localize::{Code, Collector, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
+use report::{FailureGroup, Kind, Report};
+use runner::{RunNumber, Session};
+
+use crate::args::RankingArguments;
+use crate::names::Names;
+
+/// What ranks the findings if the user names nothing.
+const DEFAULT_TECHNIQUE: Technique = Technique::Unicorn;
+
+/// Analyses all runs of a session.
+pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<Report> {
+    let technique = ranking.technique.unwrap_or(DEFAULT_TECHNIQUE);
+    let options = Options { window: ranking.window, distance: ranking.distance, formula: ranking.formula };
+    let mut code = Code::default();
+    let mut collector = Collector::new(technique, &options);
+    let mut warnings = Warnings::default();
+    for record in session.runs() {
+        let Some(outcome) = outcome(&record.outcome) else { continue };
+        match load(session, record.run, outcome, &mut code) {
+            Ok(profile) => {
+                record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
+                collector.observe(&profile.run);
+            }
+            Err(error) => warnings.add(&format!("a run was left out: {error:#}")),
+        }
+    }
+    let mut report = empty_report(session, technique);
+    if report.runs.failed > 0 && report.runs.passed > 0 {
+        // What only passing runs show is no suspect.
+        let mut findings = collector.findings();
+        findings.retain(|finding| finding.failed > 0);
+        findings.truncate(ranking.findings);
+        report.findings = describe(session, &findings, &mut code, &mut warnings)?;
+    }
+    report.warnings = warnings.into_sentences();
+    report::source::Sources::new(std::env::current_dir()).fill_in(&mut report);
+    Ok(report)
+}
+
+/// Reads one run; `code` numbers its sites.
+fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) -> anyhow::Result<Profile> {
+    let file = session.load(run)?;
+    let recordings = file
+        .processes
+        .iter()
+        .map(|process| recording::parse(&process.bytes))
+        .collect::<Result<Vec<_>, _>>()
+        .with_context(|| format!("run {run} cannot be read"))?;
+    Ok(localize::profile(RunId(run.0), outcome, &recordings, code))
+}
+
+/// A run without an outcome says nothing about the test.
+fn outcome(outcome: &runner::Outcome) -> Option<Outcome> {
+    match outcome {
+        runner::Outcome::Pass => Some(Outcome::Pass),
+        runner::Outcome::Fail { .. } => Some(Outcome::Fail),
+        runner::Outcome::Hang => Some(Outcome::Hang),
+        runner::Outcome::Damaged { .. } => None,
+    }
+}
+
+fn empty_report(session: &Session, technique: Technique) -> Report {
+    let manifest = session.manifest();
+    let mut runs = report::Runs::default();
+    let mut failures: BTreeMap<&str, u64> = BTreeMap::new();
+    for record in session.runs() {
+        match &record.outcome {
+            runner::Outcome::Pass => runs.passed += 1,
+            runner::Outcome::Fail { .. } => runs.failed += 1,
+            runner::Outcome::Hang => {
+                runs.failed += 1;
+                runs.hung += 1;
+            }
+            runner::Outcome::Damaged { .. } => runs.damaged += 1,
+        }
+        if record.outcome.is_failing() {
+            *failures.entry(record.outcome.reason()).or_default() += 1;
+        }
+    }
+    let mut failures: Vec<FailureGroup> = failures
+        .into_iter()
+        .map(|(description, runs)| FailureGroup { description: description.to_owned(), runs })
+        .collect();
+    failures.sort_by_key(|group| std::cmp::Reverse(group.runs));
+    Report {
+        schema: report::SCHEMA,
+        session: report::Session {
+            name: session.name(),
+            command: manifest.command.clone(),
+            unsnarl_version: manifest.unsnarl_version.clone(),
+            started: manifest.started.clone(),
+            seed: manifest.seed,
+            wall_seconds: manifest.wall_seconds,
+        },
+        runs,
+        failures,
+        technique: technique.to_string(),
+        warnings: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+/// Puts findings into words. Their example runs are read again: keeping all runs in memory would cost more.
+fn describe(
+    session: &Session,
+    findings: &[Finding],
+    code: &mut Code,
+    warnings: &mut Warnings,
+) -> anyhow::Result<Vec<report::Finding>> {
+    let mut by_run: BTreeMap<RunId, Vec<usize>> = BTreeMap::new();
+    for (index, finding) in findings.iter().enumerate() {
+        by_run.entry(finding.example.run).or_default().push(index);
+    }
+    let outcomes: BTreeMap<RunNumber, Outcome> = session
+        .runs()
+        .iter()
+        .filter_map(|record| Some((record.run, outcome(&record.outcome)?)))
+        .collect();
+    let mut names = Names::default();
+    let mut described: Vec<Option<report::Finding>> = vec![None; findings.len()];
+    for (run, indices) in by_run {
+        let run = RunNumber(run.0);
+        let profile = load(session, run, outcomes[&run], code)?;
+        for index in indices {
+            described[index] = Some(describe_one(&findings[index], &profile, code, &mut names));
+        }
+    }
+    names.warnings().iter().for_each(|warning| warnings.add(warning));
+    Ok(described.into_iter().flatten().collect())
+}
+
+fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut Names) -> report::Finding {
+    let steps = finding.example.id.steps();
+    let accesses: Vec<report::Access> = finding
+        .example
+        .accesses
+        .iter()
+        .zip(steps)
+        .map(|(&index, step)| names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code))
+        .collect();
+    report::Finding {
+        rank: finding.rank as u64,
+        tied: finding.tied as u64,
+        score: finding.score,
+        failed: u64::from(finding.failed),
+        passed: u64::from(finding.passed),
+        kind: match finding.pattern.violation() {
+            Violation::Order => Kind::OrderViolation,
+            Violation::Atomicity => Kind::AtomicityViolation,
+            Violation::MultiVariableAtomicity => Kind::MultiVariableAtomicityViolation,
+        },
+        pattern: finding.example.id.to_string(),
+        pattern_id: Some(format!("{:?}", finding.example.id)),
+        suspicious_functions: suspicious_functions(&accesses),
+        accesses,
+        cluster: None,
+        failing_runs: finding.failing_runs.iter().map(|run| u64::from(run.0)).collect(),
+        evidence: Vec::new(),
+        advice: String::new(),
+        confirmation: None,
+    }
+}
+
+/// For each thread of a finding, the function in which its accesses come together (Griffin, thesis §5.2.3).
+fn suspicious_functions(accesses: &[report::Access]) -> Vec<String> {
+    let mut functions = Vec::new();
+    let mut threads: Vec<u32> = accesses.iter().map(|access| access.thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    for thread in threads {
+        let mut stacks = accesses.iter().filter(|access| access.thread == thread).map(|access| &access.stack);
+        let Some(first) = stacks.next() else { continue };
+        // Stacks are innermost first, so what they share is their common end; the accesses' own lines differ.
+        let shared = stacks.fold(first.len(), |shared, stack| {
+            let common = first
+                .iter()
+                .rev()
+                .zip(stack.iter().rev())
+                .take_while(|(a, b)| a.function == b.function)
+                .count();
+            shared.min(common)
+        });
+        let innermost = first.len().checked_sub(shared).and_then(|depth| first.get(depth));
+        if let Some(function) = innermost.and_then(|frame| frame.function.clone()) {
+            if !functions.contains(&function) {
+                functions.push(function);
+            }
+        }
+    }
+    functions
+}
+
+/// Warnings of many runs, each told once.
+#[derive(Default)]
+struct Warnings {
+    counts: BTreeMap<String, usize>,
+}
+
+impl Warnings {
+    fn add(&mut self, text: &str) {
+        *self.counts.entry(text.to_owned()).or_default() += 1;
+    }
+
+    fn into_sentences(self) -> Vec<String> {
+        self.counts
+            .into_iter()
+            .map(|(text, count)| if count == 1 { text } else { format!("{text} (in {count} runs)") })
+            .collect()
+    }
+}

@@ -1,0 +1,192 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use localize::{Formula, Technique};
+use recording::Noise;
+
+use crate::exit;
+
+/// Finds the thread interleaving that makes your flaky test fail.
+#[derive(Parser)]
+#[command(version, propagate_version = true, after_help = exit::CODES_HELP)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a test many times and say which interleaving makes it fail
+    Run(RunArguments),
+    /// Build and localize a shipped buggy program
+    Demo(DemoArguments),
+    /// Look at a session again, with another technique or in another format
+    Report(ReportArguments),
+    /// Show one finding in full
+    Show(ShowArguments),
+    /// List, merge, export, import or delete sessions
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+    /// Compile C for recording: a drop-in for gcc, as in CC="unsnarl cc" make
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Cc(CompileArguments),
+    /// Compile C++ for recording: a drop-in for g++
+    #[command(name = "c++", disable_help_flag = true, disable_version_flag = true)]
+    Cxx(CompileArguments),
+}
+
+#[derive(Args)]
+pub struct RunArguments {
+    #[command(flatten)]
+    pub limits: LimitArguments,
+    #[command(flatten)]
+    pub oracle: OracleArguments,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
+    /// Where to keep the session: a name within .unsnarl, or a path [default: the program's name]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    /// Also write the JSON report to this file (- for standard output)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// The test and its arguments
+    #[arg(last = true, value_name = "CMD", allow_hyphen_values = true)]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub struct LimitArguments {
+    /// Stop after this many runs
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u32>,
+    /// Stop after this many failing runs
+    #[arg(long, value_name = "N")]
+    pub until_failures: Option<u32>,
+    /// Begin no run after this time, as in 60s or 10m [default: enough runs of both kinds, at most a minute]
+    #[arg(long, value_name = "BUDGET", value_parser = humantime::parse_duration)]
+    pub time: Option<Duration>,
+    /// Runs at the same time [default: half of the processors]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// What all random choices come from [default: chosen anew, and shown]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How strongly to disturb the schedule: off, low, medium or high
+    #[arg(long, value_name = "LEVEL", default_value_t)]
+    pub noise: Noise,
+    /// Megabytes of events that one run may record before repeated ones are left out
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..4096))]
+    pub budget: u64,
+}
+
+#[derive(Args)]
+pub struct OracleArguments {
+    /// A run that takes longer has hung, which counts as failing
+    #[arg(long, value_name = "T", value_parser = humantime::parse_duration, default_value = "30s")]
+    pub timeout: Duration,
+    /// A run that prints this regular expression has failed
+    #[arg(long, value_name = "REGEX")]
+    pub fail_regex: Option<String>,
+    /// A run whose standard output differs from this file has failed
+    #[arg(long, value_name = "FILE")]
+    pub expect_stdout: Option<PathBuf>,
+    /// A run after which this shell command succeeds has failed; stands in for the exit status
+    #[arg(long, value_name = "CMD")]
+    pub fail_if: Option<OsString>,
+}
+
+#[derive(Args)]
+pub struct RankingArguments {
+    /// How to find suspects: falcon or unicorn [default: unicorn]
+    #[arg(long, value_name = "NAME")]
+    pub technique: Option<Technique>,
+    /// How to score them: jaccard, tarantula, ochiai, dstar, op2 or barinel
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub formula: Formula,
+    /// Accesses per location that are looked at together
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub window: NonZeroUsize,
+    /// How far apart two pairs of accesses may be to form one pattern over two variables
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub distance: usize,
+    /// Findings to keep in the report
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub findings: usize,
+}
+
+#[derive(Args)]
+pub struct DemoArguments {
+    /// Where to put the program and its session
+    #[arg(long, value_name = "FOLDER", default_value = "unsnarl-demo")]
+    pub folder: PathBuf,
+    /// What all random choices come from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Args)]
+pub struct ReportArguments {
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
+    /// Write the JSON report to this file instead (- for standard output)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ShowArguments {
+    /// Number of the finding, as in the list
+    #[arg(default_value_t = 1)]
+    pub finding: usize,
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
+}
+
+#[derive(Subcommand)]
+pub enum SessionsCommand {
+    /// List the sessions in .unsnarl
+    List,
+    /// Delete a session
+    Delete {
+        /// Its name
+        name: String,
+    },
+    /// Put the runs of several sessions of one program together
+    Merge {
+        /// Name of the new session
+        name: String,
+        /// The sessions: names or paths
+        #[arg(required = true, num_args = 2..)]
+        sessions: Vec<PathBuf>,
+    },
+    /// Write a session to one file
+    Export {
+        /// The session: a name or a path
+        session: PathBuf,
+        /// The file to write
+        file: PathBuf,
+    },
+    /// Read a session from a file that `export` wrote
+    Import {
+        /// The file
+        file: PathBuf,
+    },
+}
+
+#[derive(Args)]
+pub struct CompileArguments {
+    /// Everything is passed on to the compiler
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, num_args = 0..)]
+    pub arguments: Vec<OsString>,
+}

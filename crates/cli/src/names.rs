@@ -1,0 +1,189 @@
+//! Names for what was recorded as numbers: functions, lines, variables, locks, values.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use localize::profile::Lock;
+use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId};
+use report::Frame;
+use runner::{BuildId, Symbolizer};
+
+/// Names things, and remembers what could not be named.
+#[derive(Default)]
+pub struct Names {
+    symbolizer: Symbolizer,
+    warnings: BTreeSet<String>,
+}
+
+impl Names {
+    /// Why some names are missing.
+    pub fn warnings(&self) -> &BTreeSet<String> {
+        &self.warnings
+    }
+
+    /// One access of a finding in words.
+    pub fn access(&mut self, access: &Access, thread: u32, profile: &Profile, code: &Code) -> report::Access {
+        let stack = self.stack(code.stack(access.stack), code);
+        let location = &profile.locations[access.location.0 as usize];
+        let variable = match location.in_module {
+            Some((module, address)) => self.variable(module, address, code),
+            None => None,
+        };
+        let place = self.place(access.site, code);
+        let innermost = stack.first();
+        let named = innermost.is_some_and(|frame| frame.function.is_some());
+        report::Access {
+            thread,
+            kind: match access.kind {
+                AccessKind::Read => report::AccessKind::Read,
+                AccessKind::Write => report::AccessKind::Write,
+                AccessKind::Update => report::AccessKind::Update,
+            },
+            variable: variable.unwrap_or_else(|| format!("{} bytes on the heap or a stack", location.size)),
+            function: innermost.and_then(|frame| frame.function.clone()),
+            file: innermost.and_then(|frame| frame.file.clone()),
+            line: innermost.and_then(|frame| frame.line),
+            column: place.column,
+            source: None,
+            module: if named { None } else { place.module },
+            address: if named { None } else { Some(place.address) },
+            stack,
+            value: access.value.map(|value| show_value(value, location.size)),
+            locks: profile.locksets[access.locks.0 as usize].iter().map(|lock| self.lock(lock, code)).collect(),
+        }
+    }
+
+    /// A call stack, inlined functions included, without what lies below `main` or a thread's start function.
+    fn stack(&mut self, sites: &[SiteId], code: &Code) -> Vec<Frame> {
+        let mut frames: Vec<Frame> = sites.iter().flat_map(|&site| self.frames(site, code)).collect();
+        let known = frames.iter().rposition(|frame| frame.file.is_some());
+        if let Some(last) = known {
+            frames.truncate(last + 1);
+        }
+        frames
+    }
+
+    fn frames(&mut self, site: SiteId, code: &Code) -> Vec<Frame> {
+        let place = self.place(site, code);
+        if place.frames.is_empty() {
+            return vec![Frame {
+                function: None,
+                file: None,
+                line: None,
+                module: place.module,
+                address: Some(place.address),
+            }];
+        }
+        place.frames
+    }
+
+    /// All that is known about a place in code.
+    fn place(&mut self, site: SiteId, code: &Code) -> Place {
+        let site = code.site(site);
+        let mut place = Place {
+            frames: Vec::new(),
+            column: None,
+            module: None,
+            address: format!("{:#x}", site.address),
+        };
+        let Some(id) = site.module else { return place };
+        let module = code.module(id);
+        place.module = Some(module.path.clone());
+        let build_id = BuildId::from_bytes(&module.build_id);
+        // A site is where the hook returns to; the access or call is the instruction before.
+        let address = site.address.saturating_sub(1);
+        match self.symbolizer.frames(Path::new(&module.path), build_id.as_ref(), address) {
+            Ok(frames) => {
+                place.column = frames.first().and_then(|frame| frame.column);
+                // Without line and symbol the symbolizer can only repeat module and address.
+                if frames.iter().any(|frame| frame.file.is_some() || !is_placeholder(&frame.function)) {
+                    place.frames = frames
+                        .iter()
+                        .map(|frame| Frame {
+                            function: Some(frame.function.clone()),
+                            file: frame.file.clone(),
+                            line: frame.line,
+                            module: None,
+                            address: None,
+                        })
+                        .collect();
+                }
+            }
+            Err(error) => drop(self.warnings.insert(format!("names are missing: {error}"))),
+        }
+        place
+    }
+
+    /// A variable with static storage.
+    fn variable(&mut self, module: ModuleId, address: u64, code: &Code) -> Option<String> {
+        let module = code.module(module);
+        let build_id = BuildId::from_bytes(&module.build_id);
+        match self.symbolizer.variable(Path::new(&module.path), build_id.as_ref(), address) {
+            Ok(name) => name,
+            Err(error) => {
+                self.warnings.insert(format!("names are missing: {error}"));
+                None
+            }
+        }
+    }
+
+    fn lock(&mut self, lock: &Lock, code: &Code) -> String {
+        let name = lock.in_module.and_then(|(module, address)| self.variable(module, address, code));
+        if let Some(name) = name {
+            return name;
+        }
+        let taken = code.stack(lock.taken_at).first().map(|&site| self.frames(site, code));
+        match taken.as_deref().and_then(<[Frame]>::first) {
+            Some(Frame { file: Some(file), line: Some(line), .. }) => {
+                let file = Path::new(file).file_name().map_or_else(|| file.clone(), |f| f.to_string_lossy().into());
+                format!("lock taken at {file}:{line}")
+            }
+            _ => format!("lock at {:#x}", lock.address),
+        }
+    }
+}
+
+struct Place {
+    frames: Vec<Frame>,
+    column: Option<u32>,
+    module: Option<String>,
+    address: String,
+}
+
+/// The symbolizer's name for code without a symbol: `module+0x1234`.
+fn is_placeholder(function: &str) -> bool {
+    function.rsplit_once("+0x").is_some_and(|(_, digits)| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// A value as a number of the location's size; what can only be a pointer in hexadecimal.
+fn show_value(value: u64, size: u32) -> String {
+    let signed = match size {
+        1 => i64::from(value as i8),
+        2 => i64::from(value as i16),
+        4 => i64::from(value as i32),
+        _ => value as i64,
+    };
+    const PLAUSIBLE_NUMBER: i64 = 1 << 40;
+    if signed.abs() < PLAUSIBLE_NUMBER { signed.to_string() } else { format!("{value:#x}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_as_numbers_of_their_size() {
+        assert_eq!(show_value(0xff, 1), "-1");
+        assert_eq!(show_value(0xff, 2), "255");
+        assert_eq!(show_value(0xffff_fffe, 4), "-2");
+        assert_eq!(show_value(41, 8), "41");
+        assert_eq!(show_value(0x7f12_3456_7890, 8), "0x7f1234567890");
+    }
+
+    #[test]
+    fn code_without_a_symbol_is_told_from_a_function() {
+        assert!(is_placeholder("test+0x1f40"));
+        assert!(!is_placeholder("operator+"));
+        assert!(!is_placeholder("pop"));
+    }
+}

@@ -1,0 +1,17 @@
+//! The terminal: how wide, colours or not.
+
+use std::io::IsTerminal as _;
+
+use report::terminal::View;
+
+/// How to show reports on standard output.
+pub fn view(name_technique: bool) -> View {
+    let to_terminal = std::io::stdout().is_terminal();
+    let width = if to_terminal {
+        terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+    } else {
+        100
+    };
+    let color = to_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    View { width, color, name_technique, ..View::default() }
+}

@@ -1,0 +1,106 @@
+//! `unsnarl sessions`, and how sessions are named on the command line.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::bail;
+use runner::{Session, Store};
+
+use crate::args::SessionsCommand;
+
+/// Where sessions live if nothing else is said.
+const STORE: &str = ".unsnarl";
+
+/// The store and the name that an argument stands for: a bare name is in the usual store, a path is itself.
+pub fn locate(argument: &Path) -> anyhow::Result<(Store, String)> {
+    let Some(name) = argument.file_name().and_then(|name| name.to_str()) else {
+        bail!("{} cannot be a session: its last part must be a name", argument.display());
+    };
+    let root = match argument.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from(STORE),
+    };
+    Ok((Store::new(root), name.to_owned()))
+}
+
+/// Opens the session that was asked for, or the newest.
+pub fn open(argument: Option<&Path>) -> anyhow::Result<Session> {
+    let session = match argument {
+        Some(path) => {
+            let (store, name) = locate(path)?;
+            store.open(&name)?
+        }
+        None => match Store::new(STORE).latest()? {
+            Some(session) => session,
+            None => return Err(runner::Error::NotASession { path: STORE.into() }.into()),
+        },
+    };
+    for warning in session.warnings() {
+        eprintln!("warning: {warning}");
+    }
+    Ok(session)
+}
+
+/// ` --session NAME` as a user would have to type it for this session, empty if it is the newest in the usual store.
+pub fn argument(session: &Session) -> String {
+    let newest = Store::new(STORE).latest().ok().flatten();
+    if newest.is_some_and(|newest| newest.folder() == session.folder()) {
+        return String::new();
+    }
+    let usual = session.folder().parent() == Some(Path::new(STORE));
+    let shown = if usual { session.name() } else { session.folder().display().to_string() };
+    format!(" --session {shown}")
+}
+
+/// `unsnarl sessions …`.
+pub fn sessions(command: &SessionsCommand) -> anyhow::Result<ExitCode> {
+    let store = Store::new(STORE);
+    match command {
+        SessionsCommand::List => list(&store)?,
+        SessionsCommand::Delete { name } => {
+            let (store, name) = locate(Path::new(name))?;
+            store.delete(&name)?;
+            println!("deleted {name}");
+        }
+        SessionsCommand::Merge { name, sessions } => {
+            let opened = sessions.iter().map(|path| open(Some(path))).collect::<anyhow::Result<Vec<_>>>()?;
+            let Some((first, others)) = opened.split_first() else { bail!("name the sessions to merge") };
+            let (store, name) = locate(Path::new(name))?;
+            let merged = store.merge(&name, first, others)?;
+            println!("{} runs in {}", merged.runs().len(), merged.folder().display());
+        }
+        SessionsCommand::Export { session, file } => {
+            open(Some(session))?.export(file)?;
+            println!("wrote {}", file.display());
+        }
+        SessionsCommand::Import { file } => {
+            let session = store.import(file)?;
+            println!("{} runs in {}", session.runs().len(), session.folder().display());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(store: &Store) -> anyhow::Result<()> {
+    let entries = store.list()?;
+    if entries.is_empty() {
+        println!("no sessions in {STORE} yet: unsnarl run -- ./test makes one");
+    }
+    let width = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
+    for entry in entries {
+        match entry.session {
+            Ok(session) => {
+                let failed = session.runs().iter().filter(|run| run.outcome.is_failing()).count();
+                println!(
+                    "{:width$}  {}  {:5} runs  {failed:4} failed  {}",
+                    entry.name,
+                    session.manifest().started,
+                    session.runs().len(),
+                    report::visible(&session.manifest().command.join(" ")),
+                );
+            }
+            Err(error) => println!("{:width$}  cannot be opened: {error}", entry.name),
+        }
+    }
+    Ok(())
+}

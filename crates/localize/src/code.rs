@@ -1,0 +1,106 @@
+//! Places in code, numbered alike for all runs of a session: modules, sites and call stacks.
+
+use rustc_hash::FxHashMap;
+
+use crate::run::{SiteId, StackId};
+
+/// A module (program or shared library) of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModuleId(pub u32);
+
+/// What tells one module from another across runs: its build id, or its path where it has none.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Module {
+    /// Empty if the linker gave it none.
+    pub build_id: Vec<u8>,
+    /// Where the loader found it.
+    pub path: String,
+}
+
+/// A place in code, independent of where the module was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The module, or none for code that belongs to no file.
+    pub module: Option<ModuleId>,
+    /// Address in the module's file: where the recorder's hook returns to, so just behind the access or call
+    /// itself. Of code outside of any module, the address in memory.
+    pub address: u64,
+}
+
+/// Numbers modules, sites and stacks in the order in which they are first seen.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    modules: Numbering<ModuleIdentity, Module>,
+    sites: Numbering<Site, Site>,
+    stacks: Numbering<Vec<SiteId>, Vec<SiteId>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum ModuleIdentity {
+    BuildId(Vec<u8>),
+    Path(String),
+}
+
+impl Code {
+    /// The number of a module.
+    pub fn module_id(&mut self, module: &Module) -> ModuleId {
+        let identity = if module.build_id.is_empty() {
+            ModuleIdentity::Path(module.path.clone())
+        } else {
+            ModuleIdentity::BuildId(module.build_id.clone())
+        };
+        ModuleId(self.modules.number(identity, || module.clone()))
+    }
+
+    /// The number of a site.
+    pub fn site_id(&mut self, site: Site) -> SiteId {
+        SiteId(self.sites.number(site, || site))
+    }
+
+    /// The number of a stack, innermost site first.
+    pub fn stack_id(&mut self, stack: &[SiteId]) -> StackId {
+        StackId(self.stacks.number(stack.to_vec(), || stack.to_vec()))
+    }
+
+    /// The module with this number.
+    pub fn module(&self, id: ModuleId) -> &Module {
+        &self.modules.items[id.0 as usize]
+    }
+
+    /// All modules by number.
+    pub fn modules(&self) -> &[Module] {
+        &self.modules.items
+    }
+
+    /// The site with this number.
+    pub fn site(&self, id: SiteId) -> Site {
+        self.sites.items[id.0 as usize]
+    }
+
+    /// The stack with this number, innermost site first.
+    pub fn stack(&self, id: StackId) -> &[SiteId] {
+        &self.stacks.items[id.0 as usize]
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Numbering<K, T> {
+    numbers: FxHashMap<K, u32>,
+    items: Vec<T>,
+}
+
+impl<K, T> Default for Numbering<K, T> {
+    fn default() -> Self {
+        Self { numbers: FxHashMap::default(), items: Vec::new() }
+    }
+}
+
+impl<K: std::hash::Hash + Eq, T> Numbering<K, T> {
+    fn number(&mut self, key: K, item: impl FnOnce() -> T) -> u32 {
+        let items = &mut self.items;
+        *self.numbers.entry(key).or_insert_with(|| {
+            items.push(item());
+            items.len() as u32 - 1
+        })
+    }
+}

@@ -1,0 +1,295 @@
+//! From a run's recordings, one per process, to what techniques read: the [`Run`], with what is known about
+//! its threads, locations and locks.
+//!
+//! The recorder keeps turns, not accesses; a turn becomes the accesses it kept: first and last read, first and
+//! last write, and one read for each further site. Every technique's rules give the same result on these as on
+//! all accesses, but for what the recorder's own headers name as deviations.
+
+use recording::{EventKind, Recording, ThreadEvent, flag};
+use rustc_hash::FxHashMap;
+
+use crate::code::{Code, Module, ModuleId, Site};
+use crate::run::{
+    Access, AccessKind, Gap, LocationId, LocksetId, Outcome, Run, RunId, SiteId, StackId, ThreadId,
+};
+
+/// A run, and what its ids stand for.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What techniques read.
+    pub run: Run,
+    /// By [`ThreadId`].
+    pub threads: Vec<Thread>,
+    /// By [`LocationId`].
+    pub locations: Vec<Location>,
+    /// By [`LocksetId`]; the first is the empty set.
+    pub locksets: Vec<Vec<Lock>>,
+    /// What is missing from the recording and why, in words.
+    pub warnings: Vec<String>,
+}
+
+/// A thread of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// As the program named it; may be empty.
+    pub name: String,
+    /// Its start function; none for the first thread of a process.
+    pub entry: Option<SiteId>,
+    /// The calls that created it.
+    pub created_at: Option<StackId>,
+}
+
+/// A location of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Address in memory.
+    pub address: u64,
+    /// Bytes.
+    pub size: u32,
+    /// Module and address in its file, for static data.
+    pub in_module: Option<(ModuleId, u64)>,
+}
+
+/// A lock that a thread held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// Address in memory.
+    pub address: u64,
+    /// Module and address in its file, for static locks.
+    pub in_module: Option<(ModuleId, u64)>,
+    /// The calls that took it.
+    pub taken_at: StackId,
+}
+
+/// Puts a run together from the recordings of its processes.
+pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut Code) -> Profile {
+    let run = Run { id, outcome, accesses: Vec::new(), gaps: Vec::new() };
+    let mut profile =
+        Profile { run, threads: Vec::new(), locations: Vec::new(), locksets: vec![Vec::new()], warnings: Vec::new() };
+    for recording in recordings {
+        ProcessReader::new(recording, code, &mut profile).read();
+    }
+    profile
+}
+
+/// Reads one process into the profile of its run.
+struct ProcessReader<'a> {
+    recording: &'a Recording,
+    code: &'a mut Code,
+    profile: &'a mut Profile,
+    /// Session numbers of the recording's modules.
+    modules: Vec<ModuleId>,
+    /// Site and stack of each leaf met so far.
+    leaves: FxHashMap<u32, (SiteId, StackId)>,
+    /// Where this process's threads, locations and sets of locks begin in the profile.
+    first_thread: u32,
+    first_location: u32,
+    locksets: FxHashMap<u32, LocksetId>,
+    /// The locations a recorded location ended up as: itself, or the pieces it was cut into.
+    pieces: Vec<Vec<u32>>,
+    /// Per location: its last write whose value is not known yet.
+    unknown_write: Vec<Option<usize>>,
+}
+
+impl<'a> ProcessReader<'a> {
+    fn new(recording: &'a Recording, code: &'a mut Code, profile: &'a mut Profile) -> Self {
+        let modules = recording
+            .modules
+            .iter()
+            .map(|module| {
+                code.module_id(&Module { build_id: module.build_id.clone(), path: module.path.clone() })
+            })
+            .collect();
+        let first_thread = profile.threads.len() as u32;
+        let first_location = profile.locations.len() as u32;
+        Self {
+            recording,
+            code,
+            profile,
+            modules,
+            leaves: FxHashMap::default(),
+            first_thread,
+            first_location,
+            locksets: FxHashMap::default(),
+            pieces: pieces(&recording.locations),
+            unknown_write: vec![None; recording.locations.len()],
+        }
+    }
+
+    fn read(mut self) {
+        self.warn();
+        for thread in &self.recording.threads {
+            let entry = (thread.entry != 0).then(|| self.site_of(thread.entry));
+            let created_at = (thread.created_at != 0).then(|| self.leaf(thread.created_at).1);
+            let name = thread.name.split(|&byte| byte == 0).next().unwrap_or_default();
+            let name = String::from_utf8_lossy(name).into_owned();
+            self.profile.threads.push(Thread { name, entry, created_at });
+        }
+        for location in &self.recording.locations {
+            let in_module = self.data_of(location.address);
+            self.profile.locations.push(Location { address: location.address, size: location.size, in_module });
+        }
+        for event in &self.recording.events {
+            match event.kind {
+                EventKind::Lockset => self.lockset(event),
+                EventKind::Gap => self.gap(event),
+                kind if kind.is_access() => self.access(event),
+                _ => {}
+            }
+        }
+    }
+
+    fn warn(&mut self) {
+        let header = &self.recording.header;
+        let mut warn = |text: String| self.profile.warnings.push(text);
+        for damage in &self.recording.damage {
+            warn(format!("the recording is damaged: {damage}"));
+        }
+        if header.fault != 0 {
+            let why = match header.fault {
+                recording::fault::STORAGE => "there was no more room on the disk",
+                recording::fault::REGION_FULL => "the recording was full",
+                recording::fault::MEMORY => "there was no more memory",
+                _ => "the recorder's state was inconsistent",
+            };
+            warn(format!("recording stopped early: {why} (detail {})", header.fault_detail));
+        }
+        if header.thinned > 0 {
+            warn(format!("{} handovers beyond the recording budget were left out", header.thinned));
+        }
+        if header.forgotten > 0 {
+            warn(format!("older accesses to {} groups of bytes were forgotten for lack of room", header.forgotten));
+        }
+    }
+
+    /// The locations an event is about, by their index in the recording.
+    fn pieces_of(&self, event: &ThreadEvent) -> &[u32] {
+        self.pieces.get(event.event.object as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn gap(&mut self, event: &ThreadEvent) {
+        let before = self.profile.run.accesses.len();
+        for at in 0..self.pieces_of(event).len() {
+            let location = LocationId(self.first_location + self.pieces_of(event)[at]);
+            self.profile.run.gaps.push(Gap { location, before });
+        }
+    }
+
+    fn access(&mut self, event: &ThreadEvent) {
+        if event.actor() as usize >= self.recording.threads.len() {
+            return;
+        }
+        let thread = ThreadId(self.first_thread + event.actor());
+        let (site, stack) = self.leaf(event.event.leaf);
+        let kind = match event.kind {
+            EventKind::Read | EventKind::LastRead => AccessKind::Read,
+            EventKind::Update => AccessKind::Update,
+            _ => AccessKind::Write,
+        };
+        let before = (event.event.flags & flag::VALUE != 0).then_some(event.event.value);
+        let locks = match event.is_stamped() {
+            true => None,
+            false => self.locksets.get(&event.event.other).copied(),
+        };
+        for at in 0..self.pieces_of(event).len() {
+            let piece = self.pieces_of(event)[at];
+            let whole = self.pieces_of(event).len() == 1;
+            if let (Some(value), Some(write)) = (before, self.unknown_write[piece as usize].take()) {
+                self.profile.run.accesses[write].value = whole.then_some(value);
+            }
+            if kind.writes() {
+                self.unknown_write[piece as usize] = Some(self.profile.run.accesses.len());
+            }
+            self.profile.run.accesses.push(Access {
+                thread,
+                location: LocationId(self.first_location + piece),
+                site,
+                stack,
+                kind,
+                uncertain: event.event.flags & flag::UNCERTAIN != 0,
+                value: before.filter(|_| whole && kind == AccessKind::Read),
+                locks: locks.unwrap_or(LocksetId(0)),
+            });
+        }
+    }
+
+    fn lockset(&mut self, event: &ThreadEvent) {
+        let parent = self.locksets.get(&event.event.other).copied().unwrap_or(LocksetId(0));
+        let mut locks = self.profile.locksets[parent.0 as usize].clone();
+        let address = event.event.value;
+        let taken_at = self.leaf(event.event.leaf).1;
+        locks.push(Lock { address, in_module: self.data_of(address), taken_at });
+        // A hostile file could nest sets without end; no thread holds this many locks.
+        if locks.len() <= 64 {
+            let id = LocksetId(self.profile.locksets.len() as u32);
+            self.profile.locksets.push(locks);
+            self.locksets.insert(event.event.object, id);
+        }
+    }
+
+    fn data_of(&self, address: u64) -> Option<(ModuleId, u64)> {
+        let index = self.recording.module_of_data(address)?;
+        Some((self.modules[index], address.wrapping_sub(self.recording.modules[index].bias)))
+    }
+
+    fn site_of(&mut self, address: u64) -> SiteId {
+        let site = match self.recording.module_of_code(address) {
+            Some(index) => Site {
+                module: Some(self.modules[index]),
+                address: address.wrapping_sub(self.recording.modules[index].bias),
+            },
+            None => Site { module: None, address },
+        };
+        self.code.site_id(site)
+    }
+
+    /// Site and stack of a leaf.
+    fn leaf(&mut self, leaf: u32) -> (SiteId, StackId) {
+        if let Some(&known) = self.leaves.get(&leaf) {
+            return known;
+        }
+        let mut stack = Vec::new();
+        if let Some((context, address)) = self.recording.resolve_leaf(leaf) {
+            stack.push(self.site_of(address));
+            let mut id = context;
+            // The root has no call; a parent always precedes its children, so this ends.
+            while id > 1 {
+                let context = &self.recording.contexts[id as usize];
+                if context.call != 0 {
+                    stack.push(self.site_of(context.call));
+                }
+                if context.parent >= id {
+                    break;
+                }
+                id = context.parent;
+            }
+        } else {
+            stack.push(self.site_of(0));
+        }
+        let known = (stack[0], self.code.stack_id(&stack));
+        self.leaves.insert(leaf, known);
+        known
+    }
+}
+
+/// For each location the ones it was cut into, or itself.
+fn pieces(locations: &[recording::Location]) -> Vec<Vec<u32>> {
+    let mut pieces: Vec<Vec<u32>> = (0..locations.len() as u32).map(|id| vec![id]).collect();
+    // Pieces come after what they were cut from, so going backwards each is complete when it is needed. The
+    // recorder never makes more than eight of a word; a file that says otherwise is damaged, and cut short.
+    const MOST: usize = 8;
+    for id in (1..locations.len()).rev() {
+        let parent = locations[id].parent as usize;
+        if parent == 0 || parent >= id {
+            continue;
+        }
+        let own = std::mem::take(&mut pieces[id]);
+        let inherited = &mut pieces[parent];
+        inherited.retain(|&piece| piece as usize != parent);
+        inherited.extend(own.iter().copied());
+        inherited.sort_unstable();
+        inherited.truncate(MOST);
+        pieces[id] = own;
+    }
+    pieces
+}

@@ -1,0 +1,104 @@
+//! What every technique reads: one run as the accesses of its threads to shared locations, in time order.
+
+/// A static place in code, the same number in every run of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SiteId(pub u32);
+
+/// A call stack, the same number in every run of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub u32);
+
+/// A thread of one run. Means nothing in another run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+/// A location of one run. Means nothing in another run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocationId(pub u32);
+
+/// The set of locks a thread holds at an access. Means nothing in another run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LocksetId(pub u32);
+
+/// A run of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub u32);
+
+/// What an access does to its location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessKind {
+    /// Reads the location.
+    Read,
+    /// Writes the location.
+    Write,
+    /// An atomic read-modify-write: a read and then a write, by one thread at one site, with nobody in between.
+    Update,
+}
+
+impl AccessKind {
+    /// Whether the location may hold another value afterwards.
+    pub fn writes(self) -> bool {
+        self != Self::Read
+    }
+}
+
+/// One access. Its position in [`Run::accesses`] is its global index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The thread that made it.
+    pub thread: ThreadId,
+    /// The location it touched.
+    pub location: LocationId,
+    /// Where in the code it was made.
+    pub site: SiteId,
+    /// The calls that led there.
+    pub stack: StackId,
+    /// What it did.
+    pub kind: AccessKind,
+    /// Its place in the order is a guess: it raced with its neighbour while the program ran freely.
+    pub uncertain: bool,
+    /// The value read, or written, where it is known.
+    pub value: Option<u64>,
+    /// The locks held by the thread.
+    pub locks: LocksetId,
+}
+
+/// How a run ended. A damaged run has no outcome and never gets here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Outcome {
+    /// The test passed.
+    Pass,
+    /// The test failed.
+    Fail,
+    /// The test did not end in time.
+    Hang,
+}
+
+impl Outcome {
+    /// Whether the run counts as failing.
+    pub fn is_failing(self) -> bool {
+        self != Self::Pass
+    }
+}
+
+/// A place where accesses to a location are missing, so that nothing may be concluded across it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The location whose accesses are missing.
+    pub location: LocationId,
+    /// They are missing before the access with this global index.
+    pub before: usize,
+}
+
+/// One execution of the test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which run of the session this is.
+    pub id: RunId,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// All recorded accesses, in time order.
+    pub accesses: Vec<Access>,
+    /// All gaps, by ascending [`Gap::before`].
+    pub gaps: Vec<Gap>,
+}

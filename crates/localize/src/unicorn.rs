@@ -1,0 +1,203 @@
+//! Unicorn: patterns on one and on two variables, put together from conflicting pairs.
+//!
+//! Sangmin Park: *Effective Fault Localization Techniques for Concurrent Software* (thesis, Georgia Institute of
+//! Technology, 2014), chapter 4, Algorithm 2.
+//!
+//! **Finds** all rows of the table in `pattern.rs`. Step 1: each slot that leaves its window (see `window.rs`)
+//! forms a pair with each later slot that it conflicts with; these are P1–P3. Step 2: the pairs are sorted by
+//! their first access, and each is combined with the next few. Two pairs that run between the same two threads
+//! in opposite directions make a triple (P4–P8) if the second begins with the access that ends the first, and
+//! may make a quadruple (P9–P17) if they are on different variables.
+//!
+//! **Misses** patterns of three variables or three threads; pairs wider than the window; pairs further apart in
+//! the sorted list than the distance; reads that follow a write of the same turn.
+//!
+//! Deviations, with why:
+//!
+//! 1. Those of the window.
+//! 2. Rows that are the same partial order count as one pattern (see [`Pattern`](crate::Pattern)): which of
+//!    two unordered accesses came first is chance, and would split the evidence. An example has its own row.
+//! 3. Pairs with the same first access are sorted by their second, which the thesis leaves open.
+//! 4. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
+
+use rustc_hash::FxHashMap;
+
+use crate::occurrences::Occurrences;
+use crate::options::Options;
+use crate::pattern::{Crossing, PatternId};
+use crate::run::{LocationId, Run, SiteId, ThreadId};
+use crate::window;
+
+/// The patterns that `run` shows.
+pub(crate) fn occurrences(run: &Run, options: &Options) -> Occurrences {
+    let mut found = Occurrences::of(run);
+    let pairs = conflicting_pairs(run, options, &mut found);
+    combine(run, &pairs, options.distance, &mut found);
+    found
+}
+
+/// Two accesses of different threads to one location, at least one of them a write.
+struct Pair {
+    /// Global index of the earlier access.
+    first: u32,
+    /// Global index of the later access.
+    second: u32,
+    location: LocationId,
+    /// P1, P2 or P3.
+    id: PatternId,
+    class: u32,
+    lane: u32,
+}
+
+/// The pairs of a run.
+struct Pairs {
+    /// By ascending index of their first access, then of their second.
+    sorted: Vec<Pair>,
+    /// Pairs of one class have the same kinds and sites. There are so many classes.
+    classes: usize,
+    /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
+    lanes: Vec<Lane>,
+}
+
+#[derive(Default)]
+struct Lane {
+    /// The places of its pairs in the sorted list, ascending.
+    members: Vec<u32>,
+    /// The lane with whose pairs its own can make quadruples: all of these, in the table, run in opposite
+    /// directions and have opposite kinds.
+    opposite: Option<u32>,
+}
+
+/// Step 1. Adds the pairs themselves to what is `found`.
+fn conflicting_pairs(run: &Run, options: &Options, found: &mut Occurrences) -> Pairs {
+    let mut emitted = Vec::new();
+    window::slide(run, options.window, |oldest, later| {
+        for other in later.iter().filter(|other| other.thread != oldest.thread) {
+            if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
+                emitted.push((oldest.index, other.index, id));
+            }
+        }
+    });
+    emitted.sort_unstable();
+
+    let mut sorted = Vec::with_capacity(emitted.len());
+    let mut classes: FxHashMap<(PatternId, SiteId, SiteId), u32> = FxHashMap::default();
+    let mut lane_of: FxHashMap<(PatternId, ThreadId, ThreadId), u32> = FxHashMap::default();
+    let mut lanes: Vec<Lane> = Vec::new();
+    for (place, (first, second, id)) in (0u32..).zip(emitted) {
+        let [from, to] = [first, second].map(|index| &run.accesses[index as usize]);
+        let next_class = classes.len() as u32;
+        let class = *classes.entry((id, from.site, to.site)).or_insert(next_class);
+        if class == next_class {
+            found.add(run, id, &[first, second]);
+        }
+        let lane = *lane_of.entry((id, from.thread, to.thread)).or_insert_with(|| {
+            lanes.push(Lane::default());
+            lanes.len() as u32 - 1
+        });
+        lanes[lane as usize].members.push(place);
+        sorted.push(Pair { first, second, location: from.location, id, class, lane });
+    }
+    for (&(id, from, to), &lane) in &lane_of {
+        lanes[lane as usize].opposite = lane_of.get(&(opposite(id), to, from)).copied();
+    }
+    Pairs { sorted, classes: classes.len(), lanes }
+}
+
+fn opposite(pair: PatternId) -> PatternId {
+    match pair {
+        PatternId::P1 => PatternId::P2,
+        PatternId::P2 => PatternId::P1,
+        same => same,
+    }
+}
+
+/// Step 2. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
+fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
+    let mut seen = Seen::new(pairs.classes);
+    // How many members of each lane are not after the pair at hand.
+    let mut passed = vec![0; pairs.lanes.len()];
+    for (place, one) in pairs.sorted.iter().enumerate() {
+        let end = pairs.sorted.len().min((place + 1).saturating_add(distance));
+        let next = &pairs.sorted[place + 1..end];
+        let continuing = next.partition_point(|other| other.first < one.second);
+        for other in next[continuing..].iter().take_while(|other| other.first == one.second) {
+            add_triple(run, one, other, &mut seen, found);
+        }
+        if let Some(opposite) = pairs.lanes[one.lane as usize].opposite {
+            let members = &pairs.lanes[opposite as usize].members;
+            let passed = &mut passed[opposite as usize];
+            while members.get(*passed).is_some_and(|&member| member as usize <= place) {
+                *passed += 1;
+            }
+            for &member in members[*passed..].iter().take_while(|&&member| (member as usize) < end) {
+                add_quadruple(run, one, &pairs.sorted[member as usize], &mut seen, found);
+            }
+        }
+    }
+}
+
+/// Adds the pairs (a, b) and (b, c) as (a, b, c), if a and c are by one thread.
+fn add_triple(run: &Run, one: &Pair, other: &Pair, seen: &mut Seen, found: &mut Occurrences) {
+    let thread = |index: u32| run.accesses[index as usize].thread;
+    if thread(one.first) != thread(other.second) || !seen.is_new(one, other, Seen::TRIPLE) {
+        return;
+    }
+    let [first, middle, last] = [one.id.steps()[0], one.id.steps()[1], other.id.steps()[1]].map(|s| s.kind);
+    if let Some(id) = PatternId::triple(first, middle, last) {
+        found.add(run, id, &[one.first, one.second, other.second]);
+    }
+}
+
+/// Adds two pairs of opposite lanes, if they are on different variables.
+fn add_quadruple(run: &Run, one: &Pair, other: &Pair, seen: &mut Seen, found: &mut Occurrences) {
+    let (crossing, combination) = if one.second < other.first {
+        (Crossing::Apart, Seen::APART)
+    } else if one.second < other.second {
+        (Crossing::Overlapping, Seen::CROSSING)
+    } else {
+        (Crossing::Nested, Seen::CROSSING)
+    };
+    if one.location == other.location || !seen.is_new(one, other, combination) {
+        return;
+    }
+    if let Some(id) = PatternId::quadruple(one.id, other.id, crossing) {
+        let mut accesses = [one.first, one.second, other.first, other.second];
+        accesses.sort_unstable();
+        found.add(run, id, &accesses);
+    }
+}
+
+/// Which classes of pairs have been combined already, and how. Most combinations in a long run repeat earlier
+/// ones; [`Occurrences::add`] would find that out too, but slower.
+struct Seen {
+    classes: usize,
+    /// One bit for each two classes and way to combine them; none if there are too many classes.
+    bits: Vec<u64>,
+}
+
+impl Seen {
+    const TRIPLE: usize = 0;
+    const APART: usize = 1;
+    const CROSSING: usize = 2;
+    const COMBINATIONS: usize = 3;
+
+    /// With so many classes the bits take 24 MiB. Programs have fewer; beyond, memory matters more than time.
+    const MAX_CLASSES: usize = 8192;
+
+    fn new(classes: usize) -> Self {
+        let bits = if classes <= Self::MAX_CLASSES { classes * classes * Self::COMBINATIONS } else { 0 };
+        Self { classes, bits: vec![0; bits.div_ceil(64)] }
+    }
+
+    /// Whether this may be the first such combination of two pairs of their classes.
+    fn is_new(&mut self, one: &Pair, other: &Pair, combination: usize) -> bool {
+        let bit =
+            (one.class as usize * self.classes + other.class as usize) * Self::COMBINATIONS + combination;
+        let Some(word) = self.bits.get_mut(bit / 64) else { return true };
+        let mask = 1 << (bit % 64);
+        let is_new = *word & mask == 0;
+        *word |= mask;
+        is_new
+    }
+}

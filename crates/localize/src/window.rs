@@ -1,0 +1,103 @@
+//! The access window of Falcon, which Unicorn shares: per location, the last few turns as one slot each.
+//!
+//! The rule of the papers: an access by another thread than the last slot's takes a new slot; an access by the
+//! same thread replaces the last slot, except that a read never replaces a write. When a full window must take
+//! a new slot, its oldest slot leaves. At the end of the run all slots leave, oldest first.
+//!
+//! Deviations, with why:
+//!
+//! 1. A turn that read at the same site as an earlier turn of its thread, with no write since, takes the earlier
+//!    one's place: a reader counts once per write. The recorder leaves out reading what was read before, so how
+//!    often readers alternate is not known. It would say nothing new (a pattern has the site, not the count) but
+//!    push the write that they read out of the window.
+//! 2. An update is a read and then a write by one thread with nobody in between, so its slot is a write.
+//! 3. At a gap, the location's window is drained as at the end of the run: nothing may be concluded across it.
+
+use std::num::NonZeroUsize;
+
+use rustc_hash::FxHashMap;
+
+use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
+
+/// What is left of a turn: its last write, else its last read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// The global index of the access.
+    pub index: u32,
+    pub thread: ThreadId,
+    pub site: SiteId,
+    /// Read or Write.
+    pub kind: AccessKind,
+}
+
+/// Slides a window of `size` slots over the accesses to each location of `run`. `leaving` is told each slot that
+/// leaves and the slots still there, oldest first.
+pub(crate) fn slide(run: &Run, size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
+    let mut windows: Vec<Window> = Vec::new();
+    let mut window_of: FxHashMap<LocationId, usize> = FxHashMap::default();
+    let mut gaps = run.gaps.iter().peekable();
+    // Indices are kept small, since there are many; a run of 2³² accesses would not fit into memory.
+    for (index, access) in (0u32..).zip(&run.accesses) {
+        while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
+            if let Some(&window) = window_of.get(&gap.location) {
+                windows[window].drain(&mut leaving);
+            }
+        }
+        let window = *window_of.entry(access.location).or_insert_with(|| {
+            windows.push(Window::default());
+            windows.len() - 1
+        });
+        windows[window].take(Slot::new(index, access), size, &mut leaving);
+    }
+    for window in &mut windows {
+        window.drain(&mut leaving);
+    }
+}
+
+/// The slots of one location, oldest first.
+#[derive(Default)]
+struct Window {
+    slots: Vec<Slot>,
+}
+
+impl Slot {
+    fn new(index: u32, access: &Access) -> Self {
+        let kind = if access.kind.writes() { AccessKind::Write } else { AccessKind::Read };
+        Self { index, thread: access.thread, site: access.site, kind }
+    }
+}
+
+impl Window {
+    fn take(&mut self, new: Slot, size: NonZeroUsize, leaving: &mut impl FnMut(&Slot, &[Slot])) {
+        match self.slots.last() {
+            Some(last) if last.thread != new.thread => self.forget_earlier_turn_like_last(),
+            Some(last) if last.kind.writes() && !new.kind.writes() => return,
+            Some(_) => drop(self.slots.pop()),
+            None => {}
+        }
+        if self.slots.len() == size.get() {
+            leaving(&self.slots[0], &self.slots[1..]);
+            self.slots.remove(0);
+        }
+        self.slots.push(new);
+    }
+
+    /// Removes the slot that the last one makes needless, if it is a read and there is one.
+    fn forget_earlier_turn_like_last(&mut self) {
+        let Some((last, earlier)) = self.slots.split_last() else { return };
+        let readers = earlier.iter().rposition(|slot| slot.kind.writes()).map_or(0, |write| write + 1);
+        let alike = |slot: &Slot| slot.thread == last.thread && slot.site == last.site;
+        if !last.kind.writes()
+            && let Some(nth) = earlier[readers..].iter().position(alike)
+        {
+            self.slots.remove(readers + nth);
+        }
+    }
+
+    fn drain(&mut self, leaving: &mut impl FnMut(&Slot, &[Slot])) {
+        for oldest in 0..self.slots.len() {
+            leaving(&self.slots[oldest], &self.slots[oldest + 1..]);
+        }
+        self.slots.clear();
+    }
+}

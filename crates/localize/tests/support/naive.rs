@@ -1,0 +1,257 @@
+//! Falcon and Unicorn once more, straight from their definitions: slow, and as plain as can be.
+//!
+//! Patterns are looked up in the printed table as text, and identified across runs by trying all orders of their
+//! accesses. Nothing is shared with the crate but the model of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use localize::*;
+
+/// The accesses of each row in time order, as printed. The nth row is P(n+1).
+const TABLE: [&str; 17] = [
+    "R1x W2x",
+    "W1x R2x",
+    "W1x W2x",
+    "R1x W2x R1x",
+    "W1x W2x R1x",
+    "W1x R2x W1x",
+    "R1x W2x W1x",
+    "W1x W2x W1x",
+    "W1x W2x W2y W1y",
+    "W1x W2y W2x W1y",
+    "W1x W2y W1y W2x",
+    "W1x R2x R2y W1y",
+    "W1x R2y R2x W1y",
+    "R1x W2x W2y R1y",
+    "R1x W2y W2x R1y",
+    "R1x W2y R1y W2x",
+    "W1x R2y W1y R2x",
+];
+
+/// A read or a write. An update is one of each, at one index.
+#[derive(Clone, Copy, PartialEq)]
+struct Event {
+    index: usize,
+    kind: char,
+    access: Access,
+}
+
+/// Whether a reader takes one slot per write, as here, or one per turn, as in the papers.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Readers {
+    OncePerWrite,
+    OncePerTurn,
+}
+
+/// What is expected of a finding.
+#[derive(Debug, Default, PartialEq)]
+pub struct Expected {
+    pub failing_runs: Vec<RunId>,
+    pub passed: u32,
+    pub example_run: Option<RunId>,
+    pub example_id: String,
+    pub example: Vec<usize>,
+}
+
+/// What a technique must find in `runs`, which are in the order of their ids, by the identity of the pattern.
+pub fn expected(technique: Technique, runs: &[Run], options: &Options) -> BTreeMap<String, Expected> {
+    let mut all: BTreeMap<String, Expected> = BTreeMap::new();
+    for failing in [true, false] {
+        for run in runs.iter().filter(|run| run.outcome.is_failing() == failing) {
+            let shown = match technique {
+                Technique::Falcon => falcon(run, options, Readers::OncePerWrite),
+                Technique::Unicorn => unicorn(run, options),
+            };
+            let mut counted = BTreeSet::new();
+            for events in shown {
+                let pattern = all.entry(identity(&events)).or_default();
+                if !counted.insert(identity(&events)) {
+                    continue;
+                }
+                if failing {
+                    pattern.failing_runs.push(run.id);
+                } else {
+                    pattern.passed += 1;
+                }
+                if pattern.example_run.is_none() {
+                    pattern.example_run = Some(run.id);
+                    pattern.example_id = row(&events).expect("only patterns are shown");
+                    pattern.example = events.iter().map(|event| event.index).collect();
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The identities of all patterns of Falcon in one run.
+pub fn falcon_patterns(run: &Run, options: &Options, readers: Readers) -> BTreeSet<String> {
+    falcon(run, options, readers).iter().map(|events| identity(events)).collect()
+}
+
+/// The identity of the pattern of a finding, by its example.
+pub fn identity_of(finding: &Finding, runs: &[Run]) -> String {
+    let run = runs.iter().find(|run| run.id == finding.example.run).unwrap();
+    let event = |&index: &usize| {
+        let access = run.accesses[index];
+        Event { index, kind: if access.kind == AccessKind::Read { 'R' } else { 'W' }, access }
+    };
+    identity(&finding.example.accesses.iter().map(event).collect::<Vec<_>>())
+}
+
+/// All patterns of Falcon in one run, earliest first.
+fn falcon(run: &Run, options: &Options, readers: Readers) -> Vec<Vec<Event>> {
+    let mut shown = Vec::new();
+    for (oldest, later) in leaving_slots(run, options, readers) {
+        let pairs: Vec<_> = later.iter().map(|&b| vec![oldest, b]).collect();
+        let triples = pairs.iter().flat_map(|pair| {
+            let third = later.iter().filter(|c| c.index > pair[1].index);
+            third.map(|&c| vec![pair[0], pair[1], c])
+        });
+        let triples: Vec<_> = triples.filter(|events| row(events).is_some()).collect();
+        if triples.is_empty() {
+            shown.extend(pairs.into_iter().filter(|events| row(events).is_some()));
+        } else {
+            shown.extend(triples);
+        }
+    }
+    shown.sort_by_key(|events| events.iter().map(|event| event.index).collect::<Vec<_>>());
+    shown
+}
+
+/// All patterns of Unicorn in one run, in the order in which their pairs are combined.
+fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
+    let mut pairs = Vec::new();
+    for (oldest, later) in leaving_slots(run, options, Readers::OncePerWrite) {
+        pairs.extend(later.iter().map(|&b| vec![oldest, b]).filter(|pair| row(pair).is_some()));
+    }
+    pairs.sort_by_key(|pair| (pair[0].index, pair[1].index));
+    let mut shown = pairs.clone();
+    for (nth, one) in pairs.iter().enumerate() {
+        for other in pairs.iter().skip(nth + 1).take(options.distance) {
+            let mut events = [one.clone(), other.clone()].concat();
+            events.sort_by_key(|event| event.index);
+            events.dedup();
+            if row(&events).is_some() {
+                shown.push(events);
+            }
+        }
+    }
+    shown
+}
+
+/// Each slot that ever leaves a window, with the slots that are later in the window then.
+fn leaving_slots(run: &Run, options: &Options, readers: Readers) -> Vec<(Event, Vec<Event>)> {
+    let locations: BTreeSet<_> = run.accesses.iter().map(|access| access.location).collect();
+    let mut leaving = Vec::new();
+    for location in locations {
+        let mut window: Vec<Event> = Vec::new();
+        for index in 0..=run.accesses.len() {
+            let is_end = index == run.accesses.len();
+            if is_end || run.gaps.contains(&Gap { location, before: index }) {
+                while !window.is_empty() {
+                    leaving.push((window.remove(0), window.clone()));
+                }
+            }
+            if !is_end && run.accesses[index].location == location {
+                for event in events_at(run, index) {
+                    let slots = with_slot(&window, event, readers);
+                    if slots.len() > options.window.get() {
+                        // The new slot is not in the window yet when the oldest leaves.
+                        leaving.push((slots[0], slots[1..slots.len() - 1].to_vec()));
+                        window = slots[1..].to_vec();
+                    } else {
+                        window = slots;
+                    }
+                }
+            }
+        }
+    }
+    leaving
+}
+
+fn events_at(run: &Run, index: usize) -> Vec<Event> {
+    let access = run.accesses[index];
+    let kinds: &[char] = match access.kind {
+        AccessKind::Read => &['R'],
+        AccessKind::Write => &['W'],
+        AccessKind::Update => &['R', 'W'],
+    };
+    kinds.iter().map(|&kind| Event { index, kind, access }).collect()
+}
+
+/// The slots after one more event, if the window had room for all.
+fn with_slot(window: &[Event], event: Event, readers: Readers) -> Vec<Event> {
+    let mut slots = window.to_vec();
+    if let Some(last) = slots.pop() {
+        if last.access.thread != event.access.thread {
+            if readers == Readers::OncePerWrite {
+                slots.retain(|slot| !is_repeated_by(slot, &last, window));
+            }
+            slots.push(last);
+        } else if last.kind == 'W' && event.kind == 'R' {
+            return window.to_vec();
+        }
+    }
+    slots.push(event);
+    slots
+}
+
+/// Whether both are reads by one thread at one site with no write between them.
+fn is_repeated_by(slot: &Event, later: &Event, window: &[Event]) -> bool {
+    let between = window.iter().filter(|event| slot.index <= event.index && event.index <= later.index);
+    slot.access.thread == later.access.thread
+        && slot.access.site == later.access.site
+        && between.into_iter().all(|event| event.kind == 'R')
+}
+
+/// The row of the table that these events match, in time order.
+fn row(events: &[Event]) -> Option<String> {
+    let shown = show(events).iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
+    TABLE.iter().position(|row| *row == shown).map(|nth| format!("P{}", nth + 1))
+}
+
+/// The events in the words of the table, each with its site. Threads and variables are named in the order in
+/// which they turn up.
+fn show(events: &[Event]) -> Vec<(String, u32)> {
+    let mut threads = Vec::new();
+    let mut locations = Vec::new();
+    let word = |event: &Event| {
+        let thread = number(&mut threads, event.access.thread) + 1;
+        let variable = ['x', 'y', 'z', 'w'][number(&mut locations, event.access.location)];
+        (format!("{}{thread}{variable}", event.kind), event.access.site.0)
+    };
+    events.iter().map(word).collect()
+}
+
+fn number<T: PartialEq>(known: &mut Vec<T>, thing: T) -> usize {
+    known.iter().position(|other| *other == thing).unwrap_or_else(|| {
+        known.push(thing);
+        known.len() - 1
+    })
+}
+
+/// Two patterns are the same if their events can be put into the same order without changing the order within
+/// a thread or a variable. Of all these orders, the least stands for the pattern.
+fn identity(events: &[Event]) -> String {
+    format!("{:?}", orders(events).iter().map(|order| show(order)).min().unwrap())
+}
+
+/// All orders of the events that keep each thread's and each variable's own.
+fn orders(events: &[Event]) -> Vec<Vec<Event>> {
+    if events.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut orders_of_all = Vec::new();
+    for (nth, next) in events.iter().enumerate() {
+        let must_follow = events[..nth].iter().any(|earlier| {
+            earlier.access.thread == next.access.thread || earlier.access.location == next.access.location
+        });
+        if !must_follow {
+            let mut rest = events.to_vec();
+            rest.remove(nth);
+            orders_of_all.extend(orders(&rest).into_iter().map(|order| [vec![*next], order].concat()));
+        }
+    }
+    orders_of_all
+}

@@ -1,0 +1,241 @@
+//! The report as data. The fields, in this order, are the keys of the JSON report: they are stable, and new ones
+//! are added only with a default.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the JSON keys that this crate writes and reads.
+pub const SCHEMA: u32 = 1;
+
+/// Everything a session has to say, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of the keys: [`SCHEMA`].
+    pub schema: u32,
+    /// What was run, and how.
+    pub session: Session,
+    /// How the runs ended.
+    pub runs: Runs,
+    /// The failing runs by what their failure looks like, most frequent first.
+    #[serde(default)]
+    pub failures: Vec<FailureGroup>,
+    /// The technique that ranked the findings.
+    pub technique: String,
+    /// What may make the findings less trustworthy, as sentences.
+    pub warnings: Vec<String>,
+    /// The suspects, best first.
+    pub findings: Vec<Finding>,
+}
+
+/// Many runs of one test, with what made them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// A short name, as a rule that of the tested program.
+    pub name: String,
+    /// The command that was run, one element per argument.
+    pub command: Vec<String>,
+    /// The version of unsnarl that made the report.
+    pub unsnarl_version: String,
+    /// When the first run started, as RFC 3339.
+    pub started: String,
+    /// The seed from which every random choice of the session came.
+    pub seed: u64,
+    /// How long all runs took together, by the wall clock.
+    pub wall_seconds: f64,
+}
+
+/// How many runs ended in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runs {
+    /// Runs that passed.
+    pub passed: u64,
+    /// Runs that failed, hung ones included.
+    pub failed: u64,
+    /// Those of the failed runs that hung.
+    pub hung: u64,
+    /// Runs spoilt by unsnarl's own trouble: neither passed nor failed.
+    pub damaged: u64,
+}
+
+impl Runs {
+    /// All runs that were started.
+    pub fn total(&self) -> u64 {
+        self.judged().saturating_add(self.damaged)
+    }
+
+    /// The runs that count: those that passed or failed.
+    pub fn judged(&self) -> u64 {
+        self.passed.saturating_add(self.failed)
+    }
+}
+
+/// Failing runs that look alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureGroup {
+    /// What a person would say of them, such as ``SIGABRT, assertion `item` at test.c:88``.
+    pub description: String,
+    /// How many runs failed like that.
+    pub runs: u64,
+}
+
+/// A ranked suspect with its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The place in the ranking; findings with the same score share it.
+    pub rank: u64,
+    /// How many findings share this rank, this one included.
+    pub tied: u64,
+    /// How suspicious the technique finds it. An infinite score (DStar knows one) is `null` in JSON.
+    #[serde(with = "score")]
+    pub score: f64,
+    /// The failing runs that show it.
+    pub failed: u64,
+    /// The passing runs that show it.
+    pub passed: u64,
+    /// What sort of mistake it looks like.
+    pub kind: Kind,
+    /// The accesses in short, such as `RWR`.
+    pub pattern: String,
+    /// The row of the pattern table it belongs to, such as `P4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern_id: Option<String>,
+    /// The accesses, in the order in which they happened.
+    pub accesses: Vec<Access>,
+    /// Where each thread was on the way to its accesses, one function per thread.
+    pub suspicious_functions: Vec<String>,
+    /// The cause it belongs to, once causes were told apart.
+    pub cluster: Option<u64>,
+    /// The numbers of the failing runs that show it.
+    pub failing_runs: Vec<u64>,
+    /// What else speaks for it, as sentences.
+    pub evidence: Vec<String>,
+    /// What to do about it; empty if unknown.
+    pub advice: String,
+    /// What came of forcing and forbidding it; `null` if that was not tried.
+    pub confirmation: Option<Confirmation>,
+}
+
+/// What sort of mistake a finding looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Two accesses in the wrong order.
+    OrderViolation,
+    /// Accesses to one variable, meant to be one step, with another thread's access in between.
+    AtomicityViolation,
+    /// The same over several variables that belong together.
+    MultiVariableAtomicityViolation,
+    /// Threads that wait for one another.
+    Deadlock,
+    /// A wait that began after its signal.
+    MissedSignal,
+    /// Data passed between threads in a way that only failing runs show.
+    Communication,
+}
+
+/// One access of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// The role of the thread within the finding: 1 is the thread of the first access.
+    pub thread: u32,
+    /// What it did.
+    pub kind: AccessKind,
+    /// The location, named as a person would.
+    pub variable: String,
+    /// The function, if known.
+    pub function: Option<String>,
+    /// The source file as the debug info gives it, if known.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+    /// The text of that line, where it could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The program or library, given where the function is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// The place within the module, such as `0x1f40`, given where the function is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The call stack, innermost frame first; its first frame is the access itself.
+    pub stack: Vec<Frame>,
+    /// The value read or written, if recorded.
+    pub value: Option<String>,
+    /// The locks held.
+    pub locks: Vec<String>,
+}
+
+/// What an access did to its location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessKind {
+    /// It read.
+    Read,
+    /// It wrote.
+    Write,
+    /// It did both in one atomic step.
+    Update,
+}
+
+/// One frame of a call stack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The function, if known.
+    pub function: Option<String>,
+    /// The source file as the debug info gives it, if known.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The program or library, given where the function is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// The place within the module, given where the function is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// What came of forcing and forbidding a finding's order of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// Runs in which the order was forced.
+    pub enforced: Trial,
+    /// Runs in which it was made impossible.
+    pub forbidden: Trial,
+    /// What follows from both.
+    pub verdict: Verdict,
+}
+
+/// Some runs, and how many of them failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// All of them.
+    pub runs: u64,
+    /// Those that failed.
+    pub failed: u64,
+}
+
+/// Whether a finding is the cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Forcing it makes runs fail, forbidding it makes them pass.
+    Confirmed,
+    /// Forcing it does not make runs fail, or forbidding it does not help.
+    Refuted,
+    /// The trials do not tell.
+    Inconclusive,
+}
+
+/// JSON has no infinity, so an infinite score travels as `null`.
+mod score {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(score: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        score.is_finite().then_some(*score).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
+    }
+}

@@ -1,0 +1,110 @@
+//! One finding: its parts, which the first screen uses too, and all of them together.
+
+use super::page::{BAD, CAUTION, GOOD, Line, PLAIN, Page, QUIET, STRONG};
+use super::{columns, stacks};
+use crate::model::{Confirmation, Finding, Report, Runs, Trial, Verdict};
+use crate::wording::{self, plural};
+
+/// How many run numbers are listed before the rest is only counted.
+const LISTED_RUNS: usize = 20;
+
+/// Writes everything that is known of a finding.
+pub(super) fn write(page: &mut Page, report: &Report, number: usize, finding: &Finding) {
+    write_title(page, &report.runs, number, finding);
+    write_sentence(page, finding);
+    write_picture(page, finding);
+    write_reasons(page, finding);
+    stacks::write(page, finding);
+    write_rest(page, finding);
+}
+
+/// What it is, and how sure that is.
+pub(super) fn write_title(page: &mut Page, runs: &Runs, number: usize, finding: &Finding) {
+    let verdict = finding.confirmation.map(|confirmation| confirmation.verdict);
+    let lead = Line::new(STRONG, &format!("{number:<2} "));
+    page.paragraph(lead, STRONG, &wording::headline(finding));
+
+    let mut facts = Vec::new();
+    if let Some(verdict) = verdict {
+        let style = match verdict {
+            Verdict::Confirmed => GOOD,
+            Verdict::Refuted => BAD,
+            Verdict::Inconclusive => CAUTION,
+        };
+        facts.push(Line::new(style, wording::verdict(verdict)));
+    }
+    let [failing, passing] = wording::counts(finding, runs);
+    facts.push(Line::new(BAD, &failing));
+    facts.push(Line::new(GOOD, &passing));
+    facts.push(Line::new(QUIET, &wording::score(finding)));
+    facts.extend(wording::shared_rank(finding).map(|rank| Line::new(QUIET, &rank)));
+    page.flow(Line::spaces(3), facts);
+}
+
+/// What the threads do, in a sentence.
+pub(super) fn write_sentence(page: &mut Page, finding: &Finding) {
+    if let Some(sentence) = wording::sentence(finding) {
+        page.paragraph(Line::spaces(3), PLAIN, &sentence);
+    }
+}
+
+/// The accesses in thread columns.
+pub(super) fn write_picture(page: &mut Page, finding: &Finding) {
+    if !finding.accesses.is_empty() {
+        page.blank();
+        columns::draw(page, finding);
+    }
+}
+
+/// Why it should be believed and what to do about it, as far as that is known.
+pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
+    let proof = finding.confirmation.as_ref().map(proof);
+    if finding.evidence.is_empty() && proof.is_none() && finding.advice.is_empty() {
+        return;
+    }
+    page.blank();
+    for (index, evidence) in finding.evidence.iter().enumerate() {
+        write_labelled(page, if index == 0 { "why" } else { "" }, evidence);
+    }
+    if let Some(proof) = proof {
+        write_labelled(page, "proof", &proof);
+    }
+    if !finding.advice.is_empty() {
+        write_labelled(page, "fix", &finding.advice);
+    }
+}
+
+fn proof(confirmation: &Confirmation) -> String {
+    let outcome = |trial: &Trial| format!("{} of {} fail", trial.failed, plural(trial.runs, "run"));
+    format!("forced: {}; forbidden: {}", outcome(&confirmation.enforced), outcome(&confirmation.forbidden))
+}
+
+fn write_rest(page: &mut Page, finding: &Finding) {
+    page.blank();
+    let pattern = match &finding.pattern_id {
+        Some(id) => format!("{} ({id})", finding.pattern),
+        None => finding.pattern.clone(),
+    };
+    write_labelled(page, "pattern", &pattern);
+    if !finding.suspicious_functions.is_empty() {
+        let names: Vec<String> =
+            finding.suspicious_functions.iter().map(|name| wording::function(name)).collect();
+        write_labelled(page, "look at", &names.join(", "));
+    }
+    if !finding.failing_runs.is_empty() {
+        write_labelled(page, "seen in", &run_list(&finding.failing_runs));
+    }
+}
+
+fn run_list(runs: &[u64]) -> String {
+    let numbers: Vec<String> = runs.iter().take(LISTED_RUNS).map(u64::to_string).collect();
+    let noun = if runs.len() == 1 { "failing run" } else { "failing runs" };
+    match runs.len().saturating_sub(LISTED_RUNS) {
+        0 => format!("{noun} {}", numbers.join(", ")),
+        more => format!("{noun} {} and {more} more", numbers.join(", ")),
+    }
+}
+
+fn write_labelled(page: &mut Page, label: &str, text: &str) {
+    page.paragraph(Line::spaces(3).with(STRONG, label).padded(12), PLAIN, text);
+}

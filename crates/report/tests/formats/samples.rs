@@ -1,0 +1,208 @@
+//! Reports to be shown: a queue whose workers ask for its size before they take an item, and variations of it.
+
+use report::{
+    Access, AccessKind, Confirmation, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA, Session,
+    Trial, Verdict,
+};
+
+/// A report with these findings, of 212 runs with 15 failures that look alike.
+pub fn report(findings: Vec<Finding>) -> Report {
+    Report {
+        schema: SCHEMA,
+        session: Session {
+            name: "queue_test".into(),
+            command: vec!["./queue_test".into(), "--items".into(), "2".into()],
+            unsnarl_version: "0.1.0".into(),
+            started: "2024-05-06T07:08:09Z".into(),
+            seed: 4711,
+            wall_seconds: 38.2,
+        },
+        runs: Runs { passed: 197, failed: 15, hung: 0, damaged: 0 },
+        failures: vec![FailureGroup {
+            description: "SIGABRT, assertion `item != NULL` at queue_test.c:88".into(),
+            runs: 15,
+        }],
+        technique: "unicorn".into(),
+        warnings: vec![],
+        findings,
+    }
+}
+
+/// Check, other thread's write, act: the finding of the queue.
+pub fn stale_check() -> Finding {
+    let worker = [frame("worker", "src/queue_test.c", 20), frame("start", "src/queue_test.c", 9)];
+    finding(
+        Kind::AtomicityViolation,
+        "RWR",
+        vec![
+            access(1, AccessKind::Read, "queue.size", "take_one", 41)
+                .source("    if (queue_size(q) > 0)")
+                .value("1")
+                .locked_by("queue.lock")
+                .called_from(&worker),
+            access(2, AccessKind::Write, "queue.size", "take_one", 63)
+                .source("\tq->size--;")
+                .value("0")
+                .locked_by("queue.lock")
+                .called_from(&worker),
+            access(1, AccessKind::Read, "queue.size", "take_one", 47)
+                .source("        item = queue_pop(q);")
+                .value("0")
+                .locked_by("queue.lock")
+                .called_from(&worker),
+        ],
+    )
+}
+
+/// Two accesses in the wrong order, less suspicious than [`stale_check`].
+pub fn early_use() -> Finding {
+    Finding {
+        rank: 2,
+        score: 0.8,
+        failed: 12,
+        pattern_id: None,
+        ..finding(
+            Kind::OrderViolation,
+            "RW",
+            vec![
+                access(1, AccessKind::Read, "config", "serve", 17)
+                    .source("if (config->verbose)")
+                    .value("0x0"),
+                access(2, AccessKind::Write, "config", "load", 90).source("config = parsed;"),
+            ],
+        )
+    }
+}
+
+/// Two variables that belong together, seen half changed.
+pub fn torn_pair() -> Finding {
+    let accesses = vec![
+        access(1, AccessKind::Write, "table.rows", "append", 30).source("t->rows = rows;").value("8"),
+        access(2, AccessKind::Read, "table.rows", "scan", 55)
+            .source("for (i = 0; i < t->rows; i++)")
+            .value("8"),
+        access(2, AccessKind::Read, "table.capacity", "scan", 56)
+            .source("assert(i < t->capacity);")
+            .value("4"),
+        access(1, AccessKind::Write, "table.capacity", "grow", 31).source("t->capacity *= 2;").value("8"),
+    ];
+    Finding {
+        rank: 3,
+        pattern_id: Some("P12".into()),
+        ..finding(Kind::MultiVariableAtomicityViolation, "WRRW", accesses)
+    }
+}
+
+/// The finding with everything known that can be known.
+pub fn confirmed(finding: Finding) -> Finding {
+    Finding {
+        cluster: Some(1),
+        suspicious_functions: vec!["take_one".into()],
+        evidence: vec![
+            "both threads hold `queue.lock` at each access, but it is released between lines 41 and 47"
+                .into(),
+            "no passing run has another thread's write between these lines".into(),
+        ],
+        advice:
+            "hold `queue.lock` over queue.c:41–47 in take_one(), or use queue_pop()'s own result instead of \
+                 asking first"
+                .into(),
+        confirmation: Some(Confirmation {
+            enforced: Trial { runs: 20, failed: 20 },
+            forbidden: Trial { runs: 40, failed: 0 },
+            verdict: Verdict::Confirmed,
+        }),
+        ..finding
+    }
+}
+
+pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
+    Finding {
+        rank: 1,
+        tied: 1,
+        score: 1.0,
+        failed: 15,
+        passed: 0,
+        kind,
+        pattern: pattern.into(),
+        pattern_id: Some("P4".into()),
+        accesses,
+        suspicious_functions: vec![],
+        cluster: None,
+        failing_runs: vec![4, 17, 23],
+        evidence: vec![],
+        advice: String::new(),
+        confirmation: None,
+    }
+}
+
+/// An access in `src/queue.c`, of which only the place is known.
+pub fn access(thread: u32, kind: AccessKind, variable: &str, function: &str, line: u32) -> Access {
+    Access {
+        thread,
+        kind,
+        variable: variable.into(),
+        function: Some(function.into()),
+        file: Some("src/queue.c".into()),
+        line: Some(line),
+        column: Some(9),
+        source: None,
+        module: None,
+        address: None,
+        stack: vec![],
+        value: None,
+        locks: vec![],
+    }
+}
+
+pub fn frame(function: &str, file: &str, line: u32) -> Frame {
+    Frame {
+        function: Some(function.into()),
+        file: Some(file.into()),
+        line: Some(line),
+        module: None,
+        address: None,
+    }
+}
+
+/// What may be known of an access besides its place.
+pub trait Known {
+    fn source(self, text: &str) -> Self;
+    fn value(self, value: &str) -> Self;
+    fn locked_by(self, lock: &str) -> Self;
+    /// Gives it a stack of its own frame and these callers.
+    fn called_from(self, callers: &[Frame]) -> Self;
+    /// Takes its names away, as in a stripped binary.
+    fn stripped(self, module: &str, address: &str) -> Self;
+}
+
+impl Known for Access {
+    fn source(self, text: &str) -> Self {
+        Access { source: Some(text.into()), ..self }
+    }
+
+    fn value(self, value: &str) -> Self {
+        Access { value: Some(value.into()), ..self }
+    }
+
+    fn locked_by(mut self, lock: &str) -> Self {
+        self.locks.push(lock.into());
+        self
+    }
+
+    fn called_from(self, callers: &[Frame]) -> Self {
+        let own = Frame {
+            function: self.function.clone(),
+            file: self.file.clone(),
+            line: self.line,
+            module: self.module.clone(),
+            address: self.address.clone(),
+        };
+        Access { stack: [&[own], callers].concat(), ..self }
+    }
+
+    fn stripped(self, module: &str, address: &str) -> Self {
+        let (module, address) = (Some(module.into()), Some(address.into()));
+        Access { function: None, file: None, line: None, column: None, module, address, ..self }
+    }
+}

@@ -1,0 +1,56 @@
+//! A session as a single file, to be sent to somebody else.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::session::{MANIFEST, RUN_FOLDER, RUNS, Session};
+use crate::store::Store;
+
+impl Session {
+    /// Writes a session into a single file, a tar archive.
+    pub fn export(&self, path: &Path) -> Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = PathBuf::from(self.name());
+        let written = tempfile::NamedTempFile::new_in(folder).and_then(|file| {
+            let mut archive = tar::Builder::new(file);
+            // Without owners and times: the same session gives the same bytes.
+            archive.mode(tar::HeaderMode::Deterministic);
+            let mut add = |inner: &Path| {
+                let source = self.folder().join(inner);
+                if source.exists() { archive.append_path_with_name(source, name.join(inner)) } else { Ok(()) }
+            };
+            add(Path::new(MANIFEST))?;
+            add(Path::new(RUNS))?;
+            add(Path::new(RUN_FOLDER))?;
+            for record in self.runs() {
+                let file = self.run_path(record.run);
+                add(&Path::new(RUN_FOLDER).join(file.file_name().unwrap_or_default()))?;
+            }
+            archive.into_inner()?.persist(path).map_err(|error| error.error)
+        });
+        written.map(drop).map_err(Error::writing(path))
+    }
+}
+
+impl Store {
+    /// Takes in a session that [`Session::export`] wrote. It gets the name it had, or the next free one.
+    pub fn import(&self, archive: &Path) -> Result<Session> {
+        let root = self.root()?;
+        let unpacked = tempfile::tempdir_in(root).map_err(Error::writing(root))?;
+        let file = File::open(archive).map_err(Error::reading("open", archive))?;
+        tar::Archive::new(file).unpack(unpacked.path()).map_err(Error::reading("unpack", archive))?;
+        let not_a_session = || Error::NotASession { path: archive.to_owned() };
+        let entry = fs::read_dir(unpacked.path())
+            .ok()
+            .and_then(|mut entries| entries.next()?.ok())
+            .ok_or_else(not_a_session)?;
+        Session::open(&entry.path()).map_err(|error| match error {
+            Error::NotASession { .. } => not_a_session(),
+            other => other,
+        })?;
+        let folder = self.make_folder(&entry.file_name().to_string_lossy())?;
+        fs::rename(entry.path(), &folder).map_err(Error::writing(&folder))?;
+        Session::open(&folder)
+    }
+}

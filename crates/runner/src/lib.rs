@@ -1,0 +1,37 @@
+//! Runs the tested program many times and keeps what was recorded.
+//!
+//! [`Target`] says what the command is and how it was built, [`Recorder`] brings unsnarl's recorder into it,
+//! [`campaign`] runs it again and again ([`process`]), judges each run ([`Oracle`]) and stores it
+//! ([`Session`]). [`Symbolizer`] turns recorded addresses into names afterwards, and [`compiler`] builds
+//! programs for recording in the first place.
+//!
+//! "The target failed" is an [`Outcome`]; "unsnarl failed" is an [`Error`].
+
+mod archive;
+pub mod campaign;
+pub mod compiler;
+mod elf;
+mod error;
+mod oracle;
+mod orphans;
+mod output;
+pub mod process;
+mod recorded_run;
+mod run_file;
+mod session;
+mod signature;
+mod store;
+mod symbolize;
+mod takeover;
+mod target;
+
+pub use elf::BuildId;
+pub use error::{Error, Result};
+pub use oracle::{Oracle, Outcome};
+pub use output::Output;
+pub use run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
+pub use session::{Binary, Manifest, Session};
+pub use store::{SessionEntry, Store};
+pub use symbolize::{Frame, Symbolizer};
+pub use takeover::{Recorder, RecorderImages};
+pub use target::{Instrumentation, Target};

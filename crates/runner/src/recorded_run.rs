@@ -1,0 +1,92 @@
+//! One run with the recorder inside, from start to stored.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use recording::{ENV_DIR, ENV_PLAN, RunPlan};
+
+use crate::campaign::Campaign;
+use crate::elf;
+use crate::error::{Error, Result};
+use crate::oracle::Outcome;
+use crate::process::{self, Launch};
+use crate::run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
+
+/// Runs the test once and writes its recordings to `path`. A run that says nothing leaves no file, one that
+/// was cancelled not even a record.
+pub(crate) fn perform(
+    campaign: &Campaign,
+    run: RunNumber,
+    plan: RunPlan,
+    path: &Path,
+    cancelled: &AtomicBool,
+) -> Result<Option<RunRecord>> {
+    let scratch = tempfile::Builder::new().prefix("unsnarl-run-").tempdir();
+    let scratch = scratch.map_err(Error::writing(&std::env::temp_dir()))?;
+    let recordings = scratch.path().join("recordings");
+    fs::create_dir(&recordings).map_err(Error::writing(&recordings))?;
+
+    let mut environment = campaign.environment.clone();
+    environment.push((ENV_DIR.into(), recordings.clone().into()));
+    environment.push((ENV_PLAN.into(), plan.to_string().into()));
+    let launch = Launch {
+        program: &campaign.program,
+        arguments: &campaign.arguments,
+        environment: &environment,
+        timeout: campaign.timeout,
+        pattern: campaign.oracle.pattern(),
+    };
+    let finished = process::run(&launch, cancelled)?;
+    let outcome = campaign.oracle.judge(&finished, scratch.path(), cancelled)?;
+    if cancelled.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
+    let (processes, warnings) = collect(&recordings)?;
+    let mut record = RunRecord {
+        run,
+        plan: plan.to_string(),
+        outcome,
+        seconds: finished.duration.as_secs_f64(),
+        processes: processes.len() as u32,
+        warnings,
+    };
+    if processes.is_empty() {
+        let why =
+            record.warnings.first().cloned().unwrap_or_else(|| "no process recorded anything".to_owned());
+        record.outcome = Outcome::Damaged { why };
+    }
+    if !matches!(record.outcome, Outcome::Damaged { .. }) {
+        RunFile { record: record.clone(), processes }.write(path)?;
+    }
+    Ok(Some(record))
+}
+
+/// The recordings of all processes of a run, and what was wrong with those that are left out.
+fn collect(folder: &Path) -> Result<(Vec<ProcessRecording>, Vec<String>)> {
+    let mut processes = Vec::new();
+    let mut warnings = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Error::reading("list", folder))?.flatten() {
+        let path = entry.path();
+        let Some(pid) = pid_of(&path) else { continue };
+        match compact(&path) {
+            Ok(bytes) => processes.push(ProcessRecording { pid, bytes }),
+            Err(why) => warnings.push(format!("the recording of process {pid} cannot be read: {why}")),
+        }
+    }
+    processes.sort_by_key(|process| process.pid);
+    warnings.sort();
+    Ok((processes, warnings))
+}
+
+fn pid_of(path: &Path) -> Option<u32> {
+    // A process may leave several files, told apart by what follows its id.
+    let digits = path.file_stem()?.to_str()?.split(['-', '.']).next()?;
+    (path.extension()? == "raw").then(|| digits.parse().ok())?
+}
+
+/// The file is mostly holes, gigabytes of them, so it is mapped rather than read.
+fn compact(path: &Path) -> Result<Vec<u8>, String> {
+    let raw = elf::map(path).map_err(|error| error.to_string())?;
+    recording::compact(&raw).map_err(|damage| damage.to_string())
+}

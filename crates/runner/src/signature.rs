@@ -1,0 +1,158 @@
+//! A few words for what a failing run looked like, the same for runs that failed alike.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// Longer messages are cut: a signature is read in a line among others.
+const LONGEST: usize = 160;
+
+/// What a failing program says last, and how that reads as a signature. The first that occurs counts, so the
+/// more telling ones come first. `$name` stands for the pattern's group, `file` without its folders.
+const MESSAGES: &[(&str, &str)] = &[
+    // glibc's assert
+    (
+        r"(?m)^(?:.*: )?(?<file>[^\s:]+):(?<line>\d+): .*: Assertion [`'](?<what>.*)' failed\.$",
+        "assertion `$what` at $file:$line",
+    ),
+    // musl's assert
+    (
+        r"(?m)^Assertion failed: (?<what>.*) \((?<file>[^\s:]+): .*: (?<line>\d+)\)$",
+        "assertion `$what` at $file:$line",
+    ),
+    // libstdc++'s terminate
+    (
+        r"(?m)^terminate called after throwing an instance of '(?<type>.*)'\n +what\(\): +(?<what>.*)$",
+        "uncaught $type: $what",
+    ),
+    (r"(?m)^terminate called after throwing an instance of '(?<type>.*)'$", "uncaught $type"),
+    (r"(?m)^terminate called without an active exception$", "terminate without an active exception"),
+    // Rust's panic
+    (r"(?m)panicked at (?<file>[^\s:]+):(?<line>\d+):\d+:\n(?<what>.*)$", "panic `$what` at $file:$line"),
+    // glibc's checks of its heap and stack
+    (
+        r"(?m)^(?<what>(?:malloc|calloc|realloc|free|munmap_chunk|malloc_consolidate)\(\): .*|double free or corruption.*|corrupted .*)$",
+        "$what",
+    ),
+    (r"(?m)^\*\*\* (?<what>.*) \*\*\*:? .*$", "$what"),
+    // GoogleTest's and Catch2's first failing check
+    (r"(?m)^(?<file>[^\s:]+):(?<line>\d+): (?:Failure|FAILED:?)$", "check failed at $file:$line"),
+];
+
+static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+    let compile = |&(pattern, form): &(&str, &'static str)| Some((Regex::new(pattern).ok()?, form));
+    MESSAGES.iter().filter_map(compile).collect()
+});
+
+/// Addresses and long numbers differ between runs that failed alike.
+static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"0x[0-9a-fA-F]+").ok());
+
+/// Adds what the program said to how it ended.
+pub(crate) fn describe(end: &str, stderr: &[u8], stdout: &[u8]) -> String {
+    let message = [stderr, stdout].into_iter().find_map(|output| message(&String::from_utf8_lossy(output)));
+    match message {
+        Some(message) => format!("{end}, {}", steady(&message)),
+        None => end.to_owned(),
+    }
+}
+
+/// Makes a text the same for runs that failed alike, and short.
+pub(crate) fn steady(text: &str) -> String {
+    let text = match &*CHANGING {
+        Some(changing) => changing.replace_all(text, "0x…"),
+        None => Cow::Borrowed(text),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
+fn message(text: &str) -> Option<String> {
+    PATTERNS.iter().find_map(|(pattern, form)| Some(fill(form, &pattern.captures(text)?)))
+}
+
+fn fill(form: &str, groups: &Captures<'_>) -> String {
+    let group = |name: &str| groups.name(name).map_or("", |group| group.as_str());
+    let file = group("file");
+    form.replace("$file", file.rsplit('/').next().unwrap_or(file))
+        .replace("$line", group("line"))
+        .replace("$type", group("type"))
+        .replace("$what", group("what"))
+}
+
+/// A signal's usual name.
+pub(crate) fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGILL => "SIGILL",
+        libc::SIGINT => "SIGINT",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_valid() {
+        assert_eq!(PATTERNS.len(), MESSAGES.len());
+        assert!(CHANGING.is_some());
+    }
+
+    #[test]
+    fn messages_become_signatures() {
+        let check = |stderr: &str, expected: &str| {
+            assert_eq!(describe("END", stderr.as_bytes(), b""), expected);
+        };
+        check("", "END");
+        check("something else\n", "END");
+        check(
+            "warming up\nqueue_test: tests/queue_test.c:88: main: Assertion `item != NULL' failed.\n",
+            "END, assertion `item != NULL` at queue_test.c:88",
+        );
+        check(
+            "a.out: q.cc:7: void pop(T&) [with T = int]: Assertion `n > 0' failed.\n",
+            "END, assertion `n > 0` at q.cc:7",
+        );
+        check(
+            "terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector::_M_range_check: at 0x7ff01\n",
+            "END, uncaught std::out_of_range: vector::_M_range_check: at 0x…",
+        );
+        check("terminate called after throwing an instance of 'int'\n", "END, uncaught int");
+        check("thread 'main' panicked at src/lib.rs:3:5:\nboom\nnote: …\n", "END, panic `boom` at lib.rs:3");
+        check("double free or corruption (fasttop)\n", "END, double free or corruption (fasttop)");
+        check("*** stack smashing detected ***: terminated\n", "END, stack smashing detected");
+    }
+
+    #[test]
+    fn frameworks_that_print_to_stdout_are_heard_too() {
+        let stdout = b"[ RUN      ] Queue.Pop\n/src/queue_test.cc:12: Failure\nExpected 1\n";
+        assert_eq!(describe("exit code 1", b"", stdout), "exit code 1, check failed at queue_test.cc:12");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let cut = steady(&"é".repeat(500));
+        assert_eq!(cut.chars().count(), LONGEST + 1);
+        assert!(cut.ends_with('…'));
+    }
+}

@@ -1,0 +1,224 @@
+//! Turns addresses into names, long after the run.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSymbol as _, SymbolKind};
+
+use crate::elf::{self, BuildId, Elf};
+use crate::error::{Error, Result};
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Frame {
+    /// Demangled; `module+0x1234` where the binary tells nothing.
+    pub function: String,
+    /// As the debug info gives it.
+    pub file: Option<String>,
+    /// From 1 on.
+    pub line: Option<u32>,
+    /// From 1 on.
+    pub column: Option<u32>,
+    /// Was its code inlined into the next frame's function?
+    pub inlined: bool,
+}
+
+/// Names addresses of binaries, each of which is read once.
+pub struct Symbolizer {
+    debug_folder: PathBuf,
+    modules: HashMap<PathBuf, Module>,
+}
+
+/// Where distributions put the debug info that they split off, in folders by build id.
+const DEBUG_FOLDER: &str = "/usr/lib/debug/.build-id";
+
+impl Default for Symbolizer {
+    fn default() -> Symbolizer {
+        Symbolizer::with_debug_folder(Path::new(DEBUG_FOLDER))
+    }
+}
+
+impl Symbolizer {
+    /// Looks for debug info that was split off in this folder, which is laid out like `/usr/lib/debug/.build-id`.
+    pub fn with_debug_folder(folder: &Path) -> Symbolizer {
+        Symbolizer { debug_folder: folder.to_owned(), modules: HashMap::new() }
+    }
+
+    /// The function at an address of the file, preceded by those inlined into it there, innermost first. Never
+    /// empty. `build_id` is that of the file when it ran; one that was rebuilt since is refused.
+    pub fn frames(&mut self, path: &Path, build_id: Option<&BuildId>, address: u64) -> Result<&[Frame]> {
+        let module = self.module(path, build_id)?;
+        Ok(module.frames.entry(address).or_insert_with(|| {
+            let debug_info = module.loader.as_ref().and_then(|loader| debug_info_frames(loader, address));
+            debug_info.unwrap_or_else(|| vec![symbol_frame(&module.functions, &module.name, address)])
+        }))
+    }
+
+    /// The variable with static storage at an address of the file: `queue`, or `queue+8` within it.
+    pub fn variable(
+        &mut self,
+        path: &Path,
+        build_id: Option<&BuildId>,
+        address: u64,
+    ) -> Result<Option<String>> {
+        let found = self.module(path, build_id)?.variables.find(address);
+        Ok(found.map(|(name, offset)| if offset == 0 { name.to_owned() } else { format!("{name}+{offset}") }))
+    }
+
+    fn module(&mut self, path: &Path, build_id: Option<&BuildId>) -> Result<&mut Module> {
+        if !self.modules.contains_key(path) {
+            self.modules.insert(path.to_owned(), Module::read(path, &self.debug_folder)?);
+        }
+        match self.modules.get_mut(path) {
+            Some(module) => module.check_build(path, build_id).map(|()| module),
+            None => Err(Error::Symbols { path: path.to_owned(), why: "it is gone".to_owned() }),
+        }
+    }
+}
+
+struct Module {
+    /// The file's name without folders.
+    name: String,
+    build_id: Option<BuildId>,
+    /// None if the debug info cannot be read.
+    loader: Option<Loader>,
+    functions: Symbols,
+    variables: Symbols,
+    frames: HashMap<u64, Vec<Frame>>,
+}
+
+impl Module {
+    fn read(path: &Path, debug_folder: &Path) -> Result<Module> {
+        let symbols_error = |why: String| Error::Symbols { path: path.to_owned(), why };
+        let elf = Elf::read(path)?.ok_or_else(|| symbols_error("it is not an ELF file".to_owned()))?;
+        let source = split_debug_file(elf.build_id.as_ref(), debug_folder);
+        let source = source.as_deref().unwrap_or(path);
+        Ok(Module {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            loader: Loader::new(source).ok(),
+            functions: Symbols::read(source, SymbolKind::Text).map_err(symbols_error)?,
+            variables: Symbols::read(source, SymbolKind::Data).map_err(symbols_error)?,
+            build_id: elf.build_id,
+            frames: HashMap::new(),
+        })
+    }
+
+    /// A build id that is not known on one side proves nothing.
+    fn check_build(&self, path: &Path, recorded: Option<&BuildId>) -> Result<()> {
+        match (recorded, &self.build_id) {
+            (Some(recorded), Some(found)) if recorded != found => Err(Error::Rebuilt {
+                path: path.to_owned(),
+                recorded: recorded.clone(),
+                found: found.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn split_debug_file(build_id: Option<&BuildId>, folder: &Path) -> Option<PathBuf> {
+    let (first, rest) = build_id?.as_str().split_at_checked(2)?;
+    let path = folder.join(first).join(format!("{rest}.debug"));
+    path.is_file().then_some(path)
+}
+
+fn symbol_frame(functions: &Symbols, module: &str, address: u64) -> Frame {
+    let function = match functions.find(address) {
+        Some((name, _)) => name.to_owned(),
+        None => format!("{module}+{address:#x}"),
+    };
+    Frame { function, file: None, line: None, column: None, inlined: false }
+}
+
+/// None if the debug info does not reach this address.
+fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
+    let mut frames = Vec::new();
+    let mut found = loader.find_frames(address).ok()?;
+    while let Some(frame) = found.next().ok()? {
+        // Line tables without functions are those of assembly; the symbol table says more there.
+        let function = frame.function.as_ref()?.demangle().ok()?.into_owned();
+        let (file, line, column) = match frame.location {
+            Some(at) => (at.file.map(str::to_owned), at.line, at.column.filter(|&column| column > 0)),
+            None => (None, None, None),
+        };
+        frames.push(Frame { function, file, line, column, inlined: true });
+    }
+    // The last one is the function itself.
+    frames.last_mut()?.inlined = false;
+    Some(frames)
+}
+
+/// What the symbol table knows of one kind, by address.
+struct Symbols {
+    sorted: Vec<Symbol>,
+}
+
+struct Symbol {
+    address: u64,
+    size: u64,
+    name: String,
+}
+
+impl Symbols {
+    fn read(path: &Path, kind: SymbolKind) -> Result<Symbols, String> {
+        let bytes = elf::map(path).map_err(|error| error.to_string())?;
+        let file = ElfFile64::<object::Endianness>::parse(&*bytes).map_err(|error| error.to_string())?;
+        let mut sorted: Vec<Symbol> = file
+            .symbols()
+            .chain(file.dynamic_symbols())
+            .filter(|symbol| symbol.kind() == kind && symbol.is_definition() && symbol.size() > 0)
+            .filter_map(|symbol| {
+                let name = addr2line::demangle_auto(symbol.name().ok()?.into(), None).into_owned();
+                Some(Symbol { address: symbol.address(), size: symbol.size(), name })
+            })
+            .collect();
+        // Of several names for the same place the shortest is taken, the same one every time.
+        sorted.sort_by(|a, b| (a.address, a.name.len(), &a.name).cmp(&(b.address, b.name.len(), &b.name)));
+        sorted.dedup_by_key(|symbol| symbol.address);
+        Ok(Symbols { sorted })
+    }
+
+    /// The symbol that covers this address, and how far into it the address is.
+    fn find(&self, address: u64) -> Option<(&str, u64)> {
+        let after = self.sorted.partition_point(|symbol| symbol.address <= address);
+        let symbol = &self.sorted[after.checked_sub(1)?];
+        let offset = address - symbol.address;
+        (offset < symbol.size).then_some((&symbol.name, offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_files_are_found_by_build_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = BuildId::from_bytes(&[0xab, 0xcd, 0xef]);
+        assert_eq!(split_debug_file(id.as_ref(), folder.path()), None);
+        let path = folder.path().join("ab").join("cdef.debug");
+        std::fs::create_dir(folder.path().join("ab")).unwrap();
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(split_debug_file(id.as_ref(), folder.path()), Some(path));
+        assert_eq!(split_debug_file(None, folder.path()), None);
+    }
+
+    #[test]
+    fn symbols_end_where_their_size_says() {
+        let symbol = |address, size, name: &str| Symbol { address, size, name: name.to_owned() };
+        let symbols = Symbols { sorted: vec![symbol(16, 8, "head"), symbol(32, 4, "count")] };
+        let cases = [
+            (15, None),
+            (16, Some(("head", 0))),
+            (23, Some(("head", 7))),
+            (24, None),
+            (32, Some(("count", 0))),
+            (36, None),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(symbols.find(address), expected, "{address}");
+        }
+    }
+}

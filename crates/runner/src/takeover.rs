@@ -1,0 +1,198 @@
+//! Brings the recorder into the tested program.
+//!
+//! The recorder's images travel inside the `unsnarl` binary. They are unpacked once into a folder named
+//! after their content, so that versions never get into each other's way and programs linked by
+//! `unsnarl cc` keep finding theirs.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::compiler;
+use crate::error::{Error, Result};
+use crate::target::{Instrumentation, Target};
+
+/// The library that gcc's thread sanitizer builds ask the loader for, and that the recorder poses as.
+pub(crate) const TSAN_SONAME: &str = "libtsan.so.2";
+/// The same library under a name that no search path but ours has. LD_PRELOAD is given this bare name, since
+/// paths in it may contain no blanks.
+const PRELOADED: &str = "libunsnarl_recorder.so";
+/// The static recorder's file name.
+pub(crate) const ARCHIVE: &str = "libunsnarl_runtime.a";
+
+/// The recorder as built: both forms of it.
+#[derive(Clone, Copy, Debug)]
+pub struct RecorderImages {
+    /// The shared library.
+    pub shared: &'static [u8],
+    /// The static library.
+    pub archive: &'static [u8],
+}
+
+/// The unpacked recorder.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    folder: PathBuf,
+}
+
+impl Recorder {
+    /// Unpacks the recorder into the user's cache folder, or a private temporary one where there is none.
+    pub fn unpack(images: RecorderImages) -> Result<Recorder> {
+        let cache = env::var_os("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| env::home_dir().map(|home| home.join(".cache")));
+        if let Some(cache) = cache
+            && let Ok(recorder) = Recorder::unpack_into(&cache.join("unsnarl"), images)
+        {
+            return Ok(recorder);
+        }
+        // SAFETY: geteuid has no preconditions.
+        let user = unsafe { libc::geteuid() };
+        Recorder::unpack_into(&env::temp_dir().join(format!("unsnarl-{user}")), images)
+    }
+
+    /// Unpacks the recorder into a folder below `parent`, unless it is there already.
+    pub fn unpack_into(parent: &Path, images: RecorderImages) -> Result<Recorder> {
+        let name = format!(
+            "recorder-{}-{:08x}{:08x}",
+            env!("CARGO_PKG_VERSION"),
+            crc32fast::hash(images.shared),
+            crc32fast::hash(images.archive)
+        );
+        let folder = parent.join(name);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(Error::writing(&folder))?;
+        check_owner(&folder)?;
+        place(&folder.join(TSAN_SONAME), images.shared)?;
+        place(&folder.join(PRELOADED), images.shared)?;
+        place(&folder.join(ARCHIVE), images.archive)?;
+        for (name, text) in compiler::SUPPORT_FILES {
+            place(&folder.join(name), text.as_bytes())?;
+        }
+        Ok(Recorder { folder })
+    }
+
+    /// Where the recorder's files are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What to set in the environment of a target so that the recorder gets loaded. `inherited` tells the
+    /// present value of a variable.
+    ///
+    /// Whatever the target is, programs that it starts may be built differently, so the library path is
+    /// always set. Preloading is left to the two cases that need it, since it reaches every program started.
+    pub fn environment(
+        &self,
+        target: &Target,
+        inherited: impl Fn(&str) -> Option<OsString>,
+    ) -> Vec<(OsString, OsString)> {
+        let prefixed = |variable: &str, first: &OsStr| {
+            let mut value = first.to_owned();
+            if let Some(rest) = inherited(variable).filter(|rest| !rest.is_empty()) {
+                value.push(":");
+                value.push(rest);
+            }
+            (OsString::from(variable), value)
+        };
+        let mut environment = vec![prefixed("LD_LIBRARY_PATH", self.folder.as_os_str())];
+        let loader_looks_elsewhere =
+            target.has_rpath && target.instrumentation != Instrumentation::StaticRecorder;
+        let nobody_asks_for_it = matches!(target.instrumentation, Instrumentation::Libraries(_));
+        if loader_looks_elsewhere || nobody_asks_for_it {
+            environment.push(prefixed("LD_PRELOAD", OsStr::new(PRELOADED)));
+        }
+        environment
+    }
+}
+
+/// Code from this folder runs inside the user's programs, so nobody else may own it.
+fn check_owner(folder: &Path) -> Result<()> {
+    let metadata = fs::symlink_metadata(folder).map_err(Error::reading("look at", folder))?;
+    // SAFETY: geteuid has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    if metadata.is_dir() && metadata.uid() == user && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let source = std::io::Error::new(
+        std::io::ErrorKind::PermissionDenied,
+        "the folder belongs to somebody else or others may write to it",
+    );
+    Err(Error::Unwritable { path: folder.to_owned(), source })
+}
+
+/// Puts a file in place in one step, so that programs starting at this moment see the old or the new one.
+fn place(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|present| present == content) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::writing(path))?;
+    file.write_all(content).map_err(Error::writing(path))?;
+    file.persist(path).map_err(|error| Error::writing(path)(error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IMAGES: RecorderImages = RecorderImages { shared: b"shared", archive: b"archive" };
+
+    fn target(instrumentation: Instrumentation, has_rpath: bool) -> Target {
+        Target { path: "test".into(), instrumentation, binaries: Vec::new(), has_rpath }
+    }
+
+    #[test]
+    fn unpacking_twice_keeps_the_files_and_repairs_damaged_ones() {
+        let parent = tempfile::tempdir().unwrap();
+        let recorder = Recorder::unpack_into(parent.path(), IMAGES).unwrap();
+        let shared = recorder.folder().join(TSAN_SONAME);
+        let inode = fs::metadata(&shared).unwrap().ino();
+        assert_eq!(Recorder::unpack_into(parent.path(), IMAGES).unwrap().folder(), recorder.folder());
+        assert_eq!(fs::metadata(&shared).unwrap().ino(), inode);
+        fs::write(&shared, "shar").unwrap();
+        Recorder::unpack_into(parent.path(), IMAGES).unwrap();
+        assert_eq!(fs::read(&shared).unwrap(), b"shared");
+        assert_eq!(fs::read(recorder.folder().join(ARCHIVE)).unwrap(), b"archive");
+
+        let newer = RecorderImages { shared: b"newer", ..IMAGES };
+        assert_ne!(Recorder::unpack_into(parent.path(), newer).unwrap().folder(), recorder.folder());
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_to_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Recorder::unpack_into(parent.path(), IMAGES).unwrap().folder;
+        fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert!(matches!(
+            Recorder::unpack_into(parent.path(), IMAGES),
+            Err(Error::Unwritable { path, .. }) if path == folder
+        ));
+    }
+
+    #[test]
+    fn the_library_path_comes_first_and_preloading_only_where_needed() {
+        let recorder = Recorder { folder: "/r".into() };
+        let environment = |target: Target, present: Option<&str>| {
+            recorder
+                .environment(&target, |_| present.map(OsString::from))
+                .into_iter()
+                .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+                .collect::<Vec<_>>()
+        };
+        let tsan = Instrumentation::GccTsan { soname: TSAN_SONAME.to_owned() };
+        let path_only = ["LD_LIBRARY_PATH=/r"];
+        let both = ["LD_LIBRARY_PATH=/r", "LD_PRELOAD=libunsnarl_recorder.so"];
+        assert_eq!(environment(target(tsan.clone(), false), None), path_only);
+        assert_eq!(environment(target(tsan.clone(), false), Some("")), path_only);
+        assert_eq!(environment(target(tsan.clone(), false), Some("/x:/y")), ["LD_LIBRARY_PATH=/r:/x:/y"]);
+        assert_eq!(environment(target(tsan, true), None), both);
+        assert_eq!(environment(target(Instrumentation::StaticRecorder, true), None), path_only);
+        assert_eq!(environment(target(Instrumentation::Libraries(vec!["/l.so".into()]), false), None), both);
+        assert_eq!(environment(target(Instrumentation::Script, false), None), path_only);
+    }
+}

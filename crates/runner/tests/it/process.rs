@@ -1,0 +1,142 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use runner::process::{End, Launch, run};
+
+use crate::{PATIENCE, Workshop, shell, shell_within, text};
+
+const SOON: Duration = Duration::from_secs(1);
+
+/// A zombie counts as dead: nobody has to wait for it but us.
+fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    stat.is_ok_and(|stat| !stat.rsplit_once(')').unwrap().1.starts_with(" Z"))
+}
+
+#[test]
+fn output_and_exit_code_are_reported() {
+    let finished = shell("echo out; echo err >&2; exit 7");
+    assert_eq!(finished.end, End::Exited(7));
+    assert_eq!((text(&finished.stdout), text(&finished.stderr)), ("out\n".into(), "err\n".into()));
+}
+
+#[test]
+fn a_signal_is_told_from_an_exit_code() {
+    assert_eq!(shell("kill -SEGV $$").end, End::Signaled(libc::SIGSEGV));
+    assert_eq!(shell("exit 139").end, End::Exited(139));
+}
+
+#[test]
+fn standard_input_is_empty() {
+    assert_eq!(shell("cat; exit 3").end, End::Exited(3));
+}
+
+#[test]
+fn a_flood_of_output_neither_blocks_the_process_nor_fills_the_memory() {
+    let finished = shell("(yes | head -c 20000000) & yes | head -c 20000000 >&2; wait; echo done");
+    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!((finished.stdout.total_bytes(), finished.stderr.total_bytes()), (20_000_005, 20_000_000));
+    assert!(finished.stdout.text().ends_with(b"done\n"));
+    assert!(finished.stdout.text().len() < 200_000);
+}
+
+#[test]
+fn a_process_that_takes_too_long_is_asked_to_end() {
+    let finished = shell_within("trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done", SOON);
+    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(text(&finished.stdout), "asked\n");
+}
+
+#[test]
+fn a_process_that_ignores_sigterm_is_ended() {
+    let finished = shell_within("trap '' TERM; echo $$; while :; do sleep 0.05; done", SOON);
+    assert_eq!(finished.end, End::TimedOut);
+    assert!(!is_alive(&text(&finished.stdout)));
+}
+
+#[test]
+fn a_stopped_process_is_asked_too() {
+    let finished = shell_within("trap 'echo asked; exit 0' TERM; kill -STOP $$", SOON);
+    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(text(&finished.stdout), "asked\n");
+}
+
+#[test]
+fn children_left_behind_are_ended_and_not_waited_for() {
+    let started = Instant::now();
+    let finished = shell("sleep 1000 & echo $!");
+    assert_eq!(finished.end, End::Exited(0));
+    assert!(!is_alive(&text(&finished.stdout)));
+    assert!(started.elapsed() < PATIENCE);
+}
+
+#[test]
+fn children_that_left_the_process_group_are_ended_too() {
+    let workshop = Workshop::new();
+    let pid = workshop.path("pid");
+    // The grandchild's parent is a session leader of its own; neither is in our process group.
+    let finished = shell(&format!(
+        "setsid sh -c 'sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait' & while ! [ -e {0} ]; do sleep 0.01; done",
+        pid.display()
+    ));
+    assert_eq!(finished.end, End::Exited(0));
+    assert!(!is_alive(&std::fs::read_to_string(pid).unwrap()));
+}
+
+#[test]
+fn runs_side_by_side_do_not_end_each_others_daemons() {
+    let workshop = Workshop::new();
+    let pid = workshop.path("pid");
+    let done = workshop.path("done");
+    let with_daemon = format!(
+        "setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' & \
+         while ! [ -e {1} ]; do sleep 0.01; done; kill -0 $(cat {0})",
+        pid.display(),
+        done.display()
+    );
+    thread::scope(|scope| {
+        let daemon_run = scope.spawn(|| shell(&with_daemon));
+        let started = Instant::now();
+        while !pid.exists() && started.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(5));
+        }
+        shell("sleep 1000 & setsid sleep 1000 &");
+        std::fs::write(&done, "").unwrap();
+        assert_eq!(daemon_run.join().unwrap().end, End::Exited(0), "the daemon was ended by another run");
+    });
+    assert!(!is_alive(&std::fs::read_to_string(pid).unwrap()));
+}
+
+#[test]
+fn a_cancelled_run_ends_at_once() {
+    let cancelled = AtomicBool::new(false);
+    let arguments = ["-c".into(), "trap '' TERM; while :; do sleep 0.05; done".into()];
+    let launch = Launch {
+        program: Path::new("/bin/sh"),
+        arguments: &arguments,
+        environment: &[],
+        timeout: None,
+        pattern: None,
+    };
+    thread::scope(|scope| {
+        let running = scope.spawn(|| run(&launch, &cancelled).unwrap());
+        thread::sleep(SOON);
+        cancelled.store(true, Ordering::Relaxed);
+        assert_eq!(running.join().unwrap().end, End::Cancelled);
+    });
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_an_error_of_ours() {
+    let launch = Launch {
+        program: Path::new("/nonexistent/program"),
+        arguments: &[],
+        environment: &[],
+        timeout: None,
+        pattern: None,
+    };
+    let error = run(&launch, &AtomicBool::new(false)).unwrap_err().to_string();
+    assert!(error.starts_with("cannot start /nonexistent/program: "), "{error}");
+}

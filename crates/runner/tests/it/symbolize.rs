@@ -1,0 +1,123 @@
+use runner::{BuildId, Error, Frame, Symbolizer, Target};
+
+use crate::Workshop;
+
+/// Lines matter below.
+const SOURCE: &str = r#"
+struct { int head, count; } queue;
+static inline __attribute__((always_inline)) void bump(int *p) {
+  __asm__ volatile("mark: nop");
+  (*p)++;
+}
+void push(void) {
+  bump(&queue.count);
+}
+int main(void) { push(); return 0; }
+"#;
+
+fn place(frame: &Frame) -> (&str, Option<&str>, Option<u32>, bool) {
+    let file = frame.file.as_deref().map(|file| file.rsplit('/').next().unwrap());
+    (&frame.function, file, frame.line, frame.inlined)
+}
+
+#[test]
+fn code_is_named_with_the_functions_inlined_into_it() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", SOURCE);
+    for flags in ["-pie", "-no-pie", "-shared -fPIC"] {
+        workshop.tool(&format!("gcc -g -O1 {flags} queue.c -o queue"));
+        let mut symbolizer = Symbolizer::default();
+        let path = workshop.path("queue");
+        let frames = symbolizer.frames(&path, None, workshop.address("queue", "mark")).unwrap();
+        let places: Vec<_> = frames.iter().map(place).collect();
+        assert_eq!(
+            places,
+            [("bump", Some("queue.c"), Some(4), true), ("push", Some("queue.c"), Some(8), false)],
+            "{flags}"
+        );
+        assert_eq!(frames[1].column, Some(3));
+    }
+}
+
+#[test]
+fn variables_are_named_with_the_distance_into_them() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", SOURCE);
+    workshop.tool("gcc -g queue.c -o queue");
+    let path = workshop.path("queue");
+    let queue = workshop.address("queue", "queue");
+    let mut symbolizer = Symbolizer::default();
+    let mut name = |address| symbolizer.variable(&path, None, address).unwrap();
+    assert_eq!(name(queue).as_deref(), Some("queue"));
+    assert_eq!(name(queue + 4).as_deref(), Some("queue+4"));
+    assert_eq!(name(queue + 8), None);
+}
+
+#[test]
+fn names_are_demangled() {
+    let workshop = Workshop::new();
+    let source = "namespace shop { int sold; template <class T> void sell(T) { asm volatile(\"mark: nop\"); } }\n\
+                  int main() { shop::sell(shop::sold); }\n";
+    workshop.write("shop.cc", source);
+    workshop.tool("g++ -g shop.cc -o shop");
+    let path = workshop.path("shop");
+    let mut symbolizer = Symbolizer::default();
+    let frames = symbolizer.frames(&path, None, workshop.address("shop", "mark")).unwrap();
+    assert_eq!(frames[0].function, "void shop::sell<int>(int)");
+    let sold = workshop.address("shop", "_ZN4shop4soldE");
+    assert_eq!(symbolizer.variable(&path, None, sold).unwrap().as_deref(), Some("shop::sold"));
+}
+
+#[test]
+fn without_debug_info_the_symbol_table_serves_and_without_it_the_address() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", SOURCE);
+    workshop.tool("gcc -O1 -rdynamic -fvisibility=hidden queue.c -o queue");
+    let (mark, path) = (workshop.address("queue", "mark"), workshop.path("queue"));
+    let unknown = |function: String| Frame { function, file: None, line: None, column: None, inlined: false };
+    let frames = Symbolizer::default().frames(&path, None, mark).unwrap().to_vec();
+    assert_eq!(frames, [unknown("push".to_owned())]);
+    workshop.tool("strip queue");
+    let frames = Symbolizer::default().frames(&path, None, mark).unwrap().to_vec();
+    assert_eq!(frames, [unknown(format!("queue+{mark:#x}"))]);
+}
+
+#[test]
+fn debug_info_that_was_split_off_is_found_by_build_id() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", SOURCE);
+    workshop.tool("gcc -g -O1 queue.c -o queue");
+    let (mark, path) = (workshop.address("queue", "mark"), workshop.path("queue"));
+    let id = Target::find(path.as_os_str()).unwrap().binaries[0].build_id.clone().unwrap();
+    let (first, rest) = id.as_str().split_at(2);
+    std::fs::create_dir_all(workshop.path("debug").join(first)).unwrap();
+    workshop.tool(&format!("objcopy --only-keep-debug queue debug/{first}/{rest}.debug"));
+    workshop.tool("strip queue");
+    let mut symbolizer = Symbolizer::with_debug_folder(&workshop.path("debug"));
+    let frames = symbolizer.frames(&path, Some(&id), mark).unwrap();
+    assert_eq!(place(&frames[0]), ("bump", Some("queue.c"), Some(4), true));
+}
+
+#[test]
+fn a_binary_that_was_rebuilt_since_is_refused() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", SOURCE);
+    workshop.tool("gcc -g queue.c -o queue");
+    let path = workshop.path("queue");
+    let recorded = BuildId::from_bytes(&[1, 2, 3]).unwrap();
+    let error = Symbolizer::default().frames(&path, Some(&recorded), 0).unwrap_err();
+    let Error::Rebuilt { found, .. } = &error else { panic!("{error}") };
+    assert_eq!(
+        error.to_string(),
+        format!("{} was rebuilt since: its build id was 010203 and is {found} now", path.display())
+    );
+    assert!(Symbolizer::default().frames(&path, Some(&found.clone()), 0).is_ok());
+}
+
+#[test]
+fn what_is_gone_or_no_binary_is_an_error() {
+    let workshop = Workshop::new();
+    let text = workshop.write("text", "hello");
+    assert!(matches!(Symbolizer::default().frames(&text, None, 0), Err(Error::Symbols { .. })));
+    assert!(matches!(Symbolizer::default().frames(&workshop.path("gone"), None, 0), Err(Error::Io { .. })));
+}
