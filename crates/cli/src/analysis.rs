@@ -8,7 +8,7 @@ use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
 
 use crate::args::RankingArguments;
-use crate::names::Names;
+use crate::names::{self, LocationKey, Names};
 
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Unicorn;
@@ -36,10 +36,12 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         let mut findings = collector.findings();
         findings.retain(|finding| finding.failed > 0);
         findings.truncate(ranking.findings);
-        report.findings = describe(session, &findings, &mut code, &mut warnings)?;
+        let (described, locations) = describe(session, &findings, &mut code, &mut warnings)?;
+        report.findings = described;
+        report::source::Sources::new(std::env::current_dir()).fill_in(&mut report);
+        names::name_by_source(&mut report.findings, &locations);
     }
     report.warnings = warnings.into_sentences();
-    report::source::Sources::new(std::env::current_dir()).fill_in(&mut report);
     Ok(report)
 }
 
@@ -112,7 +114,7 @@ fn describe(
     findings: &[Finding],
     code: &mut Code,
     warnings: &mut Warnings,
-) -> anyhow::Result<Vec<report::Finding>> {
+) -> anyhow::Result<(Vec<report::Finding>, Vec<Vec<LocationKey>>)> {
     let mut by_run: BTreeMap<RunId, Vec<usize>> = BTreeMap::new();
     for (index, finding) in findings.iter().enumerate() {
         by_run.entry(finding.example.run).or_default().push(index);
@@ -123,16 +125,22 @@ fn describe(
         .filter_map(|record| Some((record.run, outcome(&record.outcome)?)))
         .collect();
     let mut names = Names::default();
-    let mut described: Vec<Option<report::Finding>> = vec![None; findings.len()];
+    let mut described: Vec<Option<(report::Finding, Vec<LocationKey>)>> = vec![None; findings.len()];
     for (run, indices) in by_run {
         let run = RunNumber(run.0);
         let profile = load(session, run, outcomes[&run], code)?;
         for index in indices {
-            described[index] = Some(describe_one(&findings[index], &profile, code, &mut names));
+            let finding = &findings[index];
+            let locations = finding.example.accesses.iter().map(|&access| {
+                let location = profile.run.accesses[access].location;
+                LocationKey { location, size: profile.locations[location.0 as usize].size }
+            });
+            let locations = locations.collect();
+            described[index] = Some((describe_one(finding, &profile, code, &mut names), locations));
         }
     }
     names.warnings().iter().for_each(|warning| warnings.add(warning));
-    Ok(described.into_iter().flatten().collect())
+    Ok(described.into_iter().flatten().unzip())
 }
 
 fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut Names) -> report::Finding {

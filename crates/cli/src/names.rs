@@ -6,6 +6,7 @@ use std::path::Path;
 use localize::profile::Lock;
 use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId};
 use report::Frame;
+use report::expression::{Place, shared_expression};
 use runner::{BuildId, Symbolizer};
 
 /// Names things, and remembers what could not be named.
@@ -39,7 +40,7 @@ impl Names {
                 AccessKind::Write => report::AccessKind::Write,
                 AccessKind::Update => report::AccessKind::Update,
             },
-            variable: variable.unwrap_or_else(|| format!("{} bytes on the heap or a stack", location.size)),
+            variable: variable.unwrap_or_default(),
             function: innermost.and_then(|frame| frame.function.clone()),
             file: innermost.and_then(|frame| frame.file.clone()),
             line: innermost.and_then(|frame| frame.line),
@@ -78,9 +79,9 @@ impl Names {
     }
 
     /// All that is known about a place in code.
-    fn place(&mut self, site: SiteId, code: &Code) -> Place {
+    fn place(&mut self, site: SiteId, code: &Code) -> CodePlace {
         let site = code.site(site);
-        let mut place = Place {
+        let mut place = CodePlace {
             frames: Vec::new(),
             column: None,
             module: None,
@@ -143,7 +144,7 @@ impl Names {
     }
 }
 
-struct Place {
+struct CodePlace {
     frames: Vec<Frame>,
     column: Option<u32>,
     module: Option<String>,
@@ -153,6 +154,42 @@ struct Place {
 /// The symbolizer's name for code without a symbol: `module+0x1234`.
 fn is_placeholder(function: &str) -> bool {
     function.rsplit_once("+0x").is_some_and(|(_, digits)| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Names the variables that debug info has no name for by what the source calls them; of what remains, only
+/// the size is known. Needs the source lines filled in.
+pub fn name_by_source(findings: &mut [report::Finding], locations: &[Vec<LocationKey>]) {
+    for (finding, keys) in findings.iter_mut().zip(locations) {
+        for (index, key) in keys.iter().enumerate() {
+            if !finding.accesses[index].variable.is_empty() {
+                continue;
+            }
+            let same: Vec<usize> = (0..keys.len()).filter(|&other| keys[other].location == key.location).collect();
+            let places: Vec<Place<'_>> = same
+                .iter()
+                .filter_map(|&other| {
+                    let access = &finding.accesses[other];
+                    Some(Place {
+                        line: access.source.as_deref()?,
+                        column: access.column,
+                        writes: access.kind == report::AccessKind::Write,
+                    })
+                })
+                .collect();
+            let name = if places.len() == same.len() { shared_expression(&places) } else { None };
+            let name = name.unwrap_or_else(|| format!("{} bytes of the heap or a stack", key.size));
+            same.iter().for_each(|&other| finding.accesses[other].variable.clone_from(&name));
+        }
+    }
+}
+
+/// Which location an access of a finding was to, and its size.
+#[derive(Clone, Copy, Debug)]
+pub struct LocationKey {
+    /// The location in the example run.
+    pub location: localize::LocationId,
+    /// Bytes.
+    pub size: u32,
 }
 
 /// A value as a number of the location's size; what can only be a pointer in hexadecimal.

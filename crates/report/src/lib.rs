@@ -8,6 +8,7 @@
 //! Invariants: the same report gives the same bytes; text that came from the target never reaches a terminal
 //! with its control characters alive.
 
+pub mod expression;
 pub mod json;
 mod model;
 pub mod progress;

@@ -24,6 +24,7 @@ mod store;
 mod symbolize;
 mod takeover;
 mod target;
+mod variables;
 
 pub use elf::BuildId;
 pub use error::{Error, Result};

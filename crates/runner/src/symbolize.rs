@@ -9,6 +9,7 @@ use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use crate::elf::{self, BuildId, Elf};
 use crate::error::{Error, Result};
+use crate::variables::Variables;
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,14 +57,19 @@ impl Symbolizer {
         }))
     }
 
-    /// The variable with static storage at an address of the file: `queue`, or `queue+8` within it.
+    /// The variable with static storage at an address of the file: `queue.size`, or `queue+8` where only symbols
+    /// are known.
     pub fn variable(
         &mut self,
         path: &Path,
         build_id: Option<&BuildId>,
         address: u64,
     ) -> Result<Option<String>> {
-        let found = self.module(path, build_id)?.variables.find(address);
+        let module = self.module(path, build_id)?;
+        if let Some(name) = module.debug_variables.as_ref().and_then(|variables| variables.name(address)) {
+            return Ok(Some(name));
+        }
+        let found = module.variables.find(address);
         Ok(found.map(|(name, offset)| if offset == 0 { name.to_owned() } else { format!("{name}+{offset}") }))
     }
 
@@ -86,6 +92,8 @@ struct Module {
     loader: Option<Loader>,
     functions: Symbols,
     variables: Symbols,
+    /// None if there is no debug info.
+    debug_variables: Option<Variables>,
     frames: HashMap<u64, Vec<Frame>>,
 }
 
@@ -100,6 +108,7 @@ impl Module {
             loader: Loader::new(source).ok(),
             functions: Symbols::read(source, SymbolKind::Text).map_err(symbols_error)?,
             variables: Symbols::read(source, SymbolKind::Data).map_err(symbols_error)?,
+            debug_variables: Variables::read(source),
             build_id: elf.build_id,
             frames: HashMap::new(),
         })

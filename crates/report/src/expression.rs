@@ -1,0 +1,205 @@
+//! The expression on a source line that an access is about.
+//!
+//! Debug info names variables with a fixed address; what lies on the heap or on a stack is best called what the
+//! programmer calls it. Compilers' columns point now at the name, now at the `=` next to it, so the line's
+//! expressions are only candidates: the one whose last name all the accesses' lines share is taken.
+
+/// `queue->size`, `page`, `items[i].next`: something a line might read or write, and where it ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate<'a> {
+    text: &'a str,
+    /// The last name in it: `size`, `page`, `next`.
+    field: &'a str,
+    end: usize,
+}
+
+impl Candidate<'_> {
+    fn is_member(&self) -> bool {
+        self.text != self.field
+    }
+}
+
+/// An access as far as it matters here.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The text of its line.
+    pub line: &'a str,
+    /// Its column, from 1, if known.
+    pub column: Option<u32>,
+    /// Does it write?
+    pub writes: bool,
+}
+
+/// The expression by which these accesses, all to the same location, call it. None if the lines do not agree.
+pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
+    let (first, rest) = places.split_first()?;
+    let mut candidates = candidates(first.line);
+    for place in rest {
+        let fields: Vec<&str> = self::candidates(place.line).iter().map(|candidate| candidate.field).collect();
+        candidates.retain(|candidate| fields.contains(&candidate.field));
+    }
+    // A local with the name of the field it was read from is not what threads share.
+    if candidates.iter().any(Candidate::is_member) {
+        candidates.retain(Candidate::is_member);
+    }
+    let column = first.column.map_or(0, |column| column.saturating_sub(1) as usize);
+    let best = if first.writes {
+        // What stands before the operator that the column points at.
+        candidates.iter().filter(|candidate| candidate.end <= column).max_by_key(|candidate| candidate.end)
+    } else {
+        candidates.iter().filter(|candidate| candidate.end > column).min_by_key(|candidate| candidate.end)
+    };
+    best.or_else(|| candidates.first()).map(|candidate| candidate.text.to_owned())
+}
+
+/// All member expressions on a line, and whole names where it has none.
+fn candidates(line: &str) -> Vec<Candidate<'_>> {
+    let code = line.split("//").next().unwrap_or(line);
+    let code = code.split("/*").next().unwrap_or(code);
+    let bytes = code.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            quote @ (b'"' | b'\'') => at = after_literal(bytes, at, quote),
+            byte if is_name_start(byte) => {
+                let (end, field) = expression_from(code, at);
+                // A name before a parenthesis is called, not read.
+                if bytes.get(end) != Some(&b'(') && !is_keyword(&code[at..end]) {
+                    found.push(Candidate { text: &code[at..end], field, end });
+                    found.extend(inside_brackets(code, at, end));
+                }
+                at = end;
+            }
+            byte if byte.is_ascii_digit() => {
+                while at < bytes.len() && is_name_part(bytes[at]) {
+                    at += 1;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+/// The expressions that index the one from `start` to `end`.
+fn inside_brackets(code: &str, start: usize, end: usize) -> Vec<Candidate<'_>> {
+    let bytes = code.as_bytes();
+    let mut found = Vec::new();
+    let mut at = start;
+    while let Some(open) = code[at..end].find('[').map(|open| at + open) {
+        let Some(close) = matching_bracket(bytes, open) else { break };
+        let inner = candidates(&code[open + 1..close]);
+        found.extend(inner.into_iter().map(|inner| Candidate { end: inner.end + open + 1, ..inner }));
+        at = close;
+    }
+    found
+}
+
+fn after_literal(bytes: &[u8], start: usize, quote: u8) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != quote {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(bytes.len())
+}
+
+/// The longest expression from a name on: names joined by `.`, `->` or `::`, with indices. Returns its end and last name.
+fn expression_from(code: &str, start: usize) -> (usize, &str) {
+    let bytes = code.as_bytes();
+    let name_end = |from: usize| bytes[from..].iter().position(|&byte| !is_name_part(byte)).map_or(bytes.len(), |n| from + n);
+    let mut end = name_end(start);
+    let mut field = &code[start..end];
+    loop {
+        let rest = &bytes[end..];
+        let joint = match rest {
+            [b'-', b'>', ..] | [b':', b':', ..] => 2,
+            [b'.', ..] => 1,
+            [b'[', ..] => match matching_bracket(bytes, end) {
+                Some(close) => {
+                    end = close + 1;
+                    continue;
+                }
+                None => return (end, field),
+            },
+            _ => return (end, field),
+        };
+        if !bytes.get(end + joint).is_some_and(|&byte| is_name_start(byte)) {
+            return (end, field);
+        }
+        let from = end + joint;
+        end = name_end(from);
+        field = &code[from..end];
+    }
+}
+
+fn matching_bracket(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, byte) in bytes.iter().enumerate().skip(open) {
+        match byte {
+            b'[' => depth += 1,
+            b']' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+fn is_name_part(byte: u8) -> bool {
+    is_name_start(byte) || byte.is_ascii_digit()
+}
+
+/// Words that stand where an expression could, but are none.
+fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: [&str; 34] = [
+        "auto", "bool", "break", "case", "char", "const", "continue", "double", "else", "enum", "false", "float",
+        "for", "if", "int", "let", "long", "match", "mut", "new", "nullptr", "return", "short", "signed", "sizeof",
+        "static", "struct", "switch", "true", "union", "unsigned", "void", "volatile", "while",
+    ];
+    KEYWORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(line: &str) -> Vec<&str> {
+        candidates(line).iter().map(|candidate| candidate.text).collect()
+    }
+
+    #[test]
+    fn lines_are_taken_apart_into_expressions() {
+        let cases: [(&str, &[&str]); 7] = [
+            ("    int size = queue->size;  /* the size */", &["size", "queue->size"]),
+            ("queue->items[(queue->head + n) % 8] = page;", &["queue->items[(queue->head + n) % 8]", "queue->head", "n", "page"]),
+            ("if (strcmp(name, \"x.y\") == 0)", &["name"]),
+            ("self.count += Self::STEP; // count", &["self.count", "Self::STEP"]),
+            ("x = 0x1fUL + 'a';", &["x"]),
+            ("a.b->c[i][j].d++;", &["a.b->c[i][j].d", "i", "j"]),
+            ("return;", &[]),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(texts(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn accesses_agree_on_the_field_they_share() {
+        let place = |line, column, writes| Place { line, column: Some(column), writes };
+        let size_read = place("    int size = queue->size;", 9, false);
+        let size_write = place("        queue->size = size - 1;", 21, true);
+        let other_name = place("    q->size = size + 1;", 13, true);
+        assert_eq!(shared_expression(&[size_write, size_read]).as_deref(), Some("queue->size"));
+        assert_eq!(shared_expression(&[size_read, size_write, size_read]).as_deref(), Some("queue->size"));
+        assert_eq!(shared_expression(&[other_name, size_read]).as_deref(), Some("q->size"));
+        assert_eq!(shared_expression(&[place("queue_init(&q);", 1, true), place("x = 1;", 3, true)]), None);
+        assert_eq!(shared_expression(&[]), None);
+    }
+}
