@@ -1,6 +1,6 @@
 //! From a session to its report: every run is read once, ranked, and the best findings are put into words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
 use localize::{Code, Collector, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
@@ -8,6 +8,7 @@ use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
 
 use crate::args::RankingArguments;
+use crate::exit;
 use crate::names::{self, LocationKey, Names};
 
 /// What ranks the findings if the user names nothing.
@@ -20,6 +21,8 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     let mut code = Code::default();
     let mut collector = Collector::new(technique, &options);
     let mut warnings = Warnings::default();
+    let mut left_out = BTreeSet::new();
+    session.warnings().iter().for_each(|warning| warnings.add(warning));
     for record in session.runs() {
         let Some(outcome) = outcome(&record.outcome) else { continue };
         match load(session, record.run, outcome, &mut code) {
@@ -27,10 +30,13 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
                 collector.observe(&profile.run);
             }
-            Err(error) => warnings.add(&format!("a run was left out: {error:#}")),
+            Err(error) => {
+                warnings.add(&format!("run {} was left out: {}", record.run, exit::in_one_line(&error)));
+                left_out.insert(record.run);
+            }
         }
     }
-    let mut report = empty_report(session, technique);
+    let mut report = empty_report(session, technique, &left_out);
     if report.runs.failed > 0 && report.runs.passed > 0 {
         // What only passing runs show is no suspect.
         let mut findings = collector.findings();
@@ -53,7 +59,7 @@ fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) ->
         .iter()
         .map(|process| recording::parse(&process.bytes))
         .collect::<Result<Vec<_>, _>>()
-        .with_context(|| format!("run {run} cannot be read"))?;
+        .context("its recording cannot be read")?;
     Ok(localize::profile(RunId(run.0), outcome, &recordings, code))
 }
 
@@ -67,11 +73,16 @@ fn outcome(outcome: &runner::Outcome) -> Option<Outcome> {
     }
 }
 
-fn empty_report(session: &Session, technique: Technique) -> Report {
+/// A report without findings. Runs that had to be left out say as little as those damaged from the start.
+fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<RunNumber>) -> Report {
     let manifest = session.manifest();
     let mut runs = report::Runs::default();
     let mut failures: BTreeMap<&str, u64> = BTreeMap::new();
     for record in session.runs() {
+        if left_out.contains(&record.run) {
+            runs.damaged += 1;
+            continue;
+        }
         match &record.outcome {
             runner::Outcome::Pass => runs.passed += 1,
             runner::Outcome::Fail { .. } => runs.failed += 1,

@@ -55,20 +55,20 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// The test and its arguments
-    #[arg(last = true, value_name = "CMD", allow_hyphen_values = true)]
+    #[arg(trailing_var_arg = true, value_name = "CMD")]
     pub command: Vec<OsString>,
 }
 
 #[derive(Args)]
 pub struct LimitArguments {
     /// Stop after this many runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
     /// Stop after this many failing runs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub until_failures: Option<u32>,
     /// Begin no run after this time, as in 60s or 10m [default: enough runs of both kinds, at most a minute]
-    #[arg(long, value_name = "BUDGET", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "BUDGET", value_parser = time_span)]
     pub time: Option<Duration>,
     /// Runs at the same time [default: half of the processors]
     #[arg(long, value_name = "N")]
@@ -77,7 +77,7 @@ pub struct LimitArguments {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// How strongly to disturb the schedule: off, low, medium or high
-    #[arg(long, value_name = "LEVEL", default_value_t)]
+    #[arg(long, value_name = "LEVEL", default_value_t, value_parser = noise)]
     pub noise: Noise,
     /// Megabytes of events that one run may record before repeated ones are left out
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..4096))]
@@ -87,7 +87,7 @@ pub struct LimitArguments {
 #[derive(Args)]
 pub struct OracleArguments {
     /// A run that takes longer has hung, which counts as failing
-    #[arg(long, value_name = "T", value_parser = humantime::parse_duration, default_value = "30s")]
+    #[arg(long, value_name = "T", value_parser = time_span, default_value = "30s")]
     pub timeout: Duration,
     /// A run that prints this regular expression has failed
     #[arg(long, value_name = "REGEX")]
@@ -189,4 +189,17 @@ pub struct CompileArguments {
     /// Everything is passed on to the compiler
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, num_args = 0..)]
     pub arguments: Vec<OsString>,
+}
+
+fn time_span(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("no time at all is too short".to_owned()),
+        Ok(span) => Ok(span),
+        Err(error) => Err(format!("{error}; say it as in 500ms, 60s or 10m")),
+    }
+}
+
+fn noise(text: &str) -> Result<Noise, String> {
+    let known = Noise::ALL.map(Noise::name).join(", ");
+    text.parse().map_err(|_| format!("unknown level `{text}` (known: {known})"))
 }

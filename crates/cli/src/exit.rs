@@ -1,5 +1,6 @@
 //! Exit codes, and what to say when something is wrong: the error, and what to do next.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use runner::Error;
@@ -34,6 +35,8 @@ pub const NOTHING_FOUND: u8 = 12;
 pub const NOTHING_RECORDED: u8 = 13;
 /// Sessions of different programs, or a program that was rebuilt since.
 pub const DIFFERENT_PROGRAMS: u8 = 14;
+/// The user ended it: twice, or before the first run was done (what shells say of SIGINT).
+pub const INTERRUPTED: u8 = 130;
 
 pub const CODES_HELP: &str = "\
 Exit codes:
@@ -44,14 +47,41 @@ Exit codes:
    4  program not found                     12  failing and passing runs look alike
    5  program cannot be started             13  the program recorded nothing
    6  compilation failed                    14  different or rebuilt programs
-   7  session folder cannot be written";
+   7  session folder cannot be written     130  interrupted twice, or before the first run was done";
+
+/// Something wrong that no library knows of, with all that there is to say about it.
+#[derive(Debug)]
+pub struct Complaint {
+    pub code: u8,
+    pub what: String,
+    /// What to do next; empty if that is plain.
+    pub advice: &'static str,
+}
+
+impl Complaint {
+    /// For arguments that make no sense.
+    pub fn usage(what: String) -> Complaint {
+        Complaint { code: USAGE, what, advice: "" }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Complaint {}
 
 /// Prints an error with what to do next, and gives its exit code.
 pub fn explain(error: &anyhow::Error) -> ExitCode {
-    eprintln!("error: {error:#}");
-    let (code, advice) = match error.downcast_ref::<Error>() {
-        Some(error) => advise(error),
-        None => (TROUBLE, String::new()),
+    eprintln!("error: {}", in_one_line(error));
+    let (code, advice) = if let Some(error) = error.downcast_ref::<Error>() {
+        advise(error)
+    } else if let Some(complaint) = error.downcast_ref::<Complaint>() {
+        (complaint.code, complaint.advice)
+    } else {
+        (TROUBLE, "")
     };
     if !advice.is_empty() {
         eprintln!("{advice}");
@@ -59,15 +89,29 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn advise(error: &Error) -> (u8, String) {
-    let (code, advice) = match error {
+/// An error and its causes. Some messages have their cause in them already.
+pub fn in_one_line(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.ends_with(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
+}
+
+fn advise(error: &Error) -> (u8, &'static str) {
+    match error {
         Error::NoCommand => (USAGE, "  say what to run:  unsnarl run -- ./test arguments"),
         Error::CommandNotFound { .. } => {
             (NOT_FOUND, "  a program in this folder needs its path:  unsnarl run -- ./test")
         }
         Error::IsDirectory { .. } => (NOT_EXECUTABLE, "  name the program inside it"),
         Error::NotExecutable { .. } => (NOT_EXECUTABLE, "  make it executable:  chmod +x FILE"),
-        Error::Start { .. } | Error::OtherMachine { .. } => (NOT_EXECUTABLE, ""),
+        Error::Start { .. } => {
+            (NOT_EXECUTABLE, "  a script needs a first line that names its interpreter, as in #!/bin/sh")
+        }
+        Error::OtherMachine { .. } => (NOT_EXECUTABLE, "  build it for the machine that unsnarl runs on"),
         Error::NotInstrumented { .. } => (
             NOT_INSTRUMENTED,
             "  build it with      CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make\n  \
@@ -97,6 +141,21 @@ fn advise(error: &Error) -> (u8, String) {
         ),
         Error::Rebuilt { .. } => (DIFFERENT_PROGRAMS, "  restore that build, or record again with this one"),
         _ => (TROUBLE, ""),
-    };
-    (code, advice.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+    use std::io;
+
+    #[test]
+    fn causes_are_told_once() {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        let error = anyhow::Error::from(Error::Io { doing: "open", path: "x".into(), source });
+        assert_eq!(in_one_line(&error), "cannot open x: entity not found");
+        let error = Err::<(), _>(io::Error::from(io::ErrorKind::NotFound)).context("no luck").unwrap_err();
+        assert_eq!(in_one_line(&error), "no luck: entity not found");
+    }
 }

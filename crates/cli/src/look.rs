@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use report::terminal::{self, Hint};
 use runner::Session;
 
-use crate::analysis;
 use crate::args::{ReportArguments, ShowArguments};
-use crate::{exit, screen, sessions};
+use crate::exit::Complaint;
+use crate::{analysis, exit, screen, sessions};
+
+/// Stands for standard output where a file is asked for.
+pub const STDOUT: &str = "-";
 
 /// `unsnarl report`.
 pub fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
@@ -18,7 +20,8 @@ pub fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     if let Some(file) = &arguments.json {
         write_json(&report, file)?;
     } else {
-        print!("{}", terminal::summary(&report, &hints(&session), &screen::view(arguments.ranking.technique.is_some())));
+        let view = screen::view(arguments.ranking.technique.is_some());
+        screen::print(&terminal::summary(&report, &hints(&session), &view))?;
     }
     Ok(ExitCode::from(verdict(&report)))
 }
@@ -28,22 +31,21 @@ pub fn show(arguments: &ShowArguments) -> anyhow::Result<ExitCode> {
     let session = sessions::open(arguments.session.as_deref())?;
     let report = analysis::analyse(&session, &arguments.ranking)?;
     let Some(finding) = arguments.finding.checked_sub(1).and_then(|index| report.findings.get(index)) else {
-        bail!("there is no finding {}: the report has {}", arguments.finding, report.findings.len());
+        let (asked, present) = (arguments.finding, report.findings.len());
+        return Err(Complaint::usage(format!("there is no finding {asked}: the report has {present}")).into());
     };
     let view = screen::view(arguments.ranking.technique.is_some());
-    print!("{}", terminal::finding(&report, arguments.finding, finding, &view));
+    screen::print(&terminal::finding(&report, arguments.finding, finding, &view))?;
     Ok(ExitCode::from(exit::FOUND))
 }
 
 /// Writes the JSON report; `-` is standard output.
 pub fn write_json(report: &report::Report, file: &Path) -> anyhow::Result<()> {
     let text = report::json::to_string(report);
-    if file == Path::new("-") {
-        println!("{text}");
-        return Ok(());
+    if file == Path::new(STDOUT) {
+        return Ok(screen::print(&text)?);
     }
-    use anyhow::Context as _;
-    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+    Ok(std::fs::write(file, text).map_err(runner::Error::writing(file))?)
 }
 
 /// The exit code that a report stands for.

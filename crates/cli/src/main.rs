@@ -5,6 +5,7 @@ mod args;
 mod compile;
 mod demo;
 mod exit;
+mod flags;
 mod look;
 mod names;
 mod recorder;

@@ -1,6 +1,5 @@
 //! `unsnarl run`.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -9,14 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context as _;
-use recording::RunPlan;
+use recording::{Noise, RunPlan};
 use report::progress::{Bar, Lines, Progress, Reporter};
 use report::terminal::{self, Hint};
 use runner::campaign::{self, Campaign, Event, Limits, Stop};
 use runner::{Error, Manifest, Oracle, Session, Target};
 
 use crate::args::{OracleArguments, RunArguments};
-use crate::{analysis, exit, look, recorder, screen, sessions};
+use crate::exit::Complaint;
+use crate::{analysis, exit, flags, look, recorder, screen, sessions};
 
 /// How often a line is printed where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -24,6 +24,9 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// `unsnarl run`.
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let (program, rest) = arguments.command.split_first().ok_or(Error::NoCommand)?;
+    if let Some(file) = &arguments.json {
+        check_place_of(file)?;
+    }
     let target = Target::find(program)?;
     target.check_recordable()?;
     let recorder = recorder::unpack()?;
@@ -40,8 +43,26 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     };
     let mut session = begin(arguments, &target, seed)?;
     let plan = RunPlan { seed: 0, noise: limits.noise, budget_bytes: limits.budget << 20 };
-    let stop = conduct(&campaign, &mut session, plan)?;
-    finish(arguments, &session, stop)
+    let stop = conduct(&campaign, &mut session, plan);
+    if session.runs().is_empty() {
+        // A session without runs would only stand in the way of the last one that has some.
+        drop(std::fs::remove_dir_all(session.folder()));
+    }
+    finish(arguments, &session, stop?)
+}
+
+/// Nobody wants to hear after minutes of runs that the folder of the report's file was misspelt.
+fn check_place_of(file: &Path) -> anyhow::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Complaint {
+            code: exit::UNWRITABLE,
+            what: format!("cannot write {}: there is no folder {}", file.display(), folder.display()),
+            advice: "",
+        }
+        .into()),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the session's folder before the first run, so that a folder that cannot be written is noticed at once.
@@ -51,14 +72,7 @@ fn begin(arguments: &RunArguments, target: &Target, seed: u64) -> anyhow::Result
         None => sessions::locate(&default_name(&target.path))?,
     };
     let words = |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let mut flags = BTreeMap::from([
-        ("noise".to_owned(), arguments.limits.noise.to_string()),
-        ("timeout".to_owned(), humantime::format_duration(arguments.oracle.timeout).to_string()),
-    ]);
-    if let Some(pattern) = &arguments.oracle.fail_regex {
-        flags.insert("fail-regex".to_owned(), pattern.clone());
-    }
-    let manifest = Manifest::new(words(&arguments.command), flags, seed, target.binaries.clone());
+    let manifest = Manifest::new(words(&arguments.command), flags::noted(arguments), seed, target.binaries.clone());
     Ok(store.create(&name, manifest)?)
 }
 
@@ -80,7 +94,7 @@ fn oracle(arguments: &OracleArguments) -> anyhow::Result<Oracle> {
         oracle = oracle.fail_on_pattern(pattern)?;
     }
     if let Some(file) = &arguments.expect_stdout {
-        oracle = oracle.expect_stdout(file)?;
+        oracle = oracle.expect_stdout(file).map_err(|error| Complaint::usage(error.to_string()))?;
     }
     if let Some(command) = &arguments.fail_if {
         oracle = oracle.fail_if(command.clone());
@@ -101,7 +115,8 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
     ctrlc::set_handler(|| {
         // Whoever asks twice means it.
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            runner::process::end_all();
+            std::process::exit(exit::INTERRUPTED.into());
         }
     })
     .context("cannot handle Ctrl-C")?;
@@ -149,88 +164,70 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
 
 /// Says what came out of it.
 fn finish(arguments: &RunArguments, session: &Session, stop: Stop) -> anyhow::Result<ExitCode> {
-    let report = analysis::analyse(session, &arguments.ranking)?;
-    if let Some(file) = &arguments.json {
-        look::write_json(&report, file)?;
+    if session.runs().is_empty() && stop == Stop::Interrupted {
+        eprintln!("interrupted before the first run was done");
+        return Ok(ExitCode::from(exit::INTERRUPTED));
     }
+    let report = analysis::analyse(session, &arguments.ranking)?;
     let code = look::verdict(&report);
     let hints = match code {
         exit::FOUND => look::hints(session),
         _ => what_to_try(code, arguments),
     };
-    let view = screen::view(arguments.ranking.technique.is_some());
-    let text = terminal::summary(&report, &hints, &view);
-    if arguments.json.as_deref() == Some(Path::new("-")) {
+    let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
+    if arguments.json.as_deref() == Some(Path::new(look::STDOUT)) {
         // Standard output belongs to the JSON then.
         eprint!("{text}");
     } else {
-        print!("{text}");
+        screen::print(&text)?;
     }
     if stop == Stop::Interrupted {
         eprintln!("interrupted: this is from the runs done so far");
     }
-    keep(session, &report)?;
+    // The report stays beside the runs it came from.
+    look::write_json(&report, &session.folder().join("report.json"))?;
+    if let Some(file) = &arguments.json {
+        look::write_json(&report, file)?;
+    }
     Ok(ExitCode::from(code))
-}
-
-/// The report stays beside the runs it came from.
-pub fn keep(session: &Session, report: &report::Report) -> anyhow::Result<()> {
-    look::write_json(report, &session.folder().join("report.json"))
 }
 
 /// For results that are no answer: what to do about it.
 fn what_to_try(code: u8, arguments: &RunArguments) -> Vec<Hint> {
-    let command = shell_words(&arguments.command);
-    let hint = |label: &str, flags: &str| Hint {
+    let noise = arguments.limits.noise;
+    let hint = |label: &str, flag: &str, value: &str| Hint {
         label: label.to_owned(),
-        command: format!("unsnarl run {flags} -- {command}"),
+        command: flags::command_line(arguments, flag, value),
     };
     match code {
-        exit::NO_FAILING_RUN => vec![
-            hint("more noise", "--noise high"),
-            hint("longer", "--time 10m"),
-            hint("more runs", "--runs 5000"),
-        ],
-        exit::NO_PASSING_RUN => vec![
-            hint("without noise", "--noise off"),
-            hint("more time for each run", "--timeout 5m"),
-            hint("is exit status the right oracle?", "--fail-regex 'what a failing run prints'"),
-        ],
-        exit::NOTHING_FOUND => vec![hint("more runs of both kinds", "--time 10m")],
+        exit::NO_FAILING_RUN => {
+            let louder = (noise != Noise::High).then(|| hint("more noise", "noise", "high"));
+            let longer = [hint("longer", "time", "10m"), hint("more runs", "runs", "5000")];
+            louder.into_iter().chain(longer).collect()
+        }
+        exit::NO_PASSING_RUN => {
+            let quieter = (noise != Noise::Off).then(|| hint("without noise", "noise", "off"));
+            let judged_differently = [
+                hint("more time for each run", "timeout", "5m"),
+                hint("is exit status the right oracle?", "fail-regex", "what a failing run prints"),
+            ];
+            quieter.into_iter().chain(judged_differently).collect()
+        }
+        exit::NOTHING_FOUND => vec![hint("more runs of both kinds", "time", "10m")],
         exit::NOTHING_RECORDED => vec![
             Hint {
                 label: "did it start a program built for recording?".to_owned(),
                 command: "CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make".to_owned(),
             },
-            Hint { label: "what its runs printed".to_owned(), command: command.clone() },
+            Hint { label: "what its runs printed".to_owned(), command: flags::shell_words(&arguments.command) },
         ],
         _ => Vec::new(),
     }
 }
 
-/// A command as it can be typed into a shell.
-fn shell_words(words: &[OsString]) -> String {
-    let quoted = words.iter().map(|word| {
-        let word = word.to_string_lossy();
-        let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_can_be_pasted_into_a_shell() {
-        let words: Vec<OsString> = ["./a test", "plain", "it's", ""].iter().map(OsString::from).collect();
-        assert_eq!(shell_words(&words), r"'./a test' plain 'it'\''s' ''");
-    }
 
     #[test]
     fn sessions_get_names_that_folders_can_have() {

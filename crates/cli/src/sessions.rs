@@ -7,6 +7,7 @@ use anyhow::bail;
 use runner::{Session, Store};
 
 use crate::args::SessionsCommand;
+use crate::exit::{self, Complaint};
 
 /// Where sessions live if nothing else is said.
 const STORE: &str = ".unsnarl";
@@ -14,7 +15,8 @@ const STORE: &str = ".unsnarl";
 /// The store and the name that an argument stands for: a bare name is in the usual store, a path is itself.
 pub fn locate(argument: &Path) -> anyhow::Result<(Store, String)> {
     let Some(name) = argument.file_name().and_then(|name| name.to_str()) else {
-        bail!("{} cannot be a session: its last part must be a name", argument.display());
+        let what = format!("{} cannot be a session: its last part must be a name", argument.display());
+        return Err(Complaint::usage(what).into());
     };
     let root = match argument.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
@@ -25,16 +27,31 @@ pub fn locate(argument: &Path) -> anyhow::Result<(Store, String)> {
 
 /// Opens the session that was asked for, or the newest.
 pub fn open(argument: Option<&Path>) -> anyhow::Result<Session> {
-    let session = match argument {
-        Some(path) => {
-            let (store, name) = locate(path)?;
-            store.open(&name)?
+    let Some(path) = argument else { return newest() };
+    let (store, name) = locate(path)?;
+    Ok(store.open(&name)?)
+}
+
+fn newest() -> anyhow::Result<Session> {
+    let store = Store::new(STORE);
+    if let Some(session) = store.latest()? {
+        return Ok(session);
+    }
+    // Why the only ones there cannot be opened says more than that there are none.
+    match store.list()?.into_iter().find_map(|entry| entry.session.err()) {
+        Some(error) => Err(error.into()),
+        None => Err(Complaint {
+            code: exit::NO_SESSION,
+            what: format!("there is no session in {STORE} yet"),
+            advice: "  make one:  unsnarl run -- ./test",
         }
-        None => match Store::new(STORE).latest()? {
-            Some(session) => session,
-            None => return Err(runner::Error::NotASession { path: STORE.into() }.into()),
-        },
-    };
+        .into()),
+    }
+}
+
+/// Opens a session to pass it on. What is damaged stays behind, which is said here; reports say it themselves.
+fn open_to_copy(path: &Path) -> anyhow::Result<Session> {
+    let session = open(Some(path))?;
     for warning in session.warnings() {
         eprintln!("warning: {warning}");
     }
@@ -63,14 +80,14 @@ pub fn sessions(command: &SessionsCommand) -> anyhow::Result<ExitCode> {
             println!("deleted {name}");
         }
         SessionsCommand::Merge { name, sessions } => {
-            let opened = sessions.iter().map(|path| open(Some(path))).collect::<anyhow::Result<Vec<_>>>()?;
+            let opened = sessions.iter().map(|path| open_to_copy(path)).collect::<anyhow::Result<Vec<_>>>()?;
             let Some((first, others)) = opened.split_first() else { bail!("name the sessions to merge") };
             let (store, name) = locate(Path::new(name))?;
             let merged = store.merge(&name, first, others)?;
             println!("{} runs in {}", merged.runs().len(), merged.folder().display());
         }
         SessionsCommand::Export { session, file } => {
-            open(Some(session))?.export(file)?;
+            open_to_copy(session)?.export(file)?;
             println!("wrote {}", file.display());
         }
         SessionsCommand::Import { file } => {

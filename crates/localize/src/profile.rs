@@ -4,6 +4,9 @@
 //! The recorder keeps turns, not accesses; a turn becomes the accesses it kept: first and last read, first and
 //! last write, and one read for each further site. Every technique's rules give the same result on these as on
 //! all accesses, but for what the recorder's own headers name as deviations.
+//!
+//! Freeing memory is a write to it, so that a use after it shows. Where nothing follows, the write is left out:
+//! it ends every object's life, and would only hide the accesses before it from rules that keep a turn's write.
 
 use recording::{EventKind, Recording, ThreadEvent, flag};
 use rustc_hash::FxHashMap;
@@ -67,9 +70,29 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
     let mut profile =
         Profile { run, threads: Vec::new(), locations: Vec::new(), locksets: vec![Vec::new()], warnings: Vec::new() };
     for recording in recordings {
-        ProcessReader::new(recording, code, &mut profile).read();
+        let frees = ProcessReader::new(recording, code, &mut profile).read();
+        leave_out_last_frees(&mut profile, &frees);
     }
     profile
+}
+
+/// Removes those of the accesses in `frees` (ascending) that are the last to their location.
+fn leave_out_last_frees(profile: &mut Profile, frees: &[usize]) {
+    let run = &mut profile.run;
+    let mut last_of = vec![0; profile.locations.len()];
+    for (index, access) in run.accesses.iter().enumerate() {
+        last_of[access.location.0 as usize] = index;
+    }
+    let mut removed: Vec<usize> = frees.to_vec();
+    removed.retain(|&index| last_of[run.accesses[index].location.0 as usize] == index);
+    for gap in &mut run.gaps {
+        gap.before -= removed.partition_point(|&index| index < gap.before);
+    }
+    let mut index = 0;
+    run.accesses.retain(|_| {
+        index += 1;
+        removed.binary_search(&(index - 1)).is_err()
+    });
 }
 
 /// Reads one process into the profile of its run.
@@ -89,6 +112,8 @@ struct ProcessReader<'a> {
     pieces: Vec<Vec<u32>>,
     /// Per location: its last write whose value is not known yet.
     unknown_write: Vec<Option<usize>>,
+    /// The accesses that free their memory.
+    frees: Vec<usize>,
 }
 
 impl<'a> ProcessReader<'a> {
@@ -113,10 +138,12 @@ impl<'a> ProcessReader<'a> {
             locksets: FxHashMap::default(),
             pieces: pieces(&recording.locations),
             unknown_write: vec![None; recording.locations.len()],
+            frees: Vec::new(),
         }
     }
 
-    fn read(mut self) {
+    /// Returns the accesses that free their memory.
+    fn read(mut self) -> Vec<usize> {
         self.warn();
         for thread in &self.recording.threads {
             let entry = (thread.entry != 0).then(|| self.site_of(thread.entry));
@@ -137,6 +164,7 @@ impl<'a> ProcessReader<'a> {
                 _ => {}
             }
         }
+        self.frees
     }
 
     fn warn(&mut self) {
@@ -196,6 +224,9 @@ impl<'a> ProcessReader<'a> {
             let whole = self.pieces_of(event).len() == 1;
             if let (Some(value), Some(write)) = (before, self.unknown_write[piece as usize].take()) {
                 self.profile.run.accesses[write].value = whole.then_some(value);
+            }
+            if event.event.flags & flag::FREE != 0 {
+                self.frees.push(self.profile.run.accesses.len());
             }
             if kind.writes() {
                 self.unknown_write[piece as usize] = Some(self.profile.run.accesses.len());

@@ -7,10 +7,10 @@
 //! forms a pair with each later slot that it conflicts with; these are P1–P3. Step 2: the pairs are sorted by
 //! their first access, and each is combined with the next few. Two pairs that run between the same two threads
 //! in opposite directions make a triple (P4–P8) if the second begins with the access that ends the first, and
-//! may make a quadruple (P9–P17) if they are on different variables.
+//! may make a quadruple (P9–P17) if they are on different variables and not too far apart.
 //!
-//! **Misses** patterns of three variables or three threads; pairs wider than the window; pairs further apart in
-//! the sorted list than the distance; reads that follow a write of the same turn.
+//! **Misses** patterns of three variables or three threads; pairs wider than the window; pairs on two variables
+//! further apart in the sorted list than the distance; reads that follow a write of the same turn.
 //!
 //! Deviations, with why:
 //!
@@ -18,7 +18,10 @@
 //! 2. Rows that are the same partial order count as one pattern (see [`Pattern`](crate::Pattern)): which of
 //!    two unordered accesses came first is chance, and would split the evidence. An example has its own row.
 //! 3. Pairs with the same first access are sorted by their second, which the thesis leaves open.
-//! 4. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
+//! 4. The distance limits quadruples only. A triple's pairs share an access, so that finding them costs nothing
+//!    however far apart they are, and a thread that is held up for long between its two accesses is just what
+//!    an atomicity violation looks like.
+//! 5. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
 
 use rustc_hash::FxHashMap;
 
@@ -119,9 +122,9 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     let mut passed = vec![0; pairs.lanes.len()];
     for (place, one) in pairs.sorted.iter().enumerate() {
         let end = pairs.sorted.len().min((place + 1).saturating_add(distance));
-        let next = &pairs.sorted[place + 1..end];
-        let continuing = next.partition_point(|other| other.first < one.second);
-        for other in next[continuing..].iter().take_while(|other| other.first == one.second) {
+        let later = &pairs.sorted[place + 1..];
+        let continuing = later.partition_point(|other| other.first < one.second);
+        for other in later[continuing..].iter().take_while(|other| other.first == one.second) {
             add_triple(run, one, other, &mut seen, found);
         }
         if let Some(opposite) = pairs.lanes[one.lane as usize].opposite {

@@ -156,6 +156,21 @@ fn pairs_combine_up_to_the_distance() {
     );
 }
 
+/// A thread may be held up for as long as it takes.
+#[test]
+fn the_pairs_of_a_triple_may_be_far_apart() {
+    check(
+        &Options { distance: 0, ..Options::default() },
+        "F: R1(x)@a W3(z)@e W4(z)@f W2(x)@b W1(x)@c",
+        "
+        1/4 1.00 f=1 p=0 P1 R1(x)@a W2(x)@b
+        1/4 1.00 f=1 p=0 P7 R1(x)@a W2(x)@b W1(x)@c
+        1/4 1.00 f=1 p=0 P3 W1(x)@e W2(x)@f
+        1/4 1.00 f=1 p=0 P3 W1(x)@b W2(x)@c
+        ",
+    );
+}
+
 /// The middle access of a triple is one access, not two at one site.
 #[test]
 fn a_triple_has_one_middle_access() {

@@ -128,11 +128,11 @@ fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
     pairs.sort_by_key(|pair| (pair[0].index, pair[1].index));
     let mut shown = pairs.clone();
     for (nth, one) in pairs.iter().enumerate() {
-        for other in pairs.iter().skip(nth + 1).take(options.distance) {
+        for (apart, other) in pairs.iter().skip(nth + 1).enumerate() {
             let mut events = [one.clone(), other.clone()].concat();
             events.sort_by_key(|event| event.index);
             events.dedup();
-            if row(&events).is_some() {
+            if row(&events).is_some() && (events.len() == 3 || apart < options.distance) {
                 shown.push(events);
             }
         }

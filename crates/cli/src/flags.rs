@@ -1,0 +1,76 @@
+//! The flags that shape a session's runs, as text: noted in the session, repeated in advice.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::args::{LimitArguments, OracleArguments, RunArguments};
+
+/// All flags that shape the runs, those that were left to their default included.
+pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
+    let LimitArguments { runs, until_failures, time, jobs, seed: _, noise, budget } = &arguments.limits;
+    let optional = [
+        ("runs", runs.map(|runs| runs.to_string())),
+        ("until-failures", until_failures.map(|failures| failures.to_string())),
+        ("time", time.map(|time| humantime::format_duration(time).to_string())),
+        ("jobs", jobs.map(|jobs| jobs.to_string())),
+        ("noise", Some(noise.to_string())),
+        ("budget", Some(budget.to_string())),
+        ("timeout", Some(humantime::format_duration(arguments.oracle.timeout).to_string())),
+    ];
+    optional
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .chain(oracle(&arguments.oracle))
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+/// The flags without which a run would be judged differently.
+fn oracle(arguments: &OracleArguments) -> Vec<(&'static str, String)> {
+    let OracleArguments { timeout: _, fail_regex, expect_stdout, fail_if } = arguments;
+    let path = |path: &Path| path.display().to_string();
+    let given = [
+        ("fail-regex", fail_regex.clone()),
+        ("expect-stdout", expect_stdout.as_deref().map(path)),
+        ("fail-if", fail_if.as_ref().map(|command| command.to_string_lossy().into_owned())),
+    ];
+    given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The command line that runs the same test, judged in the same way, with one flag changed.
+pub fn command_line(arguments: &RunArguments, flag: &str, value: &str) -> String {
+    let mut words: Vec<OsString> = ["unsnarl", "run"].map(Into::into).to_vec();
+    let kept = oracle(&arguments.oracle).into_iter().filter(|(name, _)| *name != flag);
+    for (name, value) in kept.chain([(flag, value.to_owned())]) {
+        words.extend([format!("--{name}").into(), value.into()]);
+    }
+    words.push("--".into());
+    words.extend_from_slice(&arguments.command);
+    shell_words(&words)
+}
+
+/// A command as it can be typed into a shell.
+pub fn shell_words(words: &[OsString]) -> String {
+    let quoted = words.iter().map(|word| {
+        let word = word.to_string_lossy();
+        let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_can_be_pasted_into_a_shell() {
+        let words: Vec<OsString> = ["./a test", "plain", "it's", ""].iter().map(OsString::from).collect();
+        assert_eq!(shell_words(&words), r"'./a test' plain 'it'\''s' ''");
+    }
+}
