@@ -39,8 +39,11 @@ impl Store {
         let root = self.root()?;
         let unpacked = tempfile::tempdir_in(root).map_err(Error::writing(root))?;
         let file = File::open(archive).map_err(Error::reading("open", archive))?;
-        tar::Archive::new(file).unpack(unpacked.path()).map_err(Error::reading("unpack", archive))?;
         let not_a_session = || Error::NotASession { path: archive.to_owned() };
+        tar::Archive::new(file).unpack(unpacked.path()).map_err(|error| match error.kind() {
+            std::io::ErrorKind::Other | std::io::ErrorKind::UnexpectedEof => not_a_session(),
+            _ => Error::reading("unpack", archive)(error),
+        })?;
         let entry = fs::read_dir(unpacked.path())
             .ok()
             .and_then(|mut entries| entries.next()?.ok())

@@ -148,6 +148,10 @@ impl Elf {
 
     /// Where the loader will find a library that this file needs, as far as can be told from outside.
     pub fn find_library(&self, own_path: &Path, soname: &str) -> Option<PathBuf> {
+        if soname.contains('/') {
+            // Not searched for: a path from where the program is started.
+            return Some(PathBuf::from(soname)).filter(|path| path.is_file());
+        }
         let origin = own_path.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
         let library_path = std::env::var("LD_LIBRARY_PATH").ok();
         [self.rpath.as_deref(), library_path.as_deref(), self.runpath.as_deref(), Some(SYSTEM_LIBRARIES)]

@@ -74,13 +74,15 @@ impl Error {
     }
 
     /// An error while writing: the two that a user can do something about have variants of their own.
-    pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    pub fn writing(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_owned();
         move |source| match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::DiskFull { path },
             io::ErrorKind::PermissionDenied
             | io::ErrorKind::ReadOnlyFilesystem
-            | io::ErrorKind::NotADirectory => Error::Unwritable { path, source },
+            | io::ErrorKind::NotADirectory
+            // A file where a folder is to be made.
+            | io::ErrorKind::AlreadyExists => Error::Unwritable { path, source },
             _ => Error::Io { doing: "write", path, source },
         }
     }

@@ -88,8 +88,7 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
     });
     let duration = started.elapsed();
     // Also on the way out of an error, nothing of the run may go on.
-    family.end();
-    let status = child.wait().map_err(start_error)?;
+    let status = family.end().map_err(start_error)?;
     let (cut_short, mut watched) = watched.map_err(start_error)?;
     watched.drain_rest();
     let end = cut_short.unwrap_or_else(|| match status.signal() {
@@ -97,6 +96,12 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
         None => End::Exited(status.code().unwrap_or_default()),
     });
     Ok(Finished { end, duration, stdout: watched.stdout.finish(), stderr: watched.stderr.finish() })
+}
+
+/// Ends all runs under way without waiting for them. Only for a caller who ends itself next: see
+/// [`run`]'s `cancelled` for all others.
+pub fn end_all() {
+    orphans::end_families();
 }
 
 /// A running process and its outputs.

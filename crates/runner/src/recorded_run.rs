@@ -1,6 +1,7 @@
 //! One run with the recorder inside, from start to stored.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,7 +23,9 @@ pub(crate) fn perform(
     path: &Path,
     cancelled: &AtomicBool,
 ) -> Result<Option<RunRecord>> {
-    let scratch = tempfile::Builder::new().prefix("unsnarl-run-").tempdir();
+    // Recordings hold values from the target's memory, which are nobody else's business.
+    let private = fs::Permissions::from_mode(0o700);
+    let scratch = tempfile::Builder::new().prefix("unsnarl-run-").permissions(private).tempdir();
     let scratch = scratch.map_err(Error::writing(&std::env::temp_dir()))?;
     let recordings = scratch.path().join("recordings");
     fs::create_dir(&recordings).map_err(Error::writing(&recordings))?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::oracle::Outcome;
 use crate::run_file::{RunFile, RunRecord};
 use crate::session::{Binary, MANIFEST, Manifest, Session};
 
@@ -133,10 +134,9 @@ fn check_name(name: &str) -> Result<()> {
 fn copy_runs(from: &Session, to: &mut Session) -> Result<()> {
     for record in from.runs() {
         let renumbered = RunRecord { run: to.next_run(), ..record.clone() };
-        let source = from.run_path(record.run);
-        if source.exists() {
-            // A damaged run stays behind, as it does in every other use of its session.
-            let Ok(file) = RunFile::read(&source) else { continue };
+        // A run that was damaged when it was recorded has no file. One whose file was damaged since stays behind.
+        if !matches!(record.outcome, Outcome::Damaged { .. }) {
+            let Ok(file) = from.load(record.run) else { continue };
             RunFile { record: renumbered.clone(), ..file }.write(&to.run_path(renumbered.run))?;
         }
         to.add(renumbered)?;

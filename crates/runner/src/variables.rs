@@ -1,5 +1,6 @@
 //! Names of variables with static storage as a person writes them: `queue.items[3].next`, from debug info.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -139,7 +140,7 @@ impl Variables {
             let Some(inner) = type_of(child) else { return };
             let start = number(child, gimli::DW_AT_data_member_location).unwrap_or(0);
             let size = self.size(unit, inner, 0).unwrap_or(0);
-            if (start..start + size).contains(&offset) {
+            if offset.checked_sub(start).is_some_and(|distance| distance < size) {
                 found = Some((name_of(&self.dwarf, unit, child), start, inner));
             }
         });
@@ -199,6 +200,8 @@ fn collect(
     let mut entries = unit.entries();
     // Names of the enclosing namespaces and classes, with their depth.
     let mut scopes: Vec<(isize, String)> = Vec::new();
+    // Full names of what is declared there and defined elsewhere.
+    let mut declared: HashMap<UnitOffset, String> = HashMap::new();
     let mut depth = 0;
     while let Some((delta, entry)) = entries.next_dfs()? {
         depth += delta;
@@ -207,19 +210,23 @@ fn collect(
             gimli::DW_TAG_namespace | gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
                 scopes.extend(name_of(dwarf, unit, entry).map(|name| (depth, name)));
             }
-            gimli::DW_TAG_variable => {
-                let Some(address) = fixed_address(dwarf, unit, entry) else { continue };
+            gimli::DW_TAG_variable | gimli::DW_TAG_member => {
+                let own_name = name_of(dwarf, unit, entry).map(|name| {
+                    let path = scopes.iter().map(|(_, scope)| scope.as_str()).chain([name.as_str()]);
+                    path.collect::<Vec<_>>().join("::")
+                });
+                let Some(address) = fixed_address(dwarf, unit, entry) else {
+                    declared.extend(own_name.map(|name| (entry.offset(), name)));
+                    continue;
+                };
                 // A definition outside of its class or namespace refers to the declaration inside.
                 let declaration = match entry.attr_value(gimli::DW_AT_specification)? {
-                    Some(AttributeValue::UnitRef(offset)) => unit.entry(offset).ok(),
+                    Some(AttributeValue::UnitRef(offset)) => Some(offset),
                     _ => None,
                 };
-                let name = name_of(dwarf, unit, entry)
-                    .or_else(|| name_of(dwarf, unit, declaration.as_ref()?));
-                let type_offset = type_of(entry).or_else(|| type_of(declaration.as_ref()?));
+                let name = own_name.or_else(|| declared.get(&declaration?).cloned());
+                let type_offset = type_of(entry).or_else(|| type_of(&unit.entry(declaration?).ok()?));
                 if let (Some(name), Some(type_offset)) = (name, type_offset) {
-                    let path = scopes.iter().map(|(_, scope)| scope.as_str()).chain([name.as_str()]);
-                    let name = path.collect::<Vec<_>>().join("::");
                     variables.push(Variable { address, name, unit: index, type_offset });
                 }
             }
@@ -230,7 +237,9 @@ fn collect(
 }
 
 fn fixed_address(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>) -> Option<u64> {
-    let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else { return None };
+    let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else {
+        return None;
+    };
     match expression.operations(unit.encoding()).next().ok()?? {
         Operation::Address { address } => Some(address),
         Operation::AddressIndex { index } => dwarf.address(unit, index).ok(),

@@ -43,6 +43,17 @@ fn a_flood_of_output_neither_blocks_the_process_nor_fills_the_memory() {
 }
 
 #[test]
+fn what_is_still_in_the_pipe_at_the_end_is_read() {
+    let workshop = Workshop::new();
+    let source = "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <unistd.h>\nstatic char text[500000];\n\
+                  int main(void) { fcntl(1, F_SETPIPE_SZ, 1 << 20); return write(1, text, sizeof text) < 0; }\n";
+    workshop.write("burst.c", source);
+    workshop.tool("gcc burst.c -o burst");
+    let finished = shell(&format!("exec {}", workshop.path("burst").display()));
+    assert_eq!((finished.end, finished.stdout.total_bytes()), (End::Exited(0), 500_000));
+}
+
+#[test]
 fn a_process_that_takes_too_long_is_asked_to_end() {
     let finished = shell_within("trap 'echo asked; exit 0' TERM; while :; do sleep 0.05; done", SOON);
     assert_eq!(finished.end, End::TimedOut);
@@ -91,7 +102,7 @@ fn runs_side_by_side_do_not_end_each_others_daemons() {
     let pid = workshop.path("pid");
     let done = workshop.path("done");
     let with_daemon = format!(
-        "setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' & \
+        "(setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' &); \
          while ! [ -e {1} ]; do sleep 0.01; done; kill -0 $(cat {0})",
         pid.display(),
         done.display()

@@ -87,9 +87,11 @@ fn a_crash_while_listing_a_run_loses_nothing() {
     let mut reopened = Session::open(session.folder()).unwrap();
     assert_eq!(reopened.runs(), session.runs(), "the run file knows what the list does not");
     assert_eq!(reopened.warnings().len(), 1);
-    add_run(&mut reopened, Outcome::Pass, b"fourth");
+    // A run without a file is known by its line alone.
+    let damaged = Outcome::Damaged { why: "nothing recorded".to_owned() };
+    reopened.add(record(RunNumber(4), damaged)).unwrap();
     let again = Session::open(session.folder()).unwrap();
-    assert_eq!(again.runs().len(), 4, "a line after a cut one counts");
+    assert_eq!(again.runs().len(), 4);
 }
 
 #[test]

@@ -40,23 +40,25 @@ fn code_is_named_with_the_functions_inlined_into_it() {
 }
 
 #[test]
-fn variables_are_named_with_the_distance_into_them() {
+fn variables_are_named_by_member_or_by_distance() {
     let workshop = Workshop::new();
     workshop.write("queue.c", SOURCE);
-    workshop.tool("gcc -g queue.c -o queue");
     let path = workshop.path("queue");
-    let queue = workshop.address("queue", "queue");
-    let mut symbolizer = Symbolizer::default();
-    let mut name = |address| symbolizer.variable(&path, None, address).unwrap();
-    assert_eq!(name(queue).as_deref(), Some("queue"));
-    assert_eq!(name(queue + 4).as_deref(), Some("queue+4"));
-    assert_eq!(name(queue + 8), None);
+    for (flags, names) in [("-g", ["queue.head", "queue.count"]), ("", ["queue", "queue+4"])] {
+        workshop.tool(&format!("gcc {flags} queue.c -o queue"));
+        let queue = workshop.address("queue", "queue");
+        let mut symbolizer = Symbolizer::default();
+        let mut name = |address| symbolizer.variable(&path, None, address).unwrap();
+        assert_eq!(name(queue).as_deref(), Some(names[0]));
+        assert_eq!(name(queue + 4).as_deref(), Some(names[1]));
+        assert_eq!(name(queue + 8), None);
+    }
 }
 
 #[test]
 fn names_are_demangled() {
     let workshop = Workshop::new();
-    let source = "namespace shop { int sold; template <class T> void sell(T) { asm volatile(\"mark: nop\"); } }\n\
+    let source = "namespace shop { int sold; struct Till { static int open; }; int Till::open; template <class T> void sell(T) { asm volatile(\"mark: nop\"); } }\n\
                   int main() { shop::sell(shop::sold); }\n";
     workshop.write("shop.cc", source);
     workshop.tool("g++ -g shop.cc -o shop");
@@ -65,6 +67,11 @@ fn names_are_demangled() {
     let frames = symbolizer.frames(&path, None, workshop.address("shop", "mark")).unwrap();
     assert_eq!(frames[0].function, "void shop::sell<int>(int)");
     let sold = workshop.address("shop", "_ZN4shop4soldE");
+    assert_eq!(symbolizer.variable(&path, None, sold).unwrap().as_deref(), Some("shop::sold"));
+    let open = workshop.address("shop", "_ZN4shop4Till4openE");
+    assert_eq!(symbolizer.variable(&path, None, open).unwrap().as_deref(), Some("shop::Till::open"));
+    workshop.tool("strip -g shop");
+    let mut symbolizer = Symbolizer::default();
     assert_eq!(symbolizer.variable(&path, None, sold).unwrap().as_deref(), Some("shop::sold"));
 }
 

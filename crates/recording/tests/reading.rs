@@ -1,0 +1,206 @@
+//! Reading recordings: whole, cut off anywhere, and hostile.
+
+use proptest::prelude::*;
+use recording::{
+    CHUNK_BYTES, ChunkHeader, Context, Damage, Event, EventKind, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader,
+    Pod, REGION_COUNT, Region, RegionId, Slot, ThreadRecord, VERSION, compact, parse,
+};
+
+fn bytes_of<T: Pod>(record: &T) -> Vec<u8> {
+    // SAFETY: plain old data without padding.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(record).cast::<u8>(), size_of::<T>()) }.to_vec()
+}
+
+fn zeroed<T: Pod>() -> T {
+    // SAFETY: any bit pattern is a T.
+    unsafe { std::mem::zeroed() }
+}
+
+fn event(kind: EventKind, tick: u64, leaf: u32, object: u32, other: u32) -> Event {
+    Event { kind: kind as u8, flags: 0, size: 4, reserved: 0, leaf, tick, object, other, value: 0 }
+}
+
+fn chunk(thread: u32, events: &[Event]) -> Vec<u8> {
+    let used = size_of::<ChunkHeader>() + size_of_val(events);
+    let mut bytes = bytes_of(&ChunkHeader { thread, used: used as u32, reserved: [0; 3] });
+    events.iter().for_each(|event| bytes.extend(bytes_of(event)));
+    bytes.resize(CHUNK_BYTES, 0);
+    bytes
+}
+
+/// A recording as a recorder leaves it: every region with holes behind its used part.
+fn raw_file(content: [Vec<u8>; REGION_COUNT]) -> Vec<u8> {
+    const ROOM: usize = 64 << 10;
+    let mut file = vec![0; HEADER_BYTES + REGION_COUNT * ROOM];
+    let mut header: Header = zeroed();
+    header.magic = MAGIC;
+    header.version = VERSION;
+    header.pid = 77;
+    for (id, part) in RegionId::ALL.into_iter().zip(content) {
+        let offset = HEADER_BYTES + id as usize * ROOM;
+        file[offset..offset + part.len()].copy_from_slice(&part);
+        let used = part.len() as u64;
+        header.regions[id as usize] = Region { offset: offset as u64, capacity: ROOM as u64, used, backed: used };
+    }
+    file[..size_of::<Header>()].copy_from_slice(&bytes_of(&header));
+    file
+}
+
+/// Two threads; thread 2 wrote location 1 and then once more, which nobody has recorded yet.
+fn sample() -> Vec<u8> {
+    let thread = || bytes_of(&zeroed::<ThreadRecord>());
+    let path = b"/bin/test";
+    let module = ModuleHeader {
+        bias: 0x1000,
+        start: 0x2000,
+        end: 0x3000,
+        image_start: 0x1000,
+        image_end: 0x9000,
+        path_bytes: path.len() as u32,
+        build_id_bytes: 3,
+        build_id: std::array::from_fn(|i| if i < 3 { i as u8 + 1 } else { 0 }),
+    };
+    let mut modules = bytes_of(&module);
+    modules.extend(path);
+    modules.resize(modules.len().next_multiple_of(8), 0);
+    let context = |function, first_leaf, size, parent| Context {
+        call: 0x2500,
+        entry: function,
+        function,
+        parent,
+        first_leaf,
+        size,
+        recent_child: 0,
+        next: 0,
+        flags: 0,
+    };
+    let contexts =
+        [zeroed(), context(0, 1, 1, 0), context(0x2100, 2, 100, 1), context(0x2200, 102, 50, 2)].map(|c| bytes_of(&c));
+    let location = Location { address: 0x5000, size: 4, version: 2, owner: 2, slots: 1, ..zeroed() };
+    let slot = Slot { location: 1, thread: 2, version: 2, write: 30, write_tick: 9, rewritten: 1, ..zeroed() };
+    let first = chunk(1, &[event(EventKind::ThreadStart, 1, 0, 1, 0), event(EventKind::Read, 5, 12, 1, 0)]);
+    let second = chunk(
+        2,
+        &[
+            event(EventKind::ThreadStart, 2, 0, 2, 1),
+            event(EventKind::LastRead, 5, 12, 1, 1),
+            event(EventKind::Write, 8, 20, 1, 0),
+            event(EventKind::Owner, 0, 0, 0, 1),
+            event(EventKind::Read, 9, 102, 1, 0),
+        ],
+    );
+    raw_file([
+        [thread(), thread(), thread()].concat(),
+        modules,
+        contexts.concat(),
+        [bytes_of(&zeroed::<Location>()), bytes_of(&location)].concat(),
+        [bytes_of(&zeroed::<Slot>()), bytes_of(&slot)].concat(),
+        [first, second].concat(),
+    ])
+}
+
+fn history(bytes: &[u8]) -> Vec<String> {
+    let recording = parse(bytes).expect("a whole recording");
+    assert_eq!(recording.damage, []);
+    let accesses = recording.events.iter().filter(|event| event.kind.is_access());
+    accesses.map(|e| format!("{} T{} {:?} leaf {}", e.event.tick, e.actor(), e.kind, e.event.leaf)).collect()
+}
+
+#[test]
+fn events_come_in_order_and_open_turns_are_closed() {
+    let expected = [
+        "5 T1 Read leaf 12",
+        "5 T1 LastRead leaf 12",
+        "8 T2 Write leaf 20",
+        "9 T1 Read leaf 102",
+        "9 T2 LastWrite leaf 30",
+    ];
+    assert_eq!(history(&sample()), expected);
+}
+
+#[test]
+fn compact_files_say_the_same_in_less_room() {
+    let compacted = compact(&sample()).expect("a whole recording");
+    assert!(compacted.len() < HEADER_BYTES + 3 * CHUNK_BYTES, "{}", compacted.len());
+    assert_eq!(history(&compacted), history(&sample()));
+    assert_eq!(compact(&compacted).expect("also a recording"), compacted);
+}
+
+#[test]
+fn leaves_lead_to_contexts_and_modules() {
+    let recording = parse(&sample()).expect("a whole recording");
+    assert_eq!(recording.resolve_leaf(0), None);
+    assert_eq!(recording.resolve_leaf(12), Some((2, 0x210a)));
+    assert_eq!(recording.resolve_leaf(101), Some((2, 0x2163)));
+    assert_eq!(recording.resolve_leaf(102), Some((3, 0x2200)));
+    assert_eq!(recording.resolve_leaf(152), None);
+    assert_eq!(recording.module_of_code(0x2fff), Some(0));
+    assert_eq!(recording.module_of_code(0x3000), None);
+    assert_eq!(recording.module_of_data(0x5000), Some(0));
+    assert_eq!(recording.modules[0].path, "/bin/test");
+    assert_eq!(recording.modules[0].build_id, [1, 2, 3]);
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    assert_eq!(parse(b"short").unwrap_err(), Damage::TooShort { bytes: 5 });
+    assert_eq!(parse(&[0; 8192]).unwrap_err(), Damage::NotARecording);
+    let mut other = sample();
+    other[8] = 99;
+    assert_eq!(parse(&other).unwrap_err(), Damage::Version { found: 99 });
+    assert_eq!(compact(&other).unwrap_err(), Damage::Version { found: 99 });
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_read_up_to_the_cut() {
+    let whole = compact(&sample()).expect("a whole recording");
+    let all = history(&whole).len();
+    for length in HEADER_BYTES..whole.len() {
+        let recording = parse(&whole[..length]).expect("the header is there");
+        let cut = recording.damage.iter().any(|damage| matches!(damage, Damage::RegionCut { .. }));
+        assert!(cut, "length {length} of {}", whole.len());
+        assert!(recording.events.len() <= all + 2);
+    }
+}
+
+#[test]
+fn an_unknown_event_ends_its_chunk_only() {
+    let mut file = sample();
+    let chunks = HEADER_BYTES + RegionId::Chunks as usize * (64 << 10);
+    file[chunks + size_of::<ChunkHeader>()] = 200;
+    let recording = parse(&file).expect("the header is whole");
+    assert_eq!(recording.damage, [Damage::BadEvent { chunk: 0, offset: size_of::<ChunkHeader>() }]);
+    assert!(recording.events.iter().any(|event| event.kind == EventKind::Write));
+}
+
+#[test]
+fn slots_in_a_circle_do_not_hang_the_reader() {
+    let mut file = sample();
+    let slots = HEADER_BYTES + RegionId::Slots as usize * (64 << 10);
+    // The field `next` of slot 1 points back at slot 1.
+    file[slots + size_of::<Slot>() + 8] = 1;
+    assert!(parse(&file).is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
+
+    /// Whatever a file says, reading it ends, and with no more than the file could hold.
+    #[test]
+    fn hostile_files_do_no_harm(changes in prop::collection::vec((0usize..70_000, any::<u8>()), 1..40)) {
+        let mut file = sample();
+        for (at, byte) in changes {
+            // Half of the changes hit the header, where they do most harm.
+            let at = if at % 2 == 0 { 8 + at % 300 } else { at % file.len() };
+            file[at] = byte;
+        }
+        if let Ok(recording) = parse(&file) {
+            prop_assert!(recording.events.len() <= file.len() / size_of::<Event>() * 2);
+            prop_assert!(recording.events.iter().all(|e| recording.resolve_leaf(e.event.leaf).is_none_or(|(id, _)| id > 0)));
+        }
+        if let Ok(compacted) = compact(&file) {
+            prop_assert!(compacted.len() <= HEADER_BYTES + file.len() * REGION_COUNT);
+            let _ = parse(&compacted);
+        }
+    }
+}
