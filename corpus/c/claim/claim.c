@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,19 +14,20 @@
 
 enum {
     WORKERS = 2,
-    PAGES = 16,
-    LINK_ROUNDS = 80000,
-    REQUEST_ROUNDS = 3000,
+    PAGES = 10,
+    LINK_ROUNDS = 40000,
+    REQUEST_ROUNDS = 300,
     PARSE_ROUNDS = 15000,
     IDLE_MICROSECONDS = 20,
 };
 
 struct worker {
-    struct queue *frontier;
+    pthread_t thread;
     unsigned digest;
     int visited;
 };
 
+static struct queue frontier;
 static struct page site[PAGES];
 static struct page end_of_site = {.last = true};
 
@@ -40,12 +40,12 @@ static struct page *take_one(struct worker *worker)
 {
 #ifdef FIXED
     worker->digest = prepare_request(worker->digest);
-    return queue_pop(worker->frontier);
+    return queue_pop(&frontier);
 #else
-    if (queue_size(worker->frontier) == 0)
+    if (queue_size(&frontier) == 0)
         return NULL;
     worker->digest = prepare_request(worker->digest);
-    struct page *page = queue_pop(worker->frontier);
+    struct page *page = queue_pop(&frontier);
     assert(page != NULL);
     return page;
 #endif
@@ -54,7 +54,7 @@ static struct page *take_one(struct worker *worker)
 static void visit(struct worker *worker, struct page *page)
 {
     background_step((unsigned)page->number);
-    worker->digest = compute((unsigned)page->number, PARSE_ROUNDS);
+    worker->digest ^= compute((unsigned)page->number, PARSE_ROUNDS);
     worker->visited++;
 }
 
@@ -68,23 +68,26 @@ static bool crawl(struct worker *worker)
         return true;
     }
     if (page->last) {
-        queue_push(worker->frontier, page); /* for the other worker */
+        queue_push(&frontier, page); /* for the other worker */
         return false;
     }
     visit(worker, page);
     return true;
 }
 
-static void *worker_main(void *frontier)
+static void *worker_main(void *argument)
 {
-    struct worker worker = {.frontier = frontier};
+    struct worker *worker = argument;
 
-    while (crawl(&worker))
+    worker->digest = 0;
+    worker->visited = 0;
+    while (crawl(worker))
         continue;
-    return (void *)(intptr_t)worker.visited;
+    return NULL;
 }
 
-static unsigned find_links(struct queue *frontier)
+/* Runs ahead of the workers by one page at most, to be polite to the site. */
+static unsigned find_links(void)
 {
     unsigned digest = 0;
 
@@ -92,27 +95,27 @@ static unsigned find_links(struct queue *frontier)
         digest ^= compute((unsigned)i, LINK_ROUNDS);
         background_step((unsigned)i);
         site[i].number = i;
-        queue_push(frontier, &site[i]);
+        queue_wait_until_empty(&frontier);
+        queue_push(&frontier, &site[i]);
     }
-    queue_push(frontier, &end_of_site);
+    queue_wait_until_empty(&frontier);
+    queue_push(&frontier, &end_of_site);
     return digest;
 }
 
 int main(void)
 {
-    struct queue frontier;
-    pthread_t workers[WORKERS];
+    struct worker workers[WORKERS];
     int visited = 0;
 
     queue_init(&frontier);
     for (int i = 0; i < WORKERS; i++)
-        pthread_create(&workers[i], NULL, worker_main, &frontier);
-    unsigned digest = find_links(&frontier);
+        pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]);
+    unsigned digest = find_links();
     for (int i = 0; i < WORKERS; i++) {
-        void *visits;
-
-        pthread_join(workers[i], &visits);
-        visited += (int)(intptr_t)visits;
+        pthread_join(workers[i].thread, NULL);
+        visited += workers[i].visited;
+        digest ^= workers[i].digest;
     }
     printf("visited %d pages, digest %08x\n", visited, digest);
     return visited == PAGES ? 0 : 1;

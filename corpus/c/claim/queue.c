@@ -6,6 +6,7 @@
 void queue_init(struct queue *queue)
 {
     pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->drained, NULL);
     queue->head = 0;
     queue->size = 0;
 }
@@ -30,6 +31,8 @@ struct page *queue_pop(struct queue *queue)
         page = queue->items[queue->head];
         queue->head = (queue->head + 1) % QUEUE_CAPACITY;
         queue->size = size - 1;                         /* truth:A2 */
+        if (size == 1)
+            pthread_cond_signal(&queue->drained);
     }
     pthread_mutex_unlock(&queue->lock);
     return page;
@@ -41,4 +44,12 @@ int queue_size(struct queue *queue)
     int size = queue->size;                             /* truth:A1 */
     pthread_mutex_unlock(&queue->lock);
     return size;
+}
+
+void queue_wait_until_empty(struct queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    while (queue->size > 0)
+        pthread_cond_wait(&queue->drained, &queue->lock);
+    pthread_mutex_unlock(&queue->lock);
 }

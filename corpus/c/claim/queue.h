@@ -14,6 +14,7 @@ struct page {
 
 struct queue {
     pthread_mutex_t lock;
+    pthread_cond_t drained;
     struct page *items[QUEUE_CAPACITY];
     int head;
     int size;
@@ -28,5 +29,7 @@ void queue_push(struct queue *queue, struct page *page);
 struct page *queue_pop(struct queue *queue);
 
 int queue_size(struct queue *queue);
+
+void queue_wait_until_empty(struct queue *queue);
 
 #endif

@@ -1,10 +1,10 @@
-/* A parallel compressor: the main thread feeds blocks into a queue, compressors take them out, and when the last block is
- * written the main thread tears the queue down and writes the trailer. It never waits for the compressors
- * themselves: one that looks for another block after the teardown locks a mutex that is gone. */
+/* A parallel compressor: the main thread feeds blocks into a queue, compressors take them out, and when the last
+ * block is written the main thread tears the queue down and writes the trailer. It never waits for the
+ * compressors themselves: one that looks for another block after the teardown locks a mutex that is gone. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../background.h"
 #include "../../work.h"
@@ -57,24 +57,28 @@ static void compress(struct compressor *compressor, int block)
     compressor->recycled ^= compute((unsigned)block, RECYCLE_ROUNDS);
 }
 
+/* Compresses a block if there is one; false after the last. */
+static bool serve(struct compressor *compressor)
+{
+    int block = 0;
+
+    switch (fifo_take(compressor->fifo, &block)) {
+    case FIFO_BLOCK:
+        compress(compressor, block);
+        return true;
+    case FIFO_EMPTY:
+        compressor->recycled ^= compute(1, POLL_ROUNDS);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void *compressor_main(void *argument)
 {
-    struct compressor *compressor = argument;
-
-    for (;;) {
-        int block = 0;
-
-        switch (fifo_take(compressor->fifo, &block)) {
-        case FIFO_BLOCK:
-            compress(compressor, block);
-            break;
-        case FIFO_EMPTY:
-            compressor->recycled ^= compute(1, POLL_ROUNDS);
-            break;
-        case FIFO_FINISHED:
-            return NULL;
-        }
-    }
+    while (serve(argument))
+        continue;
+    return NULL;
 }
 
 static void feed(struct fifo *fifo)
@@ -93,6 +97,12 @@ static unsigned write_trailer(void)
     return compute(checksum, TRAILER_ROUNDS);
 }
 
+static void close_archive(struct fifo *fifo)
+{
+    fifo_destroy(fifo);
+    printf("trailer %08x\n", write_trailer());
+}
+
 int main(void)
 {
     struct compressor compressors[COMPRESSORS];
@@ -108,7 +118,6 @@ int main(void)
     for (int i = 0; i < COMPRESSORS; i++)
         pthread_join(compressors[i].thread, NULL);
 #endif
-    fifo_destroy(fifo);
-    printf("trailer %08x\n", write_trailer());
+    close_archive(fifo);
     return 0;
 }

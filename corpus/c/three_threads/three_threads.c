@@ -74,6 +74,7 @@ static void offer_and_audit(void)
 
 static void *coordinator_main(void *argument)
 {
+    (void)argument;
 #ifdef FIXED
     pthread_mutex_lock(&leases_lock);
     offer_and_audit();
@@ -81,7 +82,7 @@ static void *coordinator_main(void *argument)
 #else
     offer_and_audit();
 #endif
-    return argument;
+    return NULL;
 }
 
 static void take_primary_while_draining(void)
@@ -100,13 +101,18 @@ static void take_backup_while_draining(void)
     pthread_mutex_unlock(&leases_lock);
 }
 
+static void take_leases_while_draining(void)
+{
+    take_primary_while_draining();
+    take_backup_while_draining();
+}
+
 static void *draining_main(void *argument)
 {
     unsigned *result = argument;
 
     *result = compute(run_errands(2), DRAIN_ROUNDS);
-    take_primary_while_draining();
-    take_backup_while_draining();
+    take_leases_while_draining();
     return NULL;
 }
 
@@ -126,13 +132,18 @@ static void take_backup_on_standby(void)
     pthread_mutex_unlock(&leases_lock);
 }
 
+static void take_leases_on_standby(void)
+{
+    take_primary_on_standby();
+    take_backup_on_standby();
+}
+
 static void *standby_main(void *argument)
 {
     unsigned *result = argument;
 
     *result = compute(run_errands(3), STANDBY_ROUNDS);
-    take_primary_on_standby();
-    take_backup_on_standby();
+    take_leases_on_standby();
     return NULL;
 }
 

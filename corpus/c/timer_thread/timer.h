@@ -12,6 +12,7 @@ struct timer_thread {
     pthread_t thread;
     unsigned deadlines[TIMER_CAPACITY];
     unsigned fired;
+    unsigned status;
 };
 
 void timer_thread_init(struct timer_thread *timer);

@@ -1,5 +1,5 @@
-/* A program starts its timer thread while other threads are already busy. The new thread checks that timers fire on the
- * thread that owns them, and so reads the owner's id, which its creator stores only after creating it.
+/* A program starts its timer thread while another thread is busy. The new thread checks that timers fire on
+ * the thread that owns them, and so reads the owner's id, which its creator stores only after creating it.
  * Usually the creator is faster. */
 #include <pthread.h>
 #include <stddef.h>

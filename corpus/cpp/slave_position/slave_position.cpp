@@ -1,7 +1,7 @@
-// A replica follows several sources, each over a channel of its own. The I/O thread reads a few events from every channel
-// and then moves it to its next relay log, from the first channel to the last; the checkpoint thread notes
-// how far every channel is, from the last to the first. A checkpoint takes file and position one after
-// the other, so a rotation in between pairs the old file with a position in the new one.
+// A replica follows several sources, each over a channel of its own. The I/O thread reads a few events from every
+// channel and then moves it to its next relay log, from the first channel to the last; the checkpoint thread
+// notes how far every channel is, from the last to the first. A checkpoint takes file and position one
+// after the other, so a rotation in between pairs the old file with a position in the new one.
 #include <chrono>
 #include <deque>
 #include <stdexcept>
@@ -66,7 +66,8 @@ void Replica::read_events()
 void Replica::save(const Checkpoint& checkpoint)
 {
     if (checkpoint.file == kFirstFile && checkpoint.position < kStartPosition)
-        throw std::runtime_error("checkpoint goes back to " + checkpoint.file_name + ":" + std::to_string(checkpoint.position));
+        throw std::runtime_error("checkpoint goes back to " + checkpoint.file_name + ":" +
+                                 std::to_string(checkpoint.position));
     written_digest_ ^= compute(checkpoint.file_size, kWriteRounds);
 }
 
