@@ -130,11 +130,8 @@ fn describe(
     for (index, finding) in findings.iter().enumerate() {
         by_run.entry(finding.example.run).or_default().push(index);
     }
-    let outcomes: BTreeMap<RunNumber, Outcome> = session
-        .runs()
-        .iter()
-        .filter_map(|record| Some((record.run, outcome(&record.outcome)?)))
-        .collect();
+    let outcomes: BTreeMap<RunNumber, Outcome> =
+        session.runs().iter().filter_map(|record| Some((record.run, outcome(&record.outcome)?))).collect();
     let mut names = Names::default();
     let mut described: Vec<Option<(report::Finding, Vec<LocationKey>)>> = vec![None; findings.len()];
     for (run, indices) in by_run {
@@ -161,7 +158,9 @@ fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut N
         .accesses
         .iter()
         .zip(steps)
-        .map(|(&index, step)| names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code))
+        .map(|(&index, step)| {
+            names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code)
+        })
         .collect();
     report::Finding {
         rank: finding.rank as u64,
@@ -206,10 +205,10 @@ fn suspicious_functions(accesses: &[report::Access]) -> Vec<String> {
             shared.min(common)
         });
         let innermost = first.len().checked_sub(shared).and_then(|depth| first.get(depth));
-        if let Some(function) = innermost.and_then(|frame| frame.function.clone()) {
-            if !functions.contains(&function) {
-                functions.push(function);
-            }
+        if let Some(function) = innermost.and_then(|frame| frame.function.clone())
+            && !functions.contains(&function)
+        {
+            functions.push(function);
         }
     }
     functions

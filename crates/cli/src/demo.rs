@@ -34,7 +34,10 @@ pub fn demo(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
     }
     let program = folder.join("claim");
     let sources = [folder.join("c/claim/claim.c"), folder.join("c/claim/queue.c")];
-    println!("a crawler with a queue: {}", sources.each_ref().map(|path| path.display().to_string()).join(", "));
+    println!(
+        "a crawler with a queue: {}",
+        sources.each_ref().map(|path| path.display().to_string()).join(", ")
+    );
     println!("$ unsnarl cc -O1 -pthread claim.c queue.c -o claim");
     if !compile(&program, &sources.each_ref().map(|path| path.as_path()))? {
         eprintln!("error: the demo could not be compiled");

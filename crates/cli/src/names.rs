@@ -50,13 +50,18 @@ impl Names {
             address: if named { None } else { Some(place.address) },
             stack,
             value: access.value.map(|value| show_value(value, location.size)),
-            locks: profile.locksets[access.locks.0 as usize].iter().map(|lock| self.lock(lock, code)).collect(),
+            locks: profile.locksets[access.locks.0 as usize]
+                .iter()
+                .map(|lock| self.lock(lock, code))
+                .collect(),
         }
     }
 
     /// A call stack, inlined functions included, without what lies below `main` or a thread's start function.
     fn stack(&mut self, sites: &[SiteId], code: &Code) -> Vec<Frame> {
-        let mut frames: Vec<Frame> = sites.iter().flat_map(|&site| self.frames(site, code)).collect();
+        let is_users = |site: &SiteId| !starts_programs(code, *site);
+        let users = sites.iter().rposition(is_users).map_or(sites, |last| &sites[..=last]);
+        let mut frames: Vec<Frame> = users.iter().flat_map(|&site| self.frames(site, code)).collect();
         let known = frames.iter().rposition(|frame| frame.file.is_some());
         if let Some(last) = known {
             frames.truncate(last + 1);
@@ -131,17 +136,37 @@ impl Names {
     fn lock(&mut self, lock: &Lock, code: &Code) -> String {
         let name = lock.in_module.and_then(|(module, address)| self.variable(module, address, code));
         if let Some(name) = name {
-            return name;
+            return without_internals(&name).to_owned();
         }
         let taken = code.stack(lock.taken_at).first().map(|&site| self.frames(site, code));
         match taken.as_deref().and_then(<[Frame]>::first) {
             Some(Frame { file: Some(file), line: Some(line), .. }) => {
-                let file = Path::new(file).file_name().map_or_else(|| file.clone(), |f| f.to_string_lossy().into());
+                let file =
+                    Path::new(file).file_name().map_or_else(|| file.clone(), |f| f.to_string_lossy().into());
                 format!("lock taken at {file}:{line}")
             }
             _ => format!("lock at {:#x}", lock.address),
         }
     }
+}
+
+/// Is this code of a library that calls `main` and the start functions of threads?
+fn starts_programs(code: &Code, site: SiteId) -> bool {
+    const PREFIXES: [&str; 4] = ["libc.", "libpthread", "libstdc++.", "ld-"];
+    let Some(module) = code.site(site).module else { return false };
+    let name = Path::new(&code.module(module).path).file_name().unwrap_or_default().to_string_lossy();
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// A lock's name without the members inside it, which have names that C reserves for its own library:
+/// `queue.lock` for `queue.lock.__data.__lock`.
+fn without_internals(name: &str) -> &str {
+    let is_reserved = |member: &str| {
+        let mut letters = member.chars();
+        letters.next() == Some('_') && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
+    };
+    let members = name.match_indices('.').map(|(dot, _)| dot);
+    members.into_iter().find(|dot| is_reserved(&name[dot + 1..])).map_or(name, |dot| &name[..dot])
 }
 
 struct CodePlace {
@@ -164,7 +189,8 @@ pub fn name_by_source(findings: &mut [report::Finding], locations: &[Vec<Locatio
             if !finding.accesses[index].variable.is_empty() {
                 continue;
             }
-            let same: Vec<usize> = (0..keys.len()).filter(|&other| keys[other].location == key.location).collect();
+            let same: Vec<usize> =
+                (0..keys.len()).filter(|&other| keys[other].location == key.location).collect();
             let places: Vec<Place<'_>> = same
                 .iter()
                 .filter_map(|&other| {
@@ -215,6 +241,14 @@ mod tests {
         assert_eq!(show_value(0xffff_fffe, 4), "-2");
         assert_eq!(show_value(41, 8), "41");
         assert_eq!(show_value(0x7f12_3456_7890, 8), "0x7f1234567890");
+    }
+
+    #[test]
+    fn locks_are_named_without_their_insides() {
+        assert_eq!(without_internals("queue.lock.__data.__lock"), "queue.lock");
+        assert_eq!(without_internals("shards[3]._M_mutex.__data"), "shards[3]");
+        assert_eq!(without_internals("_lock"), "_lock");
+        assert_eq!(without_internals("queue._lock"), "queue._lock");
     }
 
     #[test]

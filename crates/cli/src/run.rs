@@ -72,7 +72,8 @@ fn begin(arguments: &RunArguments, target: &Target, seed: u64) -> anyhow::Result
         None => sessions::locate(&default_name(&target.path))?,
     };
     let words = |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let manifest = Manifest::new(words(&arguments.command), flags::noted(arguments), seed, target.binaries.clone());
+    let manifest =
+        Manifest::new(words(&arguments.command), flags::noted(arguments), seed, target.binaries.clone());
     Ok(store.create(&name, manifest)?)
 }
 
@@ -219,7 +220,10 @@ fn what_to_try(code: u8, arguments: &RunArguments) -> Vec<Hint> {
                 label: "did it start a program built for recording?".to_owned(),
                 command: "CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make".to_owned(),
             },
-            Hint { label: "what its runs printed".to_owned(), command: flags::shell_words(&arguments.command) },
+            Hint {
+                label: "what its runs printed".to_owned(),
+                command: flags::shell_words(&arguments.command),
+            },
         ],
         _ => Vec::new(),
     }

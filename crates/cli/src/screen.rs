@@ -6,7 +6,7 @@ use report::terminal::View;
 
 /// How to show reports on standard output.
 pub fn view(name_technique: bool) -> View {
-    let to_terminal = std::io::stdout().is_terminal();
+    let to_terminal = io::stdout().is_terminal();
     let width = if to_terminal {
         terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
     } else {

@@ -8,6 +8,8 @@ use runner::{Session, Store};
 
 use crate::args::SessionsCommand;
 use crate::exit::{self, Complaint};
+use crate::flags::shell_words;
+use crate::screen;
 
 /// Where sessions live if nothing else is said.
 const STORE: &str = ".unsnarl";
@@ -65,8 +67,8 @@ pub fn argument(session: &Session) -> String {
         return String::new();
     }
     let usual = session.folder().parent() == Some(Path::new(STORE));
-    let shown = if usual { session.name() } else { session.folder().display().to_string() };
-    format!(" --session {shown}")
+    let shown = if usual { session.name().into() } else { session.folder().as_os_str().to_owned() };
+    format!(" --session {}", shell_words(&[shown]))
 }
 
 /// `unsnarl sessions …`.
@@ -80,11 +82,16 @@ pub fn sessions(command: &SessionsCommand) -> anyhow::Result<ExitCode> {
             println!("deleted {name}");
         }
         SessionsCommand::Merge { name, sessions } => {
-            let opened = sessions.iter().map(|path| open_to_copy(path)).collect::<anyhow::Result<Vec<_>>>()?;
+            let opened =
+                sessions.iter().map(|path| open_to_copy(path)).collect::<anyhow::Result<Vec<_>>>()?;
             let Some((first, others)) = opened.split_first() else { bail!("name the sessions to merge") };
             let (store, name) = locate(Path::new(name))?;
             let merged = store.merge(&name, first, others)?;
             println!("{} runs in {}", merged.runs().len(), merged.folder().display());
+            let left = opened.iter().map(|session| session.runs().len()).sum::<usize>() - merged.runs().len();
+            if left > 0 {
+                println!("{left} damaged runs stayed behind");
+            }
         }
         SessionsCommand::Export { session, file } => {
             open_to_copy(session)?.export(file)?;
@@ -101,23 +108,24 @@ pub fn sessions(command: &SessionsCommand) -> anyhow::Result<ExitCode> {
 fn list(store: &Store) -> anyhow::Result<()> {
     let entries = store.list()?;
     if entries.is_empty() {
-        println!("no sessions in {STORE} yet: unsnarl run -- ./test makes one");
+        return Ok(screen::print(&format!("no sessions in {STORE} yet: unsnarl run -- ./test makes one\n"))?);
     }
     let width = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
-    for entry in entries {
-        match entry.session {
-            Ok(session) => {
-                let failed = session.runs().iter().filter(|run| run.outcome.is_failing()).count();
-                println!(
-                    "{:width$}  {}  {:5} runs  {failed:4} failed  {}",
-                    entry.name,
-                    session.manifest().started,
-                    session.runs().len(),
-                    report::visible(&session.manifest().command.join(" ")),
-                );
-            }
-            Err(error) => println!("{:width$}  cannot be opened: {error}", entry.name),
+    let lines = entries.iter().map(|entry| format!("{:width$}  {}\n", entry.name, in_short(&entry.session)));
+    Ok(screen::print(&lines.collect::<String>())?)
+}
+
+fn in_short(session: &runner::Result<Session>) -> String {
+    match session {
+        Ok(session) => {
+            let failed = session.runs().iter().filter(|run| run.outcome.is_failing()).count();
+            format!(
+                "{}  {:5} runs  {failed:4} failed  {}",
+                session.manifest().started,
+                session.runs().len(),
+                report::visible(&session.manifest().command.join(" ")),
+            )
         }
+        Err(error) => format!("cannot be opened: {error}"),
     }
-    Ok(())
 }

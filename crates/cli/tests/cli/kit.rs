@@ -1,0 +1,271 @@
+//! A folder to work in, `unsnarl` to call in it, and programs to call it on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+pub const UNSNARL: &str = env!("CARGO_BIN_EXE_unsnarl");
+
+/// Longer than anything here takes on the slowest machine; only a hang gets there.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A folder of its own for each test, in which all its commands run.
+pub struct Workplace {
+    folder: TempDir,
+}
+
+impl Workplace {
+    pub fn new() -> Workplace {
+        let place = Workplace { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(place.scratch()).unwrap();
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The folder for temporary files of all that is called here.
+    pub fn scratch(&self) -> PathBuf {
+        self.path("scratch")
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.write(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// `unsnarl` with these words, ready to be started.
+    pub fn unsnarl(&self, words: &str) -> Command {
+        let mut command = Command::new(UNSNARL);
+        command.args(words.split_whitespace());
+        self.settle(&mut command);
+        command
+    }
+
+    fn settle(&self, command: &mut Command) {
+        clean_environment(command);
+        command.current_dir(self.folder.path()).env("TMPDIR", self.scratch()).stdin(Stdio::null());
+    }
+
+    /// Calls `unsnarl` with these words.
+    pub fn call(&self, words: &str) -> Seen {
+        Seen::of(words, self.unsnarl(words).output().unwrap())
+    }
+
+    /// Has a shell do something, which must succeed, and gives what it printed.
+    #[track_caller]
+    pub fn shell(&self, line: &str) -> String {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        self.settle(&mut command);
+        Seen::of(line, command.output().unwrap()).exits(0).stdout
+    }
+
+    /// Writes a program, compiles it with `compiler`, and gives its path.
+    pub fn compile(&self, compiler: &str, name: &str, source: &str) -> PathBuf {
+        self.write(&format!("{name}.c"), source);
+        self.shell(&format!("{compiler} -g -O1 -pthread {name}.c -o {name}"));
+        self.path(name)
+    }
+
+    /// Makes a session of ten runs, the even ones of which fail.
+    pub fn claims_session(&self, name: &str) {
+        let claims = claims().display().to_string();
+        self.call(&format!(
+            "run --session {name} --seed 7 --jobs 1 --runs 10 -- {claims} {name}.count 2 exit"
+        ))
+        .exits(0);
+    }
+
+    /// The lines of a session's list of runs.
+    pub fn runs(&self, session: &str) -> Vec<Value> {
+        let list = fs::read_to_string(self.path(&format!(".unsnarl/{session}/runs.jsonl"))).unwrap();
+        list.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What became of a session's runs, in their order.
+    pub fn outcomes(&self, session: &str) -> Vec<String> {
+        self.runs(session).iter().map(|run| run["outcome"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// The caller's own settings must not reach what is tested.
+fn clean_environment(command: &mut Command) {
+    for name in ["UNSNARL_CC", "UNSNARL_CXX", "NO_COLOR", "CC", "CXX", "CFLAGS", "MAKEFLAGS", "LD_PRELOAD"] {
+        command.env_remove(name);
+    }
+    command.env("XDG_CACHE_HOME", cache()).env("LC_ALL", "C");
+}
+
+/// Lasts from one test run to the next, in the build folder.
+fn cache() -> &'static Path {
+    Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/cli"))
+}
+
+/// What a command printed, and how it ended.
+#[derive(Debug)]
+pub struct Seen {
+    words: String,
+    code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Seen {
+    pub fn of(words: &str, output: Output) -> Seen {
+        let text = |bytes| String::from_utf8(bytes).expect("everything printed is UTF-8");
+        Seen {
+            words: words.to_owned(),
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Seen {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// All these phrases are on standard output, line breaks aside.
+    #[track_caller]
+    pub fn says(self, phrases: &[&str]) -> Seen {
+        self.has(&self.stdout, phrases);
+        self
+    }
+
+    /// All these phrases are on standard error.
+    #[track_caller]
+    pub fn complains(self, phrases: &[&str]) -> Seen {
+        self.has(&self.stderr, phrases);
+        self
+    }
+
+    #[track_caller]
+    fn has(&self, text: &str, phrases: &[&str]) {
+        let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = in_one_line(text);
+        for phrase in phrases {
+            assert!(text.contains(&in_one_line(phrase)), "`{phrase}` is missing\n{self}");
+        }
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{self}"))
+    }
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Seen { words, code, stdout, stderr } = self;
+        write!(f, "$ {words}\n{stdout}{stderr}exit code {code:?}")
+    }
+}
+
+/// The program that most tests run: see its first lines for its arguments.
+pub fn claims() -> PathBuf {
+    compiled("claims", CLAIMS)
+}
+
+pub const CLAIMS: &str = include_str!("programs/claims.c");
+
+/// The same as a library, without a `main` of its own.
+pub fn claims_library() -> String {
+    CLAIMS.replace("int main(", "int claims_main(")
+}
+
+/// The `main` for it.
+pub const CALLS_CLAIMS: &str =
+    "int claims_main(int, char **);\nint main(int argc, char **argv) { return claims_main(argc, argv); }\n";
+
+/// The number of the line of `claims` that ends with this comment.
+pub fn claims_line(comment: &str) -> u64 {
+    let comment = format!("/* {comment} */");
+    let index = CLAIMS.lines().position(|line| line.ends_with(&comment));
+    1 + index.unwrap_or_else(|| panic!("no line ends with {comment}")) as u64
+}
+
+/// A program built by `unsnarl cc`, once for all tests of this process.
+pub fn compiled(name: &str, source: &str) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let build = || {
+        fs::create_dir_all(cache()).unwrap();
+        // The source stays there for reports to quote. The program is put in place in one step, since another
+        // process of these tests might be running the last one.
+        let (source_file, beside) = (format!("{name}.c"), format!("{name}.{}", std::process::id()));
+        fs::write(cache().join(&source_file), source).unwrap();
+        let mut compiler = Command::new(UNSNARL);
+        compiler.args(["cc", "-g", "-O1", "-pthread", &source_file, "-o", &beside]);
+        compiler.current_dir(cache());
+        clean_environment(&mut compiler);
+        Seen::of(name, compiler.output().unwrap()).exits(0);
+        let program = cache().join(name);
+        fs::rename(cache().join(beside), &program).unwrap();
+        program
+    };
+    built.entry(name.to_owned()).or_insert_with(build).clone()
+}
+
+/// Waits for something that is sure to come.
+#[track_caller]
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < PATIENCE, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The living processes with this text in their command line.
+pub fn processes_with(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit())
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(mark))
+        .collect()
+}
+
+/// Is this tool there? Says so if not, since a test that was left out should be seen.
+pub fn present(tool: &str) -> bool {
+    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .any(|folder| folder.join(tool).is_file());
+    if !found {
+        skip(&format!("there is no {tool}"));
+    }
+    found
+}
+
+/// Says that a test was left out, past the test harness, which shows nothing of tests that pass.
+pub fn skip(why: &str) {
+    use std::io::Write as _;
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
+}
+
+/// Is the recorder linked into this file?
+pub fn carries_recorder(file: &Path) -> bool {
+    let symbols = Command::new("nm").arg(file).output().unwrap().stdout;
+    String::from_utf8_lossy(&symbols).contains("unsnarl_recorder_version")
+}

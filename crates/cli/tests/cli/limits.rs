@@ -1,0 +1,117 @@
+//! How long it goes on, and what is random about it.
+
+use std::fs;
+
+use crate::kit::{Seen, Workplace, claims};
+
+fn run(place: &Workplace, flags: &str, every: u32) -> Seen {
+    place.call(&format!("run {flags} -- {} count {every} exit", claims().display()))
+}
+
+#[test]
+fn runs_are_counted() {
+    let place = Workplace::new();
+    run(&place, "--runs 3", 0).exits(10).says(&["3 runs", "3 passed"]);
+    assert_eq!(fs::read_to_string(place.path("count")).unwrap(), "3\n");
+}
+
+#[test]
+fn failures_are_counted() {
+    let place = Workplace::new();
+    run(&place, "--until-failures 2 --jobs 1", 3).exits(0).says(&["6 runs", "4 passed", "2 failed"]);
+}
+
+#[test]
+fn time_is_limited() {
+    let place = Workplace::new();
+    // However slow the machine, the first run is begun; however fast, it comes to an end.
+    run(&place, "--time 100ms", 0).exits(10).says(&["passed", "No run failed"]);
+}
+
+#[test]
+fn jobs_run_side_by_side_and_are_all_kept() {
+    let place = Workplace::new();
+    run(&place, "--runs 9 --jobs 3", 3).exits(0).says(&["6 passed", "3 failed"]);
+    let mut numbers: Vec<u64> = place.runs("claims").iter().map(|run| run["run"].as_u64().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=9).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_plans() {
+    let place = Workplace::new();
+    run(&place, "--session one --runs 4 --jobs 1 --seed 7", 2).exits(0).says(&["seed 7"]);
+    run(&place, "--session two --runs 4 --jobs 2 --seed 7", 2).exits(0);
+    run(&place, "--session other --runs 4 --jobs 1 --seed 8", 2).exits(0);
+    let plans = |session| {
+        let runs = place.runs(session).into_iter();
+        let mut plans: Vec<_> = runs.map(|run| (run["run"].as_u64(), run["plan"].clone())).collect();
+        plans.sort_by_key(|(run, _)| *run);
+        plans
+    };
+    assert_eq!(plans("one"), plans("two"));
+    assert_ne!(plans("one"), plans("other"));
+    let distinct: std::collections::BTreeSet<_> =
+        plans("one").into_iter().map(|(_, plan)| plan.to_string()).collect();
+    assert_eq!(distinct.len(), 4, "each run has a plan of its own");
+}
+
+#[test]
+fn every_level_of_noise_reaches_the_recorder() {
+    let place = Workplace::new();
+    for level in ["off", "low", "medium", "high"] {
+        run(&place, &format!("--session {level} --runs 1 --noise {level}"), 0).exits(10);
+        let plan = place.runs(level)[0]["plan"].as_str().unwrap().to_owned();
+        assert!(plan.contains(&format!("noise={level}")), "{plan}");
+    }
+}
+
+#[test]
+fn no_failing_run_says_what_to_try() {
+    let place = Workplace::new();
+    let command = format!("-- {} count 0 exit", claims().display());
+    run(&place, "--runs 2 --fail-regex no.such.line", 0).exits(10).says(&[
+        "No run failed, so there is nothing to compare.",
+        &format!("unsnarl run --fail-regex no.such.line --noise high {command}"),
+        &format!("unsnarl run --fail-regex no.such.line --time 10m {command}"),
+        &format!("unsnarl run --fail-regex no.such.line --runs 5000 {command}"),
+    ]);
+    let louder = run(&place, "--runs 2 --noise high", 0).exits(10);
+    assert!(!louder.stdout.contains("more noise"), "there is no more noise than high: {louder}");
+}
+
+#[test]
+fn no_passing_run_says_what_to_try() {
+    let place = Workplace::new();
+    let seen = run(&place, "--runs 2", 1).exits(11);
+    seen.says(&["all 2 failures look alike: exit code 1", "--noise off", "--timeout 5m", "--fail-regex"]);
+}
+
+#[test]
+fn flags_that_make_no_sense_are_refused() {
+    let place = Workplace::new();
+    for (flags, phrase) in [
+        ("--runs many", "invalid value 'many' for '--runs <N>'"),
+        ("--runs 0", "invalid value '0' for '--runs <N>'"),
+        ("--until-failures 0", "invalid value '0' for '--until-failures <N>'"),
+        ("--jobs 0", "invalid value '0' for '--jobs <N>'"),
+        ("--time soon", "as in 500ms, 60s or 10m"),
+        ("--timeout 0s", "too short"),
+        ("--seed x", "invalid value 'x' for '--seed <N>'"),
+        ("--noise loud", "unknown level `loud` (known: off, low, medium, high)"),
+        ("--technique guess", "unknown technique `guess` (known: falcon, unicorn"),
+        (
+            "--formula guess",
+            "unknown formula `guess` (known: jaccard, tarantula, ochiai, dstar, op2, barinel)",
+        ),
+        ("--budget 0", "invalid value '0' for '--budget <MB>'"),
+        ("--no-such-flag", "unexpected argument '--no-such-flag'"),
+        ("--session ..", ".. cannot be a session"),
+        ("--session .hidden", "`.hidden` cannot be the name of a session"),
+    ] {
+        run(&place, flags, 2).exits(2).complains(&[phrase]);
+    }
+    place.call("--help").exits(0).says(&["Exit codes:", "0 there is a finding to show", "10 no run failed"]);
+    place.call("frobnicate").exits(2).complains(&["unrecognized subcommand 'frobnicate'"]);
+    assert!(!place.path("count").exists(), "nothing ran");
+}

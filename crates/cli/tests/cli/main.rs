@@ -1,0 +1,17 @@
+//! The command line as a user meets it: real compilers, real processes, real sessions.
+
+mod commands;
+mod compilers;
+mod damage;
+mod demo;
+mod disk;
+mod interruption;
+mod kit;
+mod limits;
+mod oracles;
+mod processes;
+mod ranking;
+mod reports;
+mod screen;
+mod sessions;
+mod takeover;
