@@ -32,12 +32,25 @@ pub enum Command {
     /// List, merge, export, import or delete sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Run a flaky test of a Rust package many times: cargo unsnarl test NAME (also: build, run, bench, nextest)
+    Cargo(CargoArguments),
     /// Compile C for recording: a drop-in for gcc, as in CC="unsnarl cc" make
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Cc(CompileArguments),
     /// Compile C++ for recording: a drop-in for g++
     #[command(name = "c++", disable_help_flag = true, disable_version_flag = true)]
     Cxx(CompileArguments),
+}
+
+impl RunArguments {
+    /// What these words would mean behind `unsnarl run`.
+    pub fn of(words: impl IntoIterator<Item = OsString>) -> RunArguments {
+        let line = ["unsnarl", "run"].map(OsString::from).into_iter().chain(words);
+        match Arguments::parse_from(line).command {
+            Command::Run(arguments) => arguments,
+            _ => unreachable!("`run` is parsed as Run"),
+        }
+    }
 }
 
 #[derive(Args)]
@@ -57,6 +70,13 @@ pub struct RunArguments {
     /// The test and its arguments
     #[arg(trailing_var_arg = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub struct CargoArguments {
+    /// The flags of `unsnarl run`, then cargo's command with its arguments
+    #[command(flatten)]
+    pub run: RunArguments,
 }
 
 #[derive(Args)]

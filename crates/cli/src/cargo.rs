@@ -6,33 +6,50 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::BufRead as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use runner::Recorder;
 
-use crate::args::CargoArguments;
+use crate::args::{CargoArguments, RunArguments};
+use crate::exit::{self, Complaint};
 use crate::{recorder, run};
 
 /// `cargo unsnarl …`.
-pub fn cargo(arguments: &CargoArguments) -> anyhow::Result<ExitCode> {
-    let Some((command, rest)) = arguments.arguments.split_first() else {
-        bail!("say what to do:  cargo unsnarl test NAME,  cargo unsnarl run,  cargo unsnarl build");
+pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
+    let mut arguments = arguments.run;
+    let words = std::mem::take(&mut arguments.command);
+    let Some((command, rest)) = words.split_first() else {
+        return Err(usage(
+            "say what to do:  cargo unsnarl test NAME,  cargo unsnarl run,  cargo unsnarl build",
+        ));
     };
     let recorder = recorder::unpack()?;
     match command.to_str() {
-        Some("test" | "t" | "run" | "r") => localize_one(&recorder, command, rest),
+        Some("test" | "t" | "run" | "r") => localize_one(&recorder, command, rest, arguments),
         Some("build" | "b" | "check" | "clippy" | "bench" | "nextest") => {
             let status = instrumented(&recorder, command, rest)?.status().context("cannot start cargo")?;
             Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
         }
-        _ => bail!("cargo unsnarl does not know `{}`: use build, run, test, bench or nextest", command.display()),
+        _ => Err(usage(&format!(
+            "cargo unsnarl does not know `{}`: use build, run, test, bench or nextest",
+            command.display()
+        ))),
     }
 }
 
+fn usage(what: &str) -> anyhow::Error {
+    Complaint::usage(what.to_owned()).into()
+}
+
 /// Builds the test or program and runs it until its interleaving is found.
-fn localize_one(recorder: &Recorder, command: &OsStr, words: &[OsString]) -> anyhow::Result<ExitCode> {
+fn localize_one(
+    recorder: &Recorder,
+    command: &OsStr,
+    words: &[OsString],
+    arguments: RunArguments,
+) -> anyhow::Result<ExitCode> {
     let is_test = matches!(command.to_str(), Some("test" | "t"));
     let (cargo_words, program_words) = split_at_dashes(words);
     let (options, filter) = if is_test { split_filter(cargo_words) } else { (cargo_words.to_vec(), None) };
@@ -47,11 +64,18 @@ fn localize_one(recorder: &Recorder, command: &OsStr, words: &[OsString]) -> any
         None => executables,
     };
     let program = match chosen.len() {
-        0 => bail!("no program was built that {}", if filter.is_some() { "has such a test" } else { "can be run" }),
+        0 => {
+            return Err(usage(match filter {
+                Some(_) => "no test program has a test of that name",
+                None => "no program was built that could be run",
+            }));
+        }
         1 => chosen.remove(0),
         n => {
             let list: String = chosen.iter().map(|path| format!("\n  {}", path.display())).collect();
-            bail!("{n} programs qualify; choose one with --lib, --bin or --test:{list}");
+            return Err(usage(&format!(
+                "{n} programs qualify; choose one with --lib, --bin or --test:{list}"
+            )));
         }
     };
     let mut test = vec![program.into_os_string()];
@@ -59,7 +83,7 @@ fn localize_one(recorder: &Recorder, command: &OsStr, words: &[OsString]) -> any
         test.push(filter);
     }
     test.extend(program_words.iter().cloned());
-    run::run(&run::arguments_for(test))
+    run::run(&RunArguments { command: test, ..arguments })
 }
 
 /// A cargo command that builds for the recorder.
@@ -130,7 +154,8 @@ fn executables(mut build: Command, tests: bool) -> anyhow::Result<Vec<PathBuf>> 
         }
     }
     if !child.wait()?.success() {
-        return Err(crate::exit::BuildFailed.into());
+        let what = "cargo could not build it".to_owned();
+        return Err(Complaint { code: exit::NOT_BUILT, what, advice: "" }.into());
     }
     Ok(found)
 }
@@ -161,8 +186,23 @@ fn split_at_dashes(words: &[OsString]) -> (&[OsString], &[OsString]) {
 /// The test's name among cargo's arguments: the one word that is neither an option nor the value of one.
 fn split_filter(words: &[OsString]) -> (Vec<OsString>, Option<OsString>) {
     const WITH_VALUE: [&str; 17] = [
-        "-p", "--package", "--exclude", "--bin", "--example", "--test", "--bench", "-F", "--features", "-j", "--jobs",
-        "--profile", "--target", "--target-dir", "--manifest-path", "--color", "--config",
+        "-p",
+        "--package",
+        "--exclude",
+        "--bin",
+        "--example",
+        "--test",
+        "--bench",
+        "-F",
+        "--features",
+        "-j",
+        "--jobs",
+        "--profile",
+        "--target",
+        "--target-dir",
+        "--manifest-path",
+        "--color",
+        "--config",
     ];
     let mut options = Vec::new();
     let mut filter = None;
@@ -179,11 +219,6 @@ fn split_filter(words: &[OsString]) -> (Vec<OsString>, Option<OsString>) {
         }
     }
     (options, filter)
-}
-
-/// Where `cargo-unsnarl` finds `unsnarl`: beside itself.
-pub fn sibling(own: &Path) -> PathBuf {
-    own.with_file_name("unsnarl")
 }
 
 #[cfg(test)]

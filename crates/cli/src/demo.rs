@@ -1,16 +1,15 @@
 //! `unsnarl demo`: the whole way on a shipped program, a queue whose `size` and `pop` are each locked but not
 //! both together. There is no data race in it, so race detectors are silent.
 
+use std::ffi::OsString;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
-use recording::Noise;
 use runner::compiler::{self, Language};
 
-use crate::args::{DemoArguments, LimitArguments, OracleArguments, RankingArguments, RunArguments};
+use crate::args::{DemoArguments, RunArguments};
 use crate::{exit, recorder, run};
 
 /// The program, laid out as in the corpus, so that its includes work.
@@ -28,6 +27,7 @@ pub fn demo(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
     for (name, text) in FILES {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
+        let text = without_markers(text);
         fs::create_dir_all(parent)
             .and_then(|()| fs::write(&path, text))
             .map_err(|source| runner::Error::Unwritable { path: path.clone(), source })?;
@@ -48,6 +48,15 @@ pub fn demo(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
     run::run(&as_run(arguments, &program))
 }
 
+/// The corpus marks the lines that are to blame; here they are to be found.
+fn without_markers(text: &str) -> String {
+    let unmarked = |line: &str| match line.find("/* truth:") {
+        Some(marker) => line[..marker].trim_end().to_owned(),
+        None => line.to_owned(),
+    };
+    text.lines().map(|line| unmarked(line) + "\n").collect()
+}
+
 fn compile(program: &Path, sources: &[&Path]) -> anyhow::Result<bool> {
     let Ok(compiler) = compiler::real_compiler(Language::C, None) else { return Ok(false) };
     let mut words = ["-O1", "-g", "-pthread", "-o"].map(Into::into).to_vec();
@@ -60,32 +69,12 @@ fn compile(program: &Path, sources: &[&Path]) -> anyhow::Result<bool> {
 
 /// What the printed command line stands for, with a seed that makes the demo repeatable.
 fn as_run(arguments: &DemoArguments, program: &Path) -> RunArguments {
-    RunArguments {
-        limits: LimitArguments {
-            runs: None,
-            until_failures: Some(15),
-            time: Some(std::time::Duration::from_secs(50)),
-            jobs: None,
-            seed: Some(arguments.seed),
-            noise: Noise::default(),
-            budget: 64,
-        },
-        oracle: OracleArguments {
-            timeout: std::time::Duration::from_secs(10),
-            fail_regex: None,
-            expect_stdout: None,
-            fail_if: None,
-        },
-        ranking: RankingArguments {
-            technique: None,
-            formula: localize::Formula::default(),
-            window: NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
-            distance: 100,
-            findings: 100,
-        },
-        session: Some(arguments.folder.join("session")),
-        json: None,
-        // With its folder, so that it is found whether or not that is a relative path.
-        command: vec![Path::new(".").join(program).into()],
-    }
+    let seed = arguments.seed.to_string();
+    let flags = ["--until-failures", "15", "--time", "50s", "--timeout", "10s", "--seed", &seed, "--session"];
+    let mut words = flags.map(OsString::from).to_vec();
+    words.push(arguments.folder.join("session").into());
+    words.push("--".into());
+    // With its folder, so that it is found whether or not that is a relative path.
+    words.push(Path::new(".").join(program).into());
+    RunArguments::of(words)
 }

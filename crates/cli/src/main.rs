@@ -2,6 +2,7 @@
 
 mod analysis;
 mod args;
+mod cargo;
 mod compile;
 mod demo;
 mod exit;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),
         Command::Sessions(arguments) => sessions::sessions(&arguments),
+        Command::Cargo(arguments) => cargo::cargo(arguments),
         Command::Cc(arguments) => compile::compile(runner::compiler::Language::C, &arguments),
         Command::Cxx(arguments) => compile::compile(runner::compiler::Language::Cxx, &arguments),
     };

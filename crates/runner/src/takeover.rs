@@ -80,6 +80,11 @@ impl Recorder {
         &self.folder
     }
 
+    /// The recorder for linking into programs.
+    pub fn archive(&self) -> PathBuf {
+        self.folder.join(ARCHIVE)
+    }
+
     /// What to set in the environment of a target so that the recorder gets loaded. `inherited` tells the
     /// present value of a variable.
     ///
