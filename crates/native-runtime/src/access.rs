@@ -1,7 +1,8 @@
 //! Plain accesses. The common case, an access to bytes that only this thread has used since they came to
 //! life, is decided here by one comparison and noted by two stores; everything else is in [`crate::cells`].
 
-use crate::cells::{self, BYTES, Kind, Touch};
+use crate::cell::BYTES;
+use crate::cells::{self, Kind, Touch};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
 use crate::{context, thread};
@@ -13,7 +14,7 @@ pub unsafe fn aligned<const SIZE: usize, const WRITE: bool>(address: usize, pc: 
     let root = (*tls).root;
     if !root.is_null() {
         let block = shadow::block(root, address);
-        if !block.is_null() && address % SIZE == 0 {
+        if !block.is_null() && address.is_multiple_of(SIZE) {
             let line = shadow::line_in(block, address);
             let distance = (pc as u32).wrapping_sub((*tls).frame.function);
             if distance < (*tls).frame.size {

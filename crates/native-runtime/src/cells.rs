@@ -1,31 +1,21 @@
 //! Who touched which bytes so far, in private memory: the state of bytes before several threads use them.
 //!
-//! Each half of a [`Line`] describes four bytes. Its `owner` says how:
+//! [`crate::cell`] says how bytes are described.
 //!
-//! - 0: untouched.
-//! - a thread's id: only this thread has touched them, always all four at once (or neighbours that were
-//!   touched together); `read` and `write` hold the leaves of its last read and write, the stamps their times.
-//! - id | [`BYTES`]: only this thread, but parts of it. `read` holds for the bytes in the low four bits of
-//!   `read_stamp`, `write` for those in the next four; `write_stamp` is the time of both.
-//! - [`SPLIT`] | index: too different to share one description: each byte has a [`ByteCell`].
-//! - [`SHARED`] | index: several threads have used them: [`crate::location`] knows the rest.
-//!
-//! Deviation from the design: a location's very first turn keeps its last read and last write only, since
-//! nothing can precede its first ones.
+//! Deviations from the design: a location's very first turn keeps its last read and last write only, since
+//! nothing can precede its first ones. Their times have 16 bits each, so that which of the two came first is lost
+//! where the thread had no event in between, or tens of thousands; the read is then taken to be first, as in
+//! `x++`.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{Event, EventKind, Location, RegionId};
 
+use crate::cell::{self, BYTES, Cell, ID, SHARED, SPLIT, each_cell, split};
 use crate::location;
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::{log, mapping, noise, spin};
-
-pub const SHARED: u32 = 1 << 31;
-pub const SPLIT: u32 = 1 << 30;
-pub const BYTES: u32 = 1 << 29;
-const ID: u32 = BYTES - 1;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -45,34 +35,14 @@ pub struct Touch {
 }
 
 impl Touch {
-    fn reads(self) -> bool {
+    pub fn reads(self) -> bool {
         self.kind != Kind::Write
     }
 
-    fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         self.kind != Kind::Read
     }
 }
-
-/// The description of one byte of a split half.
-#[repr(C)]
-struct ByteCell {
-    owner: u32,
-    read: u32,
-    write: u32,
-    read_stamp: u16,
-    write_stamp: u16,
-}
-
-/// Split halves have room for this many times four bytes: 16 MiB. Beyond it neighbours' older accesses are
-/// forgotten instead, and counted.
-const SPLITS: usize = 1 << 18;
-static SPLIT_TABLE: core::sync::atomic::AtomicPtr<[ByteCell; 4]> =
-    core::sync::atomic::AtomicPtr::new(core::ptr::null_mut());
-static SPLITS_USED: AtomicU32 = AtomicU32::new(1);
-/// Head of the list of free split records, linked through their first owner field.
-static SPLITS_FREE: AtomicU32 = AtomicU32::new(0);
-static SPLITS_LOCK: AtomicU32 = AtomicU32::new(0);
 
 /// Lines are changed under one of these, by address; each on a cache line of its own.
 #[repr(align(64))]
@@ -80,22 +50,23 @@ struct Stripe(AtomicU32);
 const STRIPES: usize = 1024;
 static LOCKS: [Stripe; STRIPES] = [const { Stripe(AtomicU32::new(0)) }; STRIPES];
 
-pub unsafe fn start() -> bool {
-    let table = mapping::reserve(SPLITS * size_of::<[ByteCell; 4]>()).cast();
-    SPLIT_TABLE.store(table, Ordering::Release);
-    !table.is_null()
-}
-
-fn stripe(address: usize) -> &'static AtomicU32 {
+/// The lock of a word.
+pub fn stripe(address: usize) -> &'static AtomicU32 {
     &LOCKS[(address >> 3).wrapping_mul(0x9e37_79b1) >> 7 & (STRIPES - 1)].0
 }
 
-/// In a forked child: the threads that held these may be no more.
+pub fn lock_before_fork() {
+    for stripe in &LOCKS {
+        spin::lock(&stripe.0);
+    }
+    cell::lock_before_fork();
+}
+
 pub fn unlock_after_fork() {
     for stripe in &LOCKS {
         stripe.0.store(0, Ordering::Relaxed);
     }
-    SPLITS_LOCK.store(0, Ordering::Relaxed);
+    cell::unlock_after_fork();
 }
 
 /// The bytes of an access as bits, bit 0 for the first byte of its aligned word.
@@ -139,10 +110,9 @@ pub unsafe fn touch(thread: &mut Thread, address: usize, size: usize, touch: Tou
     }
     // A location that is cut or ended by another thread between the two steps is looked up anew.
     for _ in 0..16 {
-        if let Some(only) = sole_location(line, address, size) {
-            if location::touch(thread, only, touch) {
-                return;
-            }
+        let only = sole_location(line, address, size);
+        if only.is_some_and(|only| location::touch(thread, only, touch)) {
+            return;
         }
         let lock = stripe(address);
         if !spin::lock(lock) {
@@ -224,97 +194,6 @@ unsafe fn look(thread: &mut Thread, line: *mut Line, address: usize, size: usize
     concerned
 }
 
-/// One cell: a half, or a byte of a split half.
-struct Cell {
-    owner: *mut u32,
-    read: *mut u32,
-    write: *mut u32,
-    read_stamp: *mut u16,
-    write_stamp: *mut u16,
-    /// First byte within the word, and number of bytes.
-    offset: usize,
-    bytes: usize,
-}
-
-impl Cell {
-    unsafe fn half(line: *mut Line, half: usize) -> Cell {
-        Cell {
-            owner: &raw mut (*line).owner[half],
-            read: &raw mut (*line).read[half],
-            write: &raw mut (*line).write[half],
-            read_stamp: &raw mut (*line).read_stamp[half],
-            write_stamp: &raw mut (*line).write_stamp[half],
-            offset: half * 4,
-            bytes: 4,
-        }
-    }
-
-    unsafe fn byte(split: *mut [ByteCell; 4], half: usize, byte: usize) -> Cell {
-        let cell = &raw mut (*split)[byte];
-        Cell {
-            owner: &raw mut (*cell).owner,
-            read: &raw mut (*cell).read,
-            write: &raw mut (*cell).write,
-            read_stamp: &raw mut (*cell).read_stamp,
-            write_stamp: &raw mut (*cell).write_stamp,
-            offset: half * 4 + byte,
-            bytes: 1,
-        }
-    }
-
-    unsafe fn clear(&self) {
-        *self.owner = 0;
-        *self.read = 0;
-        *self.write = 0;
-        *self.read_stamp = 0;
-        *self.write_stamp = 0;
-    }
-
-    /// Notes an access by the cell's only thread to all of its bytes.
-    unsafe fn note(&self, thread: &Thread, touch: Touch) {
-        *self.owner = thread.id;
-        let stamp = thread.last_tick as u16;
-        if touch.reads() {
-            *self.read = touch.leaf;
-            *self.read_stamp = stamp;
-        }
-        if touch.writes() {
-            *self.write = touch.leaf;
-            *self.write_stamp = stamp;
-        }
-    }
-
-    /// Are these two described alike, so that they can become one location?
-    unsafe fn continues(&self, previous: &Cell) -> bool {
-        self.offset == previous.offset + previous.bytes
-            && *self.owner == *previous.owner
-            && *self.read == *previous.read
-            && *self.write == *previous.write
-    }
-}
-
-unsafe fn split_table(index: u32) -> *mut [ByteCell; 4] {
-    SPLIT_TABLE.load(Ordering::Acquire).add(index as usize)
-}
-
-/// Calls `visit` for each cell that the masked bytes touch, in order.
-unsafe fn each_cell(line: *mut Line, mask: u16, visit: &mut dyn FnMut(Cell)) {
-    for half in 0..2 {
-        let mask = mask >> (half * 4) & 15;
-        if mask == 0 {
-            continue;
-        }
-        let owner = (*line).owner[half];
-        if owner & (SHARED | SPLIT) == SPLIT {
-            for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-                visit(Cell::byte(split_table(owner & !SPLIT), half, byte));
-            }
-        } else {
-            visit(Cell::half(line, half));
-        }
-    }
-}
-
 /// Turns bytes of other threads into locations, cuts locations that the access covers in part, and returns
 /// the locations that the access concerns. Bytes of this thread alone stay as they are.
 unsafe fn look_at_others(thread: &mut Thread, line: *mut Line, address: usize, size: usize) -> Concerned {
@@ -355,86 +234,15 @@ unsafe fn look_at_others(thread: &mut Thread, line: *mut Line, address: usize, s
     concerned
 }
 
-/// Makes sure that a half of another thread is either touched by this access in all the bytes that thread
-/// used, and no others, or described byte by byte.
+/// Makes sure that a half of another thread is either touched by both threads as a whole, or described byte by
+/// byte.
 unsafe fn separate(thread: &Thread, line: *mut Line, half: usize, mask: u16) {
     let owner = (*line).owner[half];
     if mask == 0 || owner == 0 || owner & (SHARED | SPLIT) != 0 || owner & ID == thread.id {
         return;
     }
-    let used = if owner & BYTES != 0 {
-        let masks = (*line).read_stamp[half];
-        (masks | masks >> 4) & 15
-    } else {
-        15
-    };
-    if used != 15 || mask != 15 {
+    if owner & BYTES != 0 || mask != 15 {
         split(line, half);
-    }
-}
-
-/// Gives each byte of a half its own cell; false if there is no room for that.
-unsafe fn split(line: *mut Line, half: usize) -> bool {
-    let owner = (*line).owner[half];
-    let Some(index) = allocate_split() else {
-        log::count(&raw mut (*mapping::header()).forgotten);
-        return false;
-    };
-    let table = split_table(index);
-    let (read_mask, write_mask) = if owner & SHARED != 0 {
-        (0, 0)
-    } else if owner & BYTES != 0 {
-        let masks = (*line).read_stamp[half];
-        (masks & 15, masks >> 4 & 15)
-    } else {
-        (15, 15)
-    };
-    let read_stamp = if owner & BYTES != 0 { (*line).write_stamp[half] } else { (*line).read_stamp[half] };
-    for byte in 0..4 {
-        let reads = read_mask >> byte & 1 != 0 && (*line).read[half] != 0;
-        let writes = write_mask >> byte & 1 != 0 && (*line).write[half] != 0;
-        (*table)[byte] = ByteCell {
-            owner: if owner & SHARED != 0 {
-                owner
-            } else if reads || writes {
-                owner & ID
-            } else {
-                0
-            },
-            read: if reads { (*line).read[half] } else { 0 },
-            write: if writes { (*line).write[half] } else { 0 },
-            read_stamp: if reads { read_stamp } else { 0 },
-            write_stamp: if writes { (*line).write_stamp[half] } else { 0 },
-        };
-    }
-    (*line).owner[half] = SPLIT | index;
-    true
-}
-
-unsafe fn allocate_split() -> Option<u32> {
-    if !spin::lock(&SPLITS_LOCK) {
-        return None;
-    }
-    let free = SPLITS_FREE.load(Ordering::Relaxed);
-    let index = if free != 0 {
-        SPLITS_FREE.store((*split_table(free))[0].owner, Ordering::Relaxed);
-        Some(free)
-    } else {
-        let next = SPLITS_USED.load(Ordering::Relaxed);
-        ((next as usize) < SPLITS).then(|| {
-            SPLITS_USED.store(next + 1, Ordering::Relaxed);
-            next
-        })
-    };
-    spin::unlock(&SPLITS_LOCK);
-    index
-}
-
-unsafe fn free_split(index: u32) {
-    if spin::lock(&SPLITS_LOCK) {
-        (*split_table(index))[0].owner = SPLITS_FREE.load(Ordering::Relaxed);
-        SPLITS_FREE.store(index, Ordering::Relaxed);
-        spin::unlock(&SPLITS_LOCK);
     }
 }
 
@@ -543,7 +351,7 @@ unsafe fn note_own(thread: &Thread, line: *mut Line, address: usize, size: usize
             }
         } else if owner & SHARED == 0 {
             for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-                let cell = Cell::byte(split_table(owner & !SPLIT), half, byte);
+                let cell = Cell::byte(owner, half, byte);
                 if *cell.owner == 0 || *cell.owner == thread.id {
                     cell.note(thread, touch);
                 }
@@ -567,7 +375,7 @@ unsafe fn note_own_half(thread: &Thread, line: *mut Line, half: usize, mask: u16
     {
         if split(line, half) {
             for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-                Cell::byte(split_table((*line).owner[half] & !SPLIT), half, byte).note(thread, touch);
+                Cell::byte((*line).owner[half], half, byte).note(thread, touch);
             }
             return;
         }
@@ -598,53 +406,4 @@ unsafe fn note_own_half(thread: &Thread, line: *mut Line, half: usize, mask: u16
         (*line).read_stamp[half] = reads | writes << 4;
         (*line).write_stamp[half] = stamp;
     }
-}
-
-/// Above this size only the shadow pages that are in memory are looked at.
-const LARGE: usize = 32 << 10;
-
-/// The bytes from `start` to `end` begin a new life: whole words, since blocks and stacks are aligned.
-pub unsafe fn forget(start: usize, end: usize) {
-    let Some(thread) = crate::tls::current().as_ref().and_then(|tls| tls.thread.as_mut()) else { return };
-    let mut at = start & !7;
-    while at < end {
-        if shadow::line_if_mapped(at).is_null() {
-            at = shadow::range_end(at);
-        } else if end - at >= LARGE {
-            at = shadow::each_resident_part(at, end, &mut |from, to| forget_lines(thread, from, to));
-        } else {
-            let to = end.min(shadow::range_end(at));
-            forget_lines(thread, at, to);
-            at = to;
-        }
-    }
-}
-
-unsafe fn forget_lines(thread: &mut Thread, from: usize, to: usize) {
-    let mut line = shadow::line_if_mapped(from);
-    for address in (from..to).step_by(8) {
-        if (*line).owner != [0, 0] {
-            forget_line(thread, line, address);
-        }
-        line = line.add(1);
-    }
-}
-
-unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
-    let lock = stripe(address);
-    if !spin::lock(lock) {
-        return;
-    }
-    each_cell(line, 0xff, &mut |cell| {
-        if *cell.owner & SHARED != 0 {
-            location::end(thread, *cell.owner & !SHARED);
-        }
-    });
-    for half in 0..2 {
-        if (*line).owner[half] & (SHARED | SPLIT) == SPLIT {
-            free_split((*line).owner[half] & !SPLIT);
-        }
-        Cell::half(line, half).clear();
-    }
-    spin::unlock(lock);
 }

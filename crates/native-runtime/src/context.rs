@@ -4,7 +4,7 @@
 //! from the function's start. That is one subtraction and one addition on the fast path, and 32 bits name
 //! instruction and whole call stack at once.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use recording::{Context, RegionId};
 
@@ -15,6 +15,8 @@ const ROOT: u32 = 1;
 /// Contexts beyond which recursion is folded: 12 MiB of them. A recursive sort of a million items makes
 /// that many distinct paths, and nobody can read them.
 const CONTEXTS_BEFORE_FOLDING: u32 = 1 << 18;
+/// The same for programs with huge functions: half of all leaves.
+const LEAVES_BEFORE_FOLDING: u32 = 1 << 31;
 /// How far up a folded call looks for its function.
 const FOLDING_DISTANCE: u32 = 256;
 
@@ -92,7 +94,7 @@ unsafe fn too_deep(tls: *mut Tls) {
 pub unsafe fn exit() {
     let tls = tls::current();
     let top = (*tls).top;
-    if top as usize == (*tls).thread as usize || (*tls).root.is_null() {
+    if core::ptr::eq(top.cast(), (*tls).thread) || (*tls).root.is_null() {
         return;
     }
     if top as usize + size_of::<Frame>() >= (*tls).thread as usize + thread::FRAMES * size_of::<Frame>()
@@ -119,29 +121,33 @@ unsafe fn enter_unattached(call: usize, entry: usize) {
 #[cold]
 unsafe fn enter_elsewhere(call: usize, entry: usize) {
     let tls = tls::current();
+    if (*tls).busy != 0 {
+        // A signal handler interrupted the recorder, which may hold the lock of the contexts. Accesses are not
+        // recorded either until it returns; only the depth has to be right.
+        return push(tls, (*tls).frame);
+    }
     let parent = (*tls).frame.context;
-    let was_busy = core::mem::replace(&mut (*tls).busy, 1);
+    (*tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
     let id = child_of(parent, call as u64, entry as u64);
-    (*tls).busy = was_busy;
+    compiler_fence(Ordering::SeqCst);
+    (*tls).busy = 0;
+    // After its content, for the threads that find it here.
     AtomicU32::from_ptr(&raw mut (*(*tls).contexts.add(parent as usize)).recent_child)
-        .store(id, Ordering::Relaxed);
+        .store(id, Ordering::Release);
     push(tls, frame_of(id));
 }
 
-/// The leaf of an instruction that lies outside the current function's code: a part that the compiler
-/// moved elsewhere, or code that announces no function entry.
+/// The leaf of an instruction that lies outside the current function's code.
 #[cold]
 #[inline(never)]
 pub unsafe fn distant_leaf(address: usize) -> u32 {
     let tls = tls::current();
-    let here = &*(*tls).contexts.add((*tls).frame.context as usize);
     let known = &mut (*(*tls).thread).distant[(address >> 2) % thread::DISTANT_LEAVES];
     if known.address == address && known.context == (*tls).frame.context {
         return known.leaf;
     }
-    let parent = if (*tls).frame.context == ROOT { ROOT } else { here.parent };
-    let Some(function) = modules::function_at(address) else { return 0 };
-    let id = find_or_insert(parent, here.call, function.start | 1, function);
+    let Some(id) = without_entry((*tls).frame.context, address as u64) else { return 0 };
     let context = &*(*tls).contexts.add(id as usize);
     let distance = (address as u64).wrapping_sub(context.function);
     let leaf = if distance < context.size as u64 { context.first_leaf + distance as u32 } else { 0 };
@@ -156,14 +162,42 @@ pub unsafe fn leaf(tls: *const Tls, address: usize) -> u32 {
     if distance < (*tls).frame.size { (*tls).frame.first_leaf + distance } else { distant_leaf(address) }
 }
 
+/// The context of code that was reached from `current` without an entry hook: a part that the compiler moved
+/// elsewhere, which takes the function's place on the stack, or a library without hooks, which was called by the
+/// function from who knows where.
+/// None for code that the loader does not know.
+unsafe fn without_entry(current: u32, address: u64) -> Option<u32> {
+    let function = modules::function_at(address as usize)?;
+    let here = &*table().add(current as usize);
+    let (parent, call) = if current == ROOT {
+        (ROOT, 0)
+    } else if modules::in_same_module(address, here.function) {
+        (here.parent, here.call)
+    } else {
+        (current, here.entry)
+    };
+    Some(find_or_insert(parent, call, function.start | 1, function))
+}
+
+/// Did a call from the function of this context go through code without hooks (a library's callback, a signal)?
+unsafe fn is_indirect(parent: u32, call: u64) -> bool {
+    let caller = &*table().add(parent as usize);
+    parent != ROOT
+        && call.wrapping_sub(caller.function) >= caller.size as u64
+        && !modules::in_same_module(call, caller.function)
+}
+
 unsafe fn child_of(parent: u32, call: u64, entry: u64) -> u32 {
+    let between = if is_indirect(parent, call) { without_entry(parent, call) } else { None };
+    let parent = between.unwrap_or(parent);
     if let Some(id) = find(parent, call, entry) {
         return id;
     }
-    if mapping::record_count::<Context>(RegionId::Contexts) > CONTEXTS_BEFORE_FOLDING {
-        if let Some(id) = same_function_above(parent, entry) {
-            return id;
-        }
+    let folds = mapping::record_count::<Context>(RegionId::Contexts) > CONTEXTS_BEFORE_FOLDING
+        || NEXT_LEAF.load(Ordering::Relaxed) > LEAVES_BEFORE_FOLDING;
+    let folded = if folds { same_function_above(parent, entry) } else { None };
+    if let Some(id) = folded {
+        return id;
     }
     let function = modules::function_at(entry as usize)
         .unwrap_or(modules::Function { start: entry & !0xfff, size: 0x10000 });
@@ -241,7 +275,21 @@ unsafe fn insert(parent: u32, call: u64, entry: u64, function: modules::Function
     Some(id)
 }
 
-/// In a forked child: the thread that held the lock may be no more.
+pub fn lock_before_fork() {
+    spin::lock(&INSERTING);
+}
+
+/// In a forked child: the parent may have gone on to enter contexts that the child does not have.
+pub unsafe fn restart() {
+    let count = mapping::record_count::<Context>(RegionId::Contexts);
+    for id in 1..count {
+        let recent = &raw mut (*table().add(id as usize)).recent_child;
+        if *recent >= count {
+            *recent = 0;
+        }
+    }
+}
+
 pub fn unlock_after_fork() {
     INSERTING.store(0, Ordering::Relaxed);
 }

@@ -4,8 +4,8 @@
 //!
 //! - [`hooks`]: the `__tsan_*` interface, one-line shims around …
 //! - [`access`]: is this access the owner's? Then one compare and a store; all else goes to …
-//! - [`cells`]: who touched these bytes so far (private memory), and …
-//! - [`location`]: the turns of bytes that several threads use (in the file), which emit …
+//! - [`cells`]: who touched these bytes so far (each described by a [`cell`] in the [`shadow`]), and …
+//! - [`location`]: the turns of bytes that several threads use (with [`slots`], in the file), which emit …
 //! - [`log`]: events, into the [`mapping`] that outlives the process.
 //! - [`context`]: calling contexts, kept up by function entry and exit.
 //! - [`sync`] and [`intercept`]: locks, threads, heap and memory functions.
@@ -16,17 +16,22 @@
 #![allow(clippy::missing_safety_doc, clippy::missing_docs_in_private_items)]
 
 mod access;
+mod cell;
 mod cells;
 mod context;
+mod errno;
 mod hooks;
 mod intercept;
+mod jumps;
 mod location;
 mod log;
 mod mapping;
 mod modules;
 mod noise;
 mod real;
+mod rebirth;
 mod shadow;
+mod slots;
 mod spin;
 mod start;
 mod sync;

@@ -6,25 +6,21 @@
 //! another thread than the owner closes all slots, which records the last accesses they hold, and begins a
 //! new version with that thread as owner.
 //!
-//! Deviation: a slot remembers four reading sites; a thread that reads at more within one turn may have some of
-//! them recorded more than once.
+//! Deviations: of a thread that reads at more than [`slots::MOST_SITES`] sites within one turn, the further ones are
+//! known only if one is the last. The first read after the first write of a turn is recorded even if the turn
+//! has read there before that write.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use recording::{Event, EventKind, Location, RegionId, SLOT_SITES, Slot, ThreadRecord, flag};
+use recording::{Event, EventKind, Location, RegionId, Slot, flag};
 
 use crate::cells::{Kind, Touch};
 use crate::thread::{CACHED_SLOTS, Thread};
-use crate::{log, mapping, spin};
+use crate::{log, mapping, slots, spin};
 
 #[inline]
 unsafe fn at(index: u32) -> *mut Location {
     mapping::record(RegionId::Locations, index)
-}
-
-#[inline]
-unsafe fn slot_at(index: u32) -> *mut Slot {
-    mapping::record(RegionId::Slots, index)
 }
 
 unsafe fn lock_of(location: *mut Location) -> &'static AtomicU32 {
@@ -61,23 +57,14 @@ unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
         return false;
     }
     let slot = cached.slot;
-    let tick = thread.last_tick;
-    if touch.kind != Kind::Read {
-        if (&raw const (*location).owner).read_volatile() != thread.id {
+    if touch.kind == Kind::Read {
+        if (*slot).read != touch.leaf && !slots::knows_site(slot, touch.leaf) {
             return false;
         }
-        (*slot).write = touch.leaf;
-        (*slot).write_tick = tick;
-        (*slot).rewritten = 1;
+    } else if (&raw const (*location).owner).read_volatile() != thread.id {
+        return false;
     }
-    if touch.kind != Kind::Write {
-        if touch.kind == Kind::Read && (*slot).read != touch.leaf && !(*slot).sites.contains(&touch.leaf) {
-            return false;
-        }
-        (*slot).read = touch.leaf;
-        (*slot).read_tick = tick;
-        (*slot).reread = 1;
-    }
+    slots::note(slot, touch, thread.last_tick);
     true
 }
 
@@ -122,7 +109,7 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     if touch.kind == Kind::Read {
         let owner = (*location).owner;
         if owner != 0 && owner != thread.id {
-            if let Some(slot) = slot_of(location, owner) {
+            if let Some(slot) = slots::of_thread(location, owner) {
                 close(thread, location, index, slot);
             }
             AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
@@ -132,23 +119,22 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
         AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
     }
-    let tick = record(thread, location, index, touch, before);
-    let slot = match slot_of(location, thread.id) {
-        Some(slot) => slot,
-        None => match take_slot(thread, location, index) {
-            Some(slot) => slot,
-            None => return,
-        },
-    };
-    if touch.kind != Kind::Write {
-        remember_site(slot, touch.leaf);
-        (*slot).read = touch.leaf;
-        (*slot).read_tick = tick;
-        (*slot).reread = 0;
+    let known = slots::of_thread(location, thread.id);
+    let has_no_room = known.filter(|&slot| touch.kind == Kind::Read && slots::has_all_sites(slot));
+    if let Some(slot) = has_no_room {
+        slots::note(slot, touch, thread.last_tick);
+        return;
     }
-    if touch.kind != Kind::Read {
-        (*slot).write = touch.leaf;
-        (*slot).write_tick = tick;
+    let recorded = record(thread, location, index, touch, before);
+    let Some(slot) = known.or_else(|| slots::take(thread, location, index, None)) else { return };
+    slots::note(slot, touch, thread.last_tick);
+    if touch.kind != Kind::Write {
+        slots::remember_site(thread, location, index, slot, touch.leaf);
+        if recorded {
+            (*slot).reread = 0;
+        }
+    }
+    if touch.kind != Kind::Read && recorded {
         (*slot).rewritten = 0;
     }
     let cached = &mut thread.cache[index as usize % CACHED_SLOTS];
@@ -157,21 +143,19 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     cached.slot = slot;
 }
 
-unsafe fn remember_site(slot: *mut Slot, leaf: u32) {
-    let sites = &mut (*slot).sites;
-    if sites.contains(&leaf) {
-        return;
-    }
-    let free = sites.iter().position(|&site| site == 0).unwrap_or(leaf as usize % SLOT_SITES);
-    sites[free] = leaf;
-}
-
-unsafe fn record(thread: &mut Thread, location: *mut Location, index: u32, touch: Touch, before: u64) -> u64 {
+/// Records an access that begins a turn or has a site of its own; false if the budget does not allow it.
+unsafe fn record(
+    thread: &mut Thread,
+    location: *mut Location,
+    index: u32,
+    touch: Touch,
+    before: u64,
+) -> bool {
     let tick = log::next_tick();
     thread.set_tick(tick);
     if log::over_budget() {
         thin(thread, location, index, tick);
-        return tick;
+        return false;
     }
     let kind = match touch.kind {
         Kind::Read => EventKind::Read,
@@ -190,7 +174,7 @@ unsafe fn record(thread: &mut Thread, location: *mut Location, index: u32, touch
         value: before,
     };
     log::emit(thread, event);
-    tick
+    true
 }
 
 /// Marks, once, that this location's history has a gap from here on.
@@ -214,49 +198,6 @@ unsafe fn thin(thread: &mut Thread, location: *mut Location, index: u32, tick: u
     }
 }
 
-/// The slot of a thread in the location's current version.
-unsafe fn slot_of(location: *mut Location, thread: u32) -> Option<*mut Slot> {
-    let mut index = (*location).slots;
-    while index != 0 {
-        let slot = slot_at(index);
-        if (*slot).thread == thread {
-            return Some(slot);
-        }
-        index = (*slot).next;
-    }
-    None
-}
-
-unsafe fn take_slot(thread: &mut Thread, location: *mut Location, index: u32) -> Option<*mut Slot> {
-    if thread.free_slots == 0 {
-        let returned = AtomicU32::from_ptr(&raw mut (*thread.record).free_slots);
-        thread.free_slots = returned.swap(0, Ordering::Acquire);
-    }
-    let number = if thread.free_slots != 0 {
-        let number = thread.free_slots;
-        thread.free_slots = (*slot_at(number)).next;
-        number
-    } else {
-        mapping::allocate_record::<Slot>(RegionId::Slots)?
-    };
-    let slot = slot_at(number);
-    *slot = Slot {
-        location: index,
-        thread: thread.id,
-        next: (*location).slots,
-        version: (*location).version,
-        read: 0,
-        write: 0,
-        read_tick: 0,
-        write_tick: 0,
-        reread: 0,
-        rewritten: 0,
-        sites: [0; SLOT_SITES],
-    };
-    AtomicU32::from_ptr(&raw mut (*location).slots).store(number, Ordering::Release);
-    Some(slot)
-}
-
 /// Records the last accesses of a turn, if they are not recorded yet. The slot stays.
 unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: *mut Slot) {
     if log::over_budget() {
@@ -277,14 +218,17 @@ unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: 
         };
         log::emit(thread, event);
     };
-    if (*slot).reread != 0 {
-        last(EventKind::LastRead, (*slot).read, (*slot).read_tick);
-        (*slot).reread = 0;
+    let read = ((*slot).reread, EventKind::LastRead, (*slot).read, (*slot).read_tick);
+    let write = ((*slot).rewritten, EventKind::LastWrite, (*slot).write, (*slot).write_tick);
+    // Both may have the time of the same event; then readers rely on this order.
+    let in_order = if read.0 == slots::LATER { [write, read] } else { [read, write] };
+    for (done, kind, leaf, tick) in in_order {
+        if done != 0 {
+            last(kind, leaf, tick);
+        }
     }
-    if (*slot).rewritten != 0 {
-        last(EventKind::LastWrite, (*slot).write, (*slot).write_tick);
-        (*slot).rewritten = 0;
-    }
+    (*slot).reread = 0;
+    (*slot).rewritten = 0;
 }
 
 /// Closes all slots and gives them back to their threads.
@@ -292,30 +236,11 @@ unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32) {
     let mut number = (*location).slots;
     (*location).slots = 0;
     while number != 0 {
-        let slot = slot_at(number);
+        let slot = slots::at(number);
         let next = (*slot).next;
         close(thread, location, index, slot);
-        if (*slot).thread == thread.id {
-            (*slot).next = thread.free_slots;
-            thread.free_slots = number;
-        } else {
-            give_back(number, slot);
-        }
+        slots::give_back(thread, number);
         number = next;
-    }
-}
-
-/// Only its own thread uses a slot again, since it may be in the midst of a store to it now.
-unsafe fn give_back(number: u32, slot: *mut Slot) {
-    let record: *mut ThreadRecord = mapping::record(RegionId::Threads, (*slot).thread);
-    let head = AtomicU32::from_ptr(&raw mut (*record).free_slots);
-    let mut first = head.load(Ordering::Relaxed);
-    loop {
-        (*slot).next = first;
-        match head.compare_exchange_weak(first, number, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => return,
-            Err(now) => first = now,
-        }
     }
 }
 
@@ -348,14 +273,7 @@ pub unsafe fn content(address: usize, size: usize) -> u64 {
     }
 }
 
-/// In a forked child: versions go on, but slots moved to another file at the same address, so nothing is stale;
-/// only locks may be held by threads that are no more.
-pub unsafe fn unlock_after_fork() {
-    for index in 1..mapping::record_count::<Location>(RegionId::Locations) {
-        lock_of(at(index)).store(0, Ordering::Relaxed);
-    }
-}
-
+/// In a forked child, which has no locations yet.
 pub fn forget_cache(thread: &mut Thread) {
     for cached in &mut thread.cache {
         cached.location = 0;

@@ -155,8 +155,15 @@ unsafe fn take_spare() -> Option<(*mut u8, u32)> {
     spare
 }
 
-/// In a forked child: chunks belong to the parent's file, and a lock may have been held by a thread that is no more.
+pub fn lock_before_fork() {
+    crate::spin::lock(&SPARE_LOCK);
+}
+
+pub fn unlock_after_fork() {
+    SPARE_LOCK.store(0, Ordering::Relaxed);
+}
+
+/// In a forked child: chunks belong to the parent's file.
 pub fn forget_chunks() {
     SPARE_COUNT.store(0, Ordering::Relaxed);
-    SPARE_LOCK.store(0, Ordering::Relaxed);
 }

@@ -6,13 +6,16 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use recording::{HEADER_BYTES, Header, MAGIC, Pod, Region, RegionId, RunPlan, VERSION};
+use recording::{HEADER_BYTES, Header, MAGIC, Pod, REGION_COUNT, Region, RegionId, RunPlan, VERSION};
+
+use crate::errno;
 
 /// Room per region at full scale, in the order of [`RegionId`].
 const CAPACITIES: [u64; 6] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30];
 /// Storage is reserved in steps that start small, so that a short test pays little, and grow to this.
 const LARGEST_STEP: u64 = 1 << 20;
 const SMALLEST_STEP: u64 = 16 << 10;
+const PAGE: u64 = 4096;
 
 static BASE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 static FILE: AtomicI32 = AtomicI32::new(-1);
@@ -28,6 +31,21 @@ pub unsafe fn reserve(bytes: usize) -> *mut u8 {
     if memory == libc::MAP_FAILED { null_mut() } else { memory.cast() }
 }
 
+/// Not by the C library's function, which the recorder stands in front of.
+pub unsafe fn unmap(memory: *mut u8, bytes: usize) -> i32 {
+    libc::syscall(libc::SYS_munmap, memory, bytes) as i32
+}
+
+/// Address space that the recorder may take: half of a limited one, so that the target can go on.
+fn address_space() -> u64 {
+    // SAFETY: fills the structure.
+    unsafe {
+        let mut limit: libc::rlimit = core::mem::zeroed();
+        let known = libc::getrlimit(libc::RLIMIT_AS, &mut limit) == 0;
+        if known && limit.rlim_cur != libc::RLIM_INFINITY { limit.rlim_cur / 2 } else { u64::MAX }
+    }
+}
+
 #[inline]
 pub fn base() -> *mut u8 {
     BASE.load(Ordering::Relaxed)
@@ -40,12 +58,16 @@ pub unsafe fn header() -> *mut Header {
 
 /// Creates and maps the file at `path` (ending in a zero byte). Errors are `errno` values.
 ///
-/// Scales the regions down until the address space and the file-size limit allow them.
-pub unsafe fn create(path: *const libc::c_char, plan: &RunPlan) -> Result<(), i32> {
+/// Scales the regions down until the address space, of which `elsewhere` bytes are needed for other things,
+/// and the file-size limit allow them.
+pub unsafe fn create(path: *const libc::c_char, plan: &RunPlan, elsewhere: u64) -> Result<(), i32> {
     for shift in [0, 3, 6] {
         let regions = regions(shift);
         let last = &regions[regions.len() - 1];
         let length = last.offset + last.capacity;
+        if length + elsewhere > address_space() {
+            continue;
+        }
         match map_new_file(path, length, null_mut()) {
             Ok(base) => {
                 LENGTH.store(length, Ordering::Relaxed);
@@ -80,10 +102,13 @@ fn regions(shift: u32) -> [Region; 6] {
 unsafe fn map_new_file(path: *const libc::c_char, length: u64, at: *mut u8) -> Result<*mut u8, i32> {
     let low = libc::open(path, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC, 0o644);
     if low < 0 {
-        return Err(errno());
+        return Err(errno::get());
     }
-    // Out of the way of programs that count on low numbers; where the limit is lower, `low` must do.
-    let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 700);
+    let mut limit: libc::rlimit = core::mem::zeroed();
+    libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+    // Out of the way of programs that count on low numbers.
+    let out_of_the_way = limit.rlim_cur.saturating_sub(20).min(700) as i32;
+    let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, out_of_the_way);
     let file = if high >= 0 {
         libc::close(low);
         high
@@ -95,23 +120,22 @@ unsafe fn map_new_file(path: *const libc::c_char, length: u64, at: *mut u8) -> R
         libc::unlink(path);
         Err(error)
     };
-    let mut limit: libc::rlimit = core::mem::zeroed();
     // Growing past the file-size limit would raise a signal in the target.
     if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 && limit.rlim_cur < length {
         return give_up(libc::EFBIG);
     }
     if libc::ftruncate(file, length as i64) != 0 {
-        return give_up(errno());
+        return give_up(errno::get());
     }
     if back(file, 0, HEADER_BYTES as u64) != 0 {
-        return give_up(errno());
+        return give_up(errno::get());
     }
     let fixed = if at.is_null() { 0 } else { libc::MAP_FIXED };
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | fixed;
     let memory = libc::mmap(at.cast(), length as usize, protection, flags, file, 0);
     if memory == libc::MAP_FAILED {
-        return give_up(errno());
+        return give_up(errno::get());
     }
     let mut status: libc::stat = core::mem::zeroed();
     libc::fstat(file, &mut status);
@@ -121,8 +145,8 @@ unsafe fn map_new_file(path: *const libc::c_char, length: u64, at: *mut u8) -> R
     Ok(memory.cast())
 }
 
-/// In a forked child: leaves the parent's file and goes on in one of its own at the same addresses, with
-/// all that is known so far but the parent's events.
+/// In a forked child: leaves the parent's file, which the parent goes on changing, for one of its own at the same
+/// addresses. Threads, modules and contexts are taken along; locations, their turns and events are the parent's.
 pub unsafe fn continue_in_own_file(path: *const libc::c_char) -> Result<(), i32> {
     let old = base();
     let length = LENGTH.load(Ordering::Relaxed);
@@ -131,34 +155,37 @@ pub unsafe fn continue_in_own_file(path: *const libc::c_char) -> Result<(), i32>
     // A second view of the old file keeps its content at hand while the first is replaced.
     let view = libc::mremap(old.cast(), 0, length as usize, libc::MREMAP_MAYMOVE);
     if view == libc::MAP_FAILED {
-        return Err(errno());
+        return Err(errno::get());
     }
     if ours(parent_file) {
         libc::close(parent_file);
     }
-    let mapped = map_new_file(path, length, old);
-    let mut result = mapped.map(|_| ());
+    let mut result = map_new_file(path, length, old).map(|_| ());
     if result.is_ok() {
         header.pid = libc::getpid() as u32;
         header.parent_pid = libc::getppid() as u32;
-        header.regions[RegionId::Chunks as usize].used = 0;
-        for region in header.regions.iter_mut() {
+        (header.dropped, header.thinned, header.forgotten) = (0, 0, 0);
+        for id in RegionId::ALL {
+            let region = &mut header.regions[id as usize];
+            let taken_along = matches!(id, RegionId::Threads | RegionId::Modules | RegionId::Contexts);
+            region.used = if taken_along { USED_AT_FORK[id as usize].load(Ordering::Relaxed) } else { 0 };
             region.backed = 0;
-            let used = region.used.min(region.capacity);
-            if used == 0 {
+            if region.used == 0 {
                 continue;
             }
-            if back(FILE.load(Ordering::Relaxed), region.offset, used) != 0 {
-                result = Err(errno());
+            let bytes = region.used.next_multiple_of(PAGE).min(region.capacity);
+            if back(FILE.load(Ordering::Relaxed), region.offset, bytes) != 0 {
+                result = Err(errno::get());
                 break;
             }
-            region.backed = used;
+            region.backed = bytes;
             let offset = region.offset as usize;
-            core::ptr::copy_nonoverlapping(view.cast::<u8>().add(offset), old.add(offset), used as usize);
+            let from = view.cast::<u8>().add(offset);
+            core::ptr::copy_nonoverlapping(from, old.add(offset), region.used as usize);
         }
         old.cast::<Header>().write(header);
     }
-    libc::munmap(view, length as usize);
+    unmap(view.cast(), length as usize);
     result
 }
 
@@ -174,7 +201,7 @@ unsafe fn back(file: i32, offset: u64, bytes: u64) -> i32 {
     if libc::fallocate(file, 0, offset as i64, bytes as i64) == 0 {
         return 0;
     }
-    if !matches!(errno(), libc::EOPNOTSUPP | libc::ENOSYS) {
+    if !matches!(errno::get(), libc::EOPNOTSUPP | libc::ENOSYS) {
         return -1;
     }
     // File systems without it: writing zeros has the same effect, since nobody has touched the range yet.
@@ -188,6 +215,13 @@ unsafe fn back(file: i32, offset: u64, bytes: u64) -> i32 {
         done += step;
     }
     0
+}
+
+/// Where the target closed our descriptor along with its own: the mapping is still there, and touching its pages
+/// this way gives an error code where there is no storage (since Linux 5.14).
+unsafe fn back_by_mapping(offset: u64, bytes: u64) -> i32 {
+    const POPULATE_WRITE: i32 = 23;
+    libc::madvise(base().add(offset as usize).cast(), bytes as usize, POPULATE_WRITE)
 }
 
 /// Room for `bytes` more in a region, as an offset within it. On failure the recorder is switched off.
@@ -217,27 +251,23 @@ pub unsafe fn allocate(id: RegionId, bytes: u64) -> Option<u64> {
 
 #[cold]
 unsafe fn grow(region: *mut Region, backed: &AtomicU64, needed: u64) -> bool {
+    let _errno = errno::keep();
     if !crate::spin::lock(&GROWING) {
         return false;
     }
     let have = backed.load(Ordering::Acquire);
     let mut enough = have >= needed;
     if !enough {
-        let step = have.clamp(SMALLEST_STEP, LARGEST_STEP).max(needed - have).next_multiple_of(4096);
+        let step = have.clamp(SMALLEST_STEP, LARGEST_STEP).max(needed - have).next_multiple_of(PAGE);
         let step = step.min((*region).capacity - have);
         let file = FILE.load(Ordering::Relaxed);
-        let error = if !ours(file) {
-            libc::EBADF
-        } else if back(file, (*region).offset + have, step) != 0 {
-            errno()
-        } else {
-            0
-        };
-        enough = error == 0;
+        let offset = (*region).offset + have;
+        let result = if ours(file) { back(file, offset, step) } else { back_by_mapping(offset, step) };
+        enough = result == 0;
         if enough {
             backed.store(have + step, Ordering::Release);
         } else {
-            crate::log::fault(recording::fault::STORAGE, error as u32);
+            crate::log::fault(recording::fault::STORAGE, errno::get() as u32);
         }
     }
     crate::spin::unlock(&GROWING);
@@ -263,11 +293,6 @@ pub unsafe fn record_count<T: Pod>(id: RegionId) -> u32 {
     (used.load(Ordering::Acquire) / size_of::<T>() as u64) as u32
 }
 
-pub fn errno() -> i32 {
-    // SAFETY: always valid.
-    unsafe { *libc::__errno_location() }
-}
-
 fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: fills the structure.
@@ -275,7 +300,18 @@ fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// In a forked child: the thread that held the lock may be no more.
+/// How much of each region was in use when the process was copied: what the parent adds later is not the child's.
+static USED_AT_FORK: [AtomicU64; REGION_COUNT] = [const { AtomicU64::new(0) }; REGION_COUNT];
+
+/// With all other locks held.
+pub unsafe fn lock_before_fork() {
+    crate::spin::lock(&GROWING);
+    for (used, region) in USED_AT_FORK.iter().zip(&mut (*header()).regions) {
+        let now = AtomicU64::from_ptr(&raw mut region.used).load(Ordering::Relaxed);
+        used.store(now.min(region.capacity), Ordering::Relaxed);
+    }
+}
+
 pub fn unlock_after_fork() {
     GROWING.store(0, Ordering::Relaxed);
 }

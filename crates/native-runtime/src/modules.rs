@@ -23,6 +23,10 @@ static NOTED: [AtomicU64; KNOWN] = [const { AtomicU64::new(0) }; KNOWN];
 static NOTED_COUNT: AtomicU32 = AtomicU32::new(0);
 static NOTING: AtomicU32 = AtomicU32::new(0);
 
+/// Held while the loader goes through its list, for which it holds a lock of its own: a fork in the midst of it
+/// would leave that one locked in the child for ever.
+static LISTING: AtomicU32 = AtomicU32::new(0);
+
 /// Notes all modules that are loaded now.
 pub unsafe fn start() {
     libc::dl_iterate_phdr(Some(note_each), core::ptr::null_mut());
@@ -51,7 +55,30 @@ pub unsafe fn function_at(address: usize) -> Option<Function> {
         1
     }
     let mut search = Search { address: address as u64, found: None };
-    libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast());
+    if spin::lock(&LISTING) {
+        libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast());
+        spin::unlock(&LISTING);
+    }
+    search.found
+}
+
+/// Are these two instructions in the same module?
+pub unsafe fn in_same_module(address: u64, other: u64) -> bool {
+    struct Search {
+        addresses: [u64; 2],
+        found: bool,
+    }
+    unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        let search = &mut *search.cast::<Search>();
+        let image = Image::new(&*info);
+        search.found = search.addresses.iter().all(|address| (image.start..image.end).contains(address));
+        search.found as c_int
+    }
+    let mut search = Search { addresses: [address, other], found: false };
+    if spin::lock(&LISTING) {
+        libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast());
+        spin::unlock(&LISTING);
+    }
     search.found
 }
 
@@ -171,6 +198,7 @@ unsafe fn note(image: &Image<'_>) {
 }
 
 unsafe fn write(image: &Image<'_>) {
+    let _errno = crate::errno::keep();
     let mut own_path = [0u8; libc::PATH_MAX as usize];
     let name = if image.info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(image.info.dlpi_name) };
     let mut path = name.to_bytes();
@@ -178,6 +206,9 @@ unsafe fn write(image: &Image<'_>) {
         // The program itself has no name here.
         let length = libc::readlink(c"/proc/self/exe".as_ptr(), own_path.as_mut_ptr().cast(), own_path.len());
         path = &own_path[..length.max(0) as usize];
+    } else if path[0] != b'/' && !libc::realpath(name.as_ptr(), own_path.as_mut_ptr().cast()).is_null() {
+        // Relative to a directory that the reader does not know.
+        path = CStr::from_ptr(own_path.as_ptr().cast()).to_bytes();
     }
     let build_id = image.build_id();
     let mut header = ModuleHeader {
@@ -202,7 +233,12 @@ unsafe fn write(image: &Image<'_>) {
     }
 }
 
-/// In a forked child: the thread that held the lock may be no more.
+pub fn lock_before_fork() {
+    spin::lock(&LISTING);
+    spin::lock(&NOTING);
+}
+
 pub fn unlock_after_fork() {
+    LISTING.store(0, Ordering::Relaxed);
     NOTING.store(0, Ordering::Relaxed);
 }

@@ -76,7 +76,7 @@ pub unsafe fn at_access(thread: &mut Thread) {
     thread.noise.accesses_left -= 1;
     if thread.noise.accesses_left == 0 {
         thread.noise.accesses_left = thread.noise.gap(&ACCESS_GAP);
-        delay(thread);
+        delay(thread, &ACCESS_GAP);
     }
 }
 
@@ -86,16 +86,20 @@ pub unsafe fn at_sync(thread: &mut Thread) {
     thread.noise.syncs_left -= 1;
     if thread.noise.syncs_left == 0 {
         thread.noise.syncs_left = thread.noise.gap(&SYNC_GAP);
-        delay(thread);
+        delay(thread, &SYNC_GAP);
     }
 }
 
 #[cold]
-unsafe fn delay(thread: &mut Thread) {
+unsafe fn delay(thread: &mut Thread, mean: &AtomicU32) {
+    // Without noise the countdown starts at the highest number, and reaches zero all the same one day.
+    if mean.load(Ordering::Relaxed) == 0 {
+        return;
+    }
     // A signal handler that runs during the delay is the target's own business again.
     (*thread.tls).busy = 0;
     thread.noise.delays += 1;
-    let errno = *libc::__errno_location();
+    let _errno = crate::errno::keep();
     let choice = thread.noise.next();
     let amount = thread.noise.next();
     match choice % 8 {
@@ -114,6 +118,5 @@ unsafe fn delay(thread: &mut Thread) {
             libc::syscall(libc::SYS_nanosleep, &time, core::ptr::null_mut::<libc::timespec>());
         }
     }
-    *libc::__errno_location() = errno;
     (*thread.tls).busy = 1;
 }

@@ -5,8 +5,9 @@
 //! or is null while nobody touched the range.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
+use crate::errno;
 use crate::mapping::reserve;
 
 /// log2 of the bytes of address space that one root entry describes.
@@ -33,10 +34,13 @@ pub struct Line {
 
 static ROOT: AtomicPtr<*mut u8> = AtomicPtr::new(null_mut());
 static GROWING: AtomicU32 = AtomicU32::new(0);
+/// All blocks, for [`clear`]; room for those of 256 GiB.
+static BLOCKS: [AtomicPtr<u8>; 1 << 16] = [const { AtomicPtr::new(null_mut()) }; 1 << 16];
+static BLOCK_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes the root; false if there is no address space for it.
 pub unsafe fn start() -> bool {
-    let root = reserve(ROOT_ENTRIES * size_of::<*mut u8>()).cast::<*mut u8>();
+    let root = reserve(ROOT_BYTES).cast::<*mut u8>();
     ROOT.store(root, Ordering::Release);
     !root.is_null()
 }
@@ -73,8 +77,12 @@ pub unsafe fn line(address: usize) -> *mut Line {
     line_in(block(root, address), address)
 }
 
+/// Address space for the root.
+pub const ROOT_BYTES: usize = ROOT_ENTRIES * size_of::<*mut u8>();
+
 #[cold]
 unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
+    let _errno = errno::keep();
     if !crate::spin::lock(&GROWING) {
         return false;
     }
@@ -83,9 +91,14 @@ unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
         let block = reserve(RANGE_SHADOW);
         present = !block.is_null();
         if present {
+            let count = BLOCK_COUNT.load(Ordering::Relaxed);
+            if count < BLOCKS.len() {
+                BLOCKS[count].store(block, Ordering::Relaxed);
+                BLOCK_COUNT.store(count + 1, Ordering::Relaxed);
+            }
             entry.store(block, Ordering::Release);
         } else {
-            crate::log::fault(recording::fault::MEMORY, *libc::__errno_location() as u32);
+            crate::log::fault(recording::fault::MEMORY, errno::get() as u32);
         }
     }
     crate::spin::unlock(&GROWING);
@@ -105,6 +118,7 @@ const PAGE: usize = 4096;
 /// and returns where it stopped.
 pub unsafe fn each_resident_part(start: usize, end: usize, visit: &mut dyn FnMut(usize, usize)) -> usize {
     const PAGES: usize = 256;
+    let _errno = errno::keep();
     let end = end.min(range_end(start));
     let mut resident = [0u8; PAGES];
     let mut at = start;
@@ -124,7 +138,17 @@ pub unsafe fn each_resident_part(start: usize, end: usize, visit: &mut dyn FnMut
     end
 }
 
-/// In a forked child: the thread that held the lock may be no more.
+/// In a forked child: whoever touched memory so far did so in the parent.
+pub unsafe fn clear() {
+    for block in &BLOCKS[..BLOCK_COUNT.load(Ordering::Relaxed)] {
+        libc::madvise(block.load(Ordering::Relaxed).cast(), RANGE_SHADOW, libc::MADV_DONTNEED);
+    }
+}
+
+pub fn lock_before_fork() {
+    crate::spin::lock(&GROWING);
+}
+
 pub fn unlock_after_fork() {
     GROWING.store(0, Ordering::Relaxed);
 }

@@ -1,12 +1,12 @@
 //! Switching the recorder on, and keeping it right across fork and exit.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
 
-use crate::{cells, context, location, log, mapping, modules, noise, shadow, thread};
+use crate::{cell, cells, context, errno, log, mapping, modules, noise, shadow, thread};
 
 const NOT_STARTED: u32 = 0;
 const STARTING: u32 = 1;
@@ -34,6 +34,7 @@ pub unsafe fn ensure() {
     if environ.is_null() {
         return;
     }
+    let _errno = errno::keep();
     if STATE.compare_exchange(NOT_STARTED, STARTING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         let started = start();
         STATE.store(if started { READY } else { OFF }, Ordering::Release);
@@ -51,14 +52,25 @@ unsafe fn start() -> bool {
         complain("it does not understand the run plan (runner and recorder are of different versions)", 0);
         return false;
     };
-    DIRECTORY.set(CStr::from_ptr(directory));
-    if let Err(error) = create_file(|path| mapping::create(path, &plan)) {
-        complain("it cannot create its file in UNSNARL_DIR", error);
+    if !DIRECTORY.set(CStr::from_ptr(directory)) {
+        complain("UNSNARL_DIR cannot be used", errno::get());
         return false;
     }
-    if !shadow::start() || !cells::start() {
-        complain("there is not enough address space for its shadow memory", mapping::errno());
-        log::fault(recording::fault::MEMORY, mapping::errno() as u32);
+    let elsewhere = (shadow::ROOT_BYTES + cell::SPLIT_BYTES) as u64;
+    match create_file(|path| mapping::create(path, &plan, elsewhere)) {
+        Ok(()) => {}
+        Err(libc::ENOMEM) => {
+            complain("its address space is limited to less than recording needs (see ulimit -v)", 0);
+            return false;
+        }
+        Err(error) => {
+            complain("it cannot create its file in UNSNARL_DIR", error);
+            return false;
+        }
+    }
+    if !shadow::start() || !cell::start() {
+        complain("there is not enough address space for its shadow memory", errno::get());
+        log::fault(recording::fault::MEMORY, errno::get() as u32);
         return false;
     }
     modules::start();
@@ -68,8 +80,8 @@ unsafe fn start() -> bool {
     if libc::pthread_key_create(&mut key, Some(at_thread_end)) == 0 {
         THREAD_END.store(key, Ordering::Relaxed);
     }
-    libc::pthread_atfork(None, None, Some(in_forked_child));
-    libc::atexit(at_exit);
+    libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_forked_child));
+    atexit(at_exit);
     context::start()
 }
 
@@ -89,21 +101,17 @@ macro_rules! concat_zero {
 }
 use concat_zero;
 
-/// The directory for recordings, kept since the target may change its environment.
-static DIRECTORY: PathBuffer = PathBuffer(core::cell::UnsafeCell::new([0; 3800]));
-struct PathBuffer(core::cell::UnsafeCell<[u8; 3800]>);
+/// The directory for recordings, kept since the target may change its environment and where it works.
+static DIRECTORY: PathBuffer = PathBuffer(core::cell::UnsafeCell::new([0; PATH_BYTES]));
+struct PathBuffer(core::cell::UnsafeCell<[u8; PATH_BYTES]>);
+const PATH_BYTES: usize = libc::PATH_MAX as usize;
 // SAFETY: written once before any other thread can read it.
 unsafe impl Sync for PathBuffer {}
 
 impl PathBuffer {
-    unsafe fn set(&self, path: &CStr) {
-        let buffer = &mut *self.0.get();
-        let bytes = path.to_bytes();
-        if bytes.len() < buffer.len() {
-            for (to, from) in buffer.iter_mut().zip(bytes) {
-                *to = *from;
-            }
-        }
+    /// False, with `errno`, if there is no such path.
+    unsafe fn set(&self, path: &CStr) -> bool {
+        !libc::realpath(path.as_ptr(), self.0.get().cast()).is_null()
     }
 
     unsafe fn get(&self) -> &'static str {
@@ -166,7 +174,7 @@ unsafe fn complain(why: &str, error: i32) {
 pub unsafe fn call_at_thread_end() {
     let key = THREAD_END.load(Ordering::Relaxed);
     if key != u32::MAX {
-        libc::pthread_setspecific(key, 1 as *const c_void);
+        libc::pthread_setspecific(key, core::ptr::without_provenance(1));
     }
 }
 
@@ -174,20 +182,67 @@ pub unsafe fn call_at_thread_end() {
 unsafe extern "C" fn at_thread_end(round: *mut c_void) {
     const ROUNDS: usize = 4;
     if (round as usize) < ROUNDS {
-        libc::pthread_setspecific(THREAD_END.load(Ordering::Relaxed), (round as usize + 1) as *const c_void);
+        let next = core::ptr::without_provenance(round as usize + 1);
+        libc::pthread_setspecific(THREAD_END.load(Ordering::Relaxed), next);
     } else {
         thread::detach();
     }
 }
 
-extern "C" fn at_exit() {
-    // SAFETY: the mapping stays.
-    unsafe {
-        if let Some(thread) = thread::enter() {
-            log::emit_sync(thread, EventKind::Exit, 0, 0, 0, 0);
-            thread::leave(thread);
-            (*mapping::header()).ended = 1;
-        }
+unsafe extern "C" fn at_exit() {
+    if let Some(thread) = thread::enter() {
+        log::emit_sync(thread, EventKind::Exit, 0, 0, 0, 0);
+        thread::leave(thread);
+        (*mapping::header()).ended = 1;
+    }
+}
+
+unsafe extern "C" {
+    fn __cxa_atexit(routine: unsafe extern "C" fn(), argument: usize, module: usize) -> c_int;
+}
+
+/// Usually part of the program itself. One linked against gcc's runtime has none, since that offers it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atexit(routine: unsafe extern "C" fn()) -> c_int {
+    __cxa_atexit(routine, 0, 0)
+}
+
+/// Nobody else may be in the midst of a change when the process is copied: takes all locks, outer ones first,
+/// but for those of locations, which the child does not take along.
+unsafe extern "C" fn before_fork() {
+    let Some(_still_inside) = thread::enter() else { return };
+    cells::lock_before_fork();
+    crate::sync::lock_before_fork();
+    modules::lock_before_fork();
+    context::lock_before_fork();
+    log::lock_before_fork();
+    shadow::lock_before_fork();
+    mapping::lock_before_fork();
+    LOCKED_FOR_FORK.store(true, Ordering::Relaxed);
+}
+
+/// Not set when a signal handler that interrupted the recorder forks.
+static LOCKED_FOR_FORK: AtomicBool = AtomicBool::new(false);
+
+/// False if nothing was locked.
+unsafe fn unlock_after_fork() -> bool {
+    if !LOCKED_FOR_FORK.swap(false, Ordering::Relaxed) {
+        return false;
+    }
+    mapping::unlock_after_fork();
+    shadow::unlock_after_fork();
+    log::unlock_after_fork();
+    context::unlock_after_fork();
+    modules::unlock_after_fork();
+    crate::sync::unlock_after_fork();
+    cells::unlock_after_fork();
+    true
+}
+
+/// In the parent.
+unsafe extern "C" fn after_fork() {
+    if unlock_after_fork() {
+        (*crate::tls::current()).busy = 0;
     }
 }
 
@@ -196,22 +251,24 @@ unsafe extern "C" fn in_forked_child() {
     if !log::is_active() {
         return;
     }
+    if !unlock_after_fork() {
+        // The interrupted thread may have left anything half done.
+        return log::deactivate();
+    }
+    let _errno = errno::keep();
     let parent = (*mapping::header()).pid;
     log::forget_chunks();
-    mapping::unlock_after_fork();
     if let Err(error) = create_file(|path| mapping::continue_in_own_file(path)) {
         log::deactivate();
         complain("a forked process cannot create its file", error);
         return;
     }
-    cells::unlock_after_fork();
-    context::unlock_after_fork();
-    modules::unlock_after_fork();
-    shadow::unlock_after_fork();
-    location::unlock_after_fork();
-    crate::sync::unlock_after_fork();
-    thread::continue_after_fork();
-    if let Some(thread) = thread::enter() {
+    shadow::clear();
+    cell::restart();
+    context::restart();
+    // Inside since before the fork.
+    if let Some(thread) = (*crate::tls::current()).thread.as_mut() {
+        thread::restart(thread);
         log::emit_sync(thread, EventKind::Fork, 0, 0, 0, parent as u64);
         thread::leave(thread);
     }

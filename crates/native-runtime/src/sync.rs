@@ -37,7 +37,8 @@ struct LastHolder {
     tick: AtomicU64,
 }
 
-const LOCKS: usize = 1 << 13;
+/// Untouched entries cost nothing; a program with a lock per object has many.
+const LOCKS: usize = 1 << 16;
 static LAST_HOLDERS: [LastHolder; LOCKS] = [const {
     LastHolder {
         address: AtomicU64::new(0),
@@ -55,7 +56,7 @@ struct SetEntry {
     id: AtomicU32,
 }
 
-const SETS: usize = 1 << 14;
+const SETS: usize = 1 << 17;
 static SET_TABLE: [SetEntry; SETS] = [const {
     SetEntry {
         address: AtomicU64::new(0),
@@ -71,6 +72,28 @@ const PROBES: usize = 32;
 
 fn mix(a: u64, b: u64) -> usize {
     ((a ^ b.rotate_left(29)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize
+}
+
+/// In a forked child: the events that describe the sets are the parent's, so they are made anew, as are those of
+/// the locks that the forking thread holds.
+pub unsafe fn restart(thread: &mut Thread) {
+    for entry in &SET_TABLE {
+        if entry.id.load(Ordering::Relaxed) != 0 {
+            entry.id.store(0, Ordering::Relaxed);
+        }
+    }
+    let mut set = 0;
+    for at in 0..thread.held.count as usize {
+        let HeldLock { address, taken_at, .. } = thread.held.locks[at];
+        set = set_with(thread, set, address, taken_at);
+        thread.held.locks[at].set = set;
+    }
+    thread.held.set = set;
+    (*thread.record).locks = set;
+}
+
+pub fn lock_before_fork() {
+    spin::lock(&SETS_LOCK);
 }
 
 pub fn unlock_after_fork() {
@@ -187,6 +210,10 @@ pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
 /// The thread got what it waited for, or gave up.
 pub unsafe fn after_waiting() {
     let tls = crate::tls::current();
+    // A forked child that could not get a file of its own still has its parent's mapped.
+    if !log::is_active() {
+        return;
+    }
     if let Some(thread) = (*tls).thread.as_mut() {
         AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(0, Ordering::Relaxed);
     }
@@ -199,7 +226,7 @@ pub unsafe fn acquired(address: usize, pc: usize) {
     let changed_hands = match last_holder(address as u64) {
         Some(last) => {
             let holder = last.thread.load(Ordering::Relaxed);
-            if holder != 0 && holder != thread.id {
+            if holder != 0 && holder != thread.id && !log::over_budget() {
                 let event = Event {
                     kind: EventKind::Release as u8,
                     flags: 0,
@@ -235,6 +262,7 @@ pub unsafe fn releasing(address: usize, pc: usize) {
             last.leaf.store(leaf, Ordering::Relaxed);
             last.tick.store(thread.last_tick, Ordering::Relaxed);
         }
+        None if log::over_budget() => {}
         None => log::emit_sync(thread, EventKind::Release, leaf, 0, thread.id, address as u64),
     }
     thread::leave(thread);
@@ -269,7 +297,7 @@ pub unsafe fn shared_lock(kind: EventKind, address: usize, pc: usize) {
     thread::leave(thread);
 }
 
-/// Whether this thread holds the lock for writing is known to the lock alone; give it back as what was taken.
+/// Something happened at an object that is not a lock.
 pub unsafe fn happened(kind: EventKind, address: usize, object: u32, pc: usize) {
     let Some(thread) = thread::enter() else { return };
     let leaf = context::leaf(thread.tls, pc);

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
 use crate::tls::{self, Frame, Tls};
-use crate::{context, location, log, mapping, noise, shadow, sync};
+use crate::{context, errno, jumps, location, log, mapping, noise, shadow, sync};
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
 pub const FRAMES: usize = 1 << 18;
@@ -48,6 +48,7 @@ pub struct Thread {
     pub free_slots: u32,
     pub noise: noise::State,
     pub held: sync::Held,
+    pub jumps: jumps::Marks,
     /// Leaves of instructions outside their context's function, found before.
     pub distant: [DistantLeaf; DISTANT_LEAVES],
     pub cache: [CachedSlot; CACHED_SLOTS],
@@ -139,6 +140,7 @@ pub unsafe fn attach(origin: Origin) {
     if !log::is_active() || !(*tls).thread.is_null() || (*tls).busy != 0 {
         return;
     }
+    let _errno = errno::keep();
     (*tls).busy = 1;
     let id = if origin.id != 0 { Some(origin.id) } else { new_id() };
     let memory = mapping::reserve(size_of::<Thread>()).cast::<Thread>();
@@ -166,7 +168,7 @@ pub unsafe fn attach(origin: Origin) {
         // A new thread's stack may have been another's before.
         let [low, high] = (*record).stack;
         if origin.id != 0 && high > low {
-            crate::cells::forget(low as usize, high as usize);
+            crate::rebirth::forget(low as usize, high as usize);
         }
         (*tls).root = shadow::root();
     }
@@ -189,7 +191,7 @@ unsafe fn own_stack() -> [u64; 2] {
     [low as u64, low as u64 + size as u64]
 }
 
-/// The calling thread ends: its hooks do nothing from here on until it is attached again.
+/// The calling thread ends: its hooks do nothing from here on, whatever destructors may still run.
 pub unsafe fn detach() {
     let tls = tls::current();
     let memory = (*tls).thread;
@@ -201,21 +203,23 @@ pub unsafe fn detach() {
     if log::is_active() {
         log::emit_sync(thread, EventKind::ThreadEnd, 0, thread.id, 0, 0);
         log::give_back_chunk(thread);
+        // Set still if the thread was cancelled while it waited.
+        (*thread.record).waits_for = 0;
         AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
     }
     (*tls).root = core::ptr::null();
     (*tls).thread = null_mut();
     (*tls).owner_pair = 0;
-    libc::munmap(memory.cast(), size_of::<Thread>());
-    (*tls).busy = 0;
+    mapping::unmap(memory.cast(), size_of::<Thread>());
+    // `busy` stays: a thread that ended is not attached again.
 }
 
 /// In a forked child: the only thread goes on in the child's own file.
-pub unsafe fn continue_after_fork() {
-    let tls = tls::current();
-    if let Some(thread) = (*tls).thread.as_mut() {
-        (*thread.record).os_id = libc::syscall(libc::SYS_gettid) as u32;
-        thread.chunk_left = 0;
-        location::forget_cache(thread);
-    }
+pub unsafe fn restart(thread: &mut Thread) {
+    (*thread.record).os_id = libc::syscall(libc::SYS_gettid) as u32;
+    (*thread.record).free_slots = 0;
+    thread.free_slots = 0;
+    thread.chunk_left = 0;
+    location::forget_cache(thread);
+    sync::restart(thread);
 }

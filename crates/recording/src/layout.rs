@@ -257,9 +257,9 @@ pub struct Slot {
     pub read_tick: u64,
     /// Time of the last write.
     pub write_tick: u64,
-    /// Has it read since its last recorded read?
+    /// Has it read since its last recorded read? 1 if so, 2 if that was also later than its last write.
     pub reread: u32,
-    /// Has it written since its last recorded write?
+    /// Has it written since its last recorded write? 1 if so, 2 if that was also later than its last read.
     pub rewritten: u32,
     /// Leaves of reads already recorded in this turn, zero where empty.
     pub sites: [u32; SLOT_SITES],

@@ -312,11 +312,14 @@ fn close_open_turns(locations: &[Location], slots: &[Slot], events: &mut Vec<Thr
                 };
                 events.push(ThreadEvent { thread: slot.thread, kind, event });
             };
-            if slot.rewritten != 0 {
-                close(EventKind::LastWrite, slot.write, slot.write_tick);
-            }
-            if slot.reread != 0 {
-                close(EventKind::LastRead, slot.read, slot.read_tick);
+            let read = (slot.reread, EventKind::LastRead, slot.read, slot.read_tick);
+            let write = (slot.rewritten, EventKind::LastWrite, slot.write, slot.write_tick);
+            // The later one of two is marked; without a mark, the read belongs to the write that follows it.
+            let in_order = if read.0 > write.0 { [write, read] } else { [read, write] };
+            for (done, kind, leaf, tick) in in_order {
+                if done != 0 {
+                    close(kind, leaf, tick);
+                }
             }
         }
     }

@@ -84,6 +84,27 @@ pub unsafe extern "C" fn AnnotateRWLockDestroy(_: *const c_char, _: c_int, addre
     sync::destroyed(address);
 }
 
+// What the annotations' header asks before it uses them.
+#[unsafe(no_mangle)]
+pub extern "C" fn ThreadSanitizerQuery(_: *const c_char) -> *const c_char {
+    c"".as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn RunningOnValgrind() -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ValgrindSlowdown() -> f64 {
+    1.0
+}
+
+with_caller! {
+    WTFAnnotateHappensAfter => 3, annotate_happens_after;
+    WTFAnnotateHappensBefore => 3, annotate_happens_before;
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn AnnotateThreadName(_: *const c_char, _: c_int, name: *const c_char) {
     name_thread(name);
@@ -100,6 +121,7 @@ macro_rules! ignored {
 
 // Creation tells nothing that the first use does not; the time around a lock or signal is its own affair.
 ignored! {
+    WTFAnnotateBenignRaceSized(*const c_char, c_int, usize, usize, *const c_char);
     AnnotateRWLockCreate(*const c_char, c_int, usize);
     __tsan_mutex_create(usize, u32);
     __tsan_mutex_pre_lock(usize, u32);

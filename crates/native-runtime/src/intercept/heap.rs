@@ -7,9 +7,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use recording::flag;
 
-use crate::cells::{self, Kind, Touch};
+use crate::cells::{Kind, Touch};
 use crate::real::{real, with_caller};
-use crate::{access, context, log, shadow, thread};
+use crate::{access, context, log, rebirth, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
 const LARGE: usize = 64 << 10;
@@ -62,14 +62,15 @@ unsafe fn usable(block: usize) -> usize {
 
 /// A block was handed out: nobody has touched it yet.
 unsafe fn born(block: usize) -> usize {
-    if block != 0 && log::is_active() {
-        if let Some(thread) = thread::enter() {
-            let size = usable(block);
-            if size < LARGE {
-                cells::forget(block, block + size);
-            }
-            thread::leave(thread);
+    if block == 0 || !log::is_active() {
+        return block;
+    }
+    if let Some(thread) = thread::enter() {
+        let size = usable(block);
+        if size < LARGE {
+            rebirth::forget(block, block + size);
         }
+        thread::leave(thread);
     }
     block
 }
@@ -82,18 +83,22 @@ unsafe fn dying(block: usize, pc: usize) {
     let Some(thread) = thread::enter() else { return };
     let size = usable(block);
     if size >= LARGE {
-        cells::forget(block, block + size);
+        rebirth::forget(block, block + size);
     } else {
         let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf: context::leaf(thread.tls, pc) };
-        for word in (block..block + size).step_by(8) {
-            let line = shadow::line_if_mapped(word);
-            // Bytes that nobody touched have no history to end.
-            if !line.is_null() && (*line).owner != [0, 0] {
-                access::touch_range(thread, word, 8, touch);
-            }
-        }
+        touch_used_words(thread, block, block + size, touch);
     }
     thread::leave(thread);
+}
+
+/// Bytes that nobody touched have no history to go on with.
+unsafe fn touch_used_words(thread: &mut thread::Thread, start: usize, end: usize, touch: Touch) {
+    for word in (start..end).step_by(8) {
+        let line = shadow::line_if_mapped(word);
+        if !line.is_null() && (*line).owner != [0, 0] {
+            access::touch_range(thread, word, 8.min(end - word), touch);
+        }
+    }
 }
 
 unsafe extern "C" fn allocate(size: usize, _pc: usize) -> usize {
@@ -104,20 +109,40 @@ unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, _pc: usize) -> u
     born(real_or!(__libc_calloc, calloc(usize, usize) -> usize)(count, size))
 }
 
-/// Moved or not, what stays keeps its content but starts a new history: its old address may be another's now.
+/// A block that stays where it is keeps its history. One that has to grow is copied here rather than by the
+/// allocator: once that has moved it, the old one may be another thread's already, too late to record its end.
 unsafe extern "C" fn reallocate(block: usize, size: usize, pc: usize) -> usize {
-    let old = if block == 0 || !log::is_active() { 0 } else { usable(block) };
-    if size == 0 || block == 0 {
+    let resize = real_or!(__libc_realloc, realloc(usize, usize) -> usize);
+    if block == 0 || size == 0 || !log::is_active() {
         dying(block, pc);
-        return born(real_or!(__libc_realloc, realloc(usize, usize) -> usize)(block, size));
+        return born(resize(block, size));
     }
-    access::range(block, old.min(size), Kind::Read, 0, pc);
-    let new = real_or!(__libc_realloc, realloc(usize, usize) -> usize)(block, size);
-    if new != 0 && new != block {
-        // The old block is gone already: its bytes may be another thread's by now, so only their past is dropped.
-        born(new);
+    let old = usable(block);
+    if size > old && old < LARGE {
+        let new = allocate(size, pc);
+        if new != 0 {
+            keeping(block, old, pc);
+            super::memory::plain::copy(new, block, old);
+            release(block, pc);
+        }
+        return new;
     }
-    new
+    keeping(block, old.min(size), pc);
+    let new = resize(block, size);
+    if new == block || new == 0 { new } else { born(new) }
+}
+
+/// The first bytes of a block are about to be read, to be kept; large blocks lose their history, like freed ones.
+unsafe fn keeping(block: usize, bytes: usize, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let all = usable(block);
+    if all < LARGE {
+        let touch = Touch { kind: Kind::Read, flags: 0, leaf: context::leaf(thread.tls, pc) };
+        touch_used_words(thread, block, block + bytes, touch);
+    } else {
+        rebirth::forget(block, block + all);
+    }
+    thread::leave(thread);
 }
 
 unsafe extern "C" fn reallocate_array(block: usize, count: usize, size: usize, pc: usize) -> usize {

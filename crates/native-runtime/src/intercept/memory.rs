@@ -1,13 +1,13 @@
 //! Functions that copy, fill and compare memory.
 //!
 //! The recorder's own copies, which the compiler makes calls of, land here too: the thread is inside the
-//! recorder then, so they are just done.
+//! recorder then, so they are just done, as they are while the real functions cannot be looked up yet.
 
 use core::ffi::c_int;
 
 use crate::cells::Kind;
-use crate::real::with_caller;
-use crate::{access, thread};
+use crate::real::{real, with_caller};
+use crate::{access, start, thread};
 
 with_caller! {
     memcpy => 3, copy;
@@ -26,16 +26,22 @@ unsafe extern "C" fn copy(to: usize, from: usize, bytes: usize, pc: usize) -> us
         access::range(from, bytes, Kind::Read, 0, pc);
         access::range(to, bytes, Kind::Write, 0, pc);
     }
-    plain::copy(to, from, bytes);
-    to
+    if thread::is_inside() || !start::ready() {
+        plain::copy(to, from, bytes);
+        return to;
+    }
+    real!(memmove(usize, usize, usize) -> usize)(to, from, bytes)
 }
 
 unsafe extern "C" fn fill(to: usize, byte: c_int, bytes: usize, pc: usize) -> usize {
     if !thread::is_inside() {
         access::range(to, bytes, Kind::Write, 0, pc);
     }
-    plain::fill(to, byte as u8, bytes);
-    to
+    if thread::is_inside() || !start::ready() {
+        plain::fill(to, byte as u8, bytes);
+        return to;
+    }
+    real!(memset(usize, c_int, usize) -> usize)(to, byte, bytes)
 }
 
 unsafe extern "C" fn checked_copy(to: usize, from: usize, bytes: usize, room: usize, pc: usize) -> usize {

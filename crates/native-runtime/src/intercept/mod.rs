@@ -3,8 +3,10 @@
 
 mod condition;
 mod heap;
+mod jumps;
 mod memory;
 mod mutex;
+mod pages;
 mod rwlock;
 mod semaphore;
 mod threads;

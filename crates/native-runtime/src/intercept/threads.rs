@@ -34,7 +34,7 @@ unsafe extern "C" fn create(
     let result = start(handle, attributes, run as *const () as usize, id as usize);
     if result == 0 {
         let record: *mut ThreadRecord = mapping::record(RegionId::Threads, id);
-        (*record).handle = *handle as u64;
+        (*record).handle = *handle;
         sync::disturb();
     }
     result
@@ -73,7 +73,7 @@ unsafe fn joined(handle: libc::pthread_t, pc: usize, join: impl FnOnce() -> c_in
         return join();
     }
     // Looked up before: afterwards the handle may belong to a new thread.
-    let id = sync::thread_with_handle(handle as u64);
+    let id = sync::thread_with_handle(handle);
     sync::before_waiting(EventKind::ThreadJoin, id as usize, pc);
     let result = join();
     sync::after_waiting();

@@ -1,0 +1,237 @@
+//! Memory that is given another life is a new location.
+
+use crate::kit::{c, cpp};
+
+#[test]
+fn freed_and_reused_memory_is_new() {
+    let program = c(r#"
+int *volatile block;
+THREAD(first) {
+    *block = 1; //@first
+    return NULL;
+}
+THREAD(second) {
+    *block = 2; //@second
+    return NULL;
+}
+int main(void) {
+    int *old = block = malloc(4);
+    in_thread(first);
+    free(block); //@free
+    block = malloc(4);
+    CHECK(block == old);
+    in_thread(second);
+    return *block != 2; //@main
+}
+"#);
+    assert_eq!(
+        program.record().heap(),
+        "+0:4 first w@first | main W@free\n\
+         +0:4 second w@second | main R@main"
+    );
+}
+
+#[test]
+fn use_after_free_follows_the_free() {
+    let program = c(r#"
+volatile int *volatile block;
+volatile int sink;
+THREAD(user) {
+    sink = *block; //@use
+    return NULL;
+}
+int main(void) {
+    block = malloc(4);
+    *block = 1; //@init
+    free((void *)block); //@free
+    in_thread(user);
+    return 0;
+}
+"#);
+    assert_eq!(program.record().heap(), "+0:4 main w@free | user R@use");
+}
+
+#[test]
+fn deletion_is_seen_in_the_destructor_that_ends_in_it() {
+    let program = cpp(r#"
+struct Object { virtual ~Object() {} volatile int value = 1; }; //@class
+Object *volatile object;
+volatile int sink;
+__attribute__((noinline)) static void destroy() {
+    delete object;
+}
+THREAD(user) {
+    sink = object->value; //@use
+    return NULL;
+}
+int main() {
+    object = new Object;
+    destroy();
+    in_thread(user);
+    return 0;
+}
+"#);
+    let process = program.record();
+    assert_eq!(process.heap(), "+0:4 main w@class | user R@use");
+    let (location, _) =
+        process.lasting_locations().find(|(id, _)| process.accesses(*id).count() == 2).expect("one");
+    let leaf = process.accesses(location).next().expect("the deletion").event.leaf;
+    assert_eq!(process.stack(leaf), "Object::~Object < destroy < main");
+}
+
+#[test]
+fn a_block_that_moves_is_freed_and_one_that_stays_is_not() {
+    let program = c(r#"
+volatile int *volatile block;
+volatile int sink;
+THREAD(worker) {
+    sink = *block; //@stayed
+    return NULL;
+}
+THREAD(late) {
+    sink = *block; //@moved
+    return NULL;
+}
+int main(void) {
+    volatile int *old = block = malloc(64);
+    *block = 1; //@init
+    block = realloc((void *)block, 32); //@shrink
+    CHECK(block == old);
+    in_thread(worker);
+    void *fence = malloc(64);
+    int *new = realloc((void *)block, 4096); //@grow
+    CHECK(new != old && *new == 1);
+    in_thread(late);
+    free(fence);
+    free(new);
+    return 0;
+}
+"#);
+    assert_eq!(
+        program.record().heap(),
+        "+0:4 main r@shrink w@init | worker R@stayed | main R@grow W@grow | late R@moved"
+    );
+}
+
+#[test]
+fn content_survives_reallocation() {
+    let program = c(r#"
+int main(void) {
+    for (volatile size_t from = 0; from < 300000; from = from * 3 + 1)
+        for (volatile size_t to = 1; to < 300000; to = to * 4 + 1) {
+            unsigned char *bytes = malloc(from);
+            for (size_t i = 0; i < from; i++)
+                bytes[i] = i * 7;
+            bytes = realloc(bytes, to);
+            for (size_t i = 0; i < (from < to ? from : to); i++)
+                CHECK(bytes[i] == (unsigned char)(i * 7));
+            free(bytes);
+        }
+    errno = 0;
+    volatile size_t huge = SIZE_MAX / 4;
+    char *kept = malloc(16);
+    strcpy(kept, "kept");
+    CHECK(realloc(kept, huge) == NULL && errno == ENOMEM);
+    CHECK(strcmp(kept, "kept") == 0);
+    CHECK(reallocarray(kept, huge, 16) == NULL && errno == ENOMEM);
+    free(kept);
+    kept = realloc(NULL, 10);
+    CHECK(kept != NULL);
+    CHECK(realloc(kept, 0) == NULL);
+    void *aligned;
+    CHECK(posix_memalign(&aligned, 4096, 100) == 0 && (uintptr_t)aligned % 4096 == 0);
+    free(aligned);
+    return 0;
+}
+"#);
+    program.run_well();
+}
+
+#[test]
+fn large_blocks_that_are_reused_are_new() {
+    let program = c(r#"
+volatile char *volatile block;
+volatile char sink;
+THREAD(worker) {
+    block[70000] = 1; //@worker
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 3; i++) {
+        block = malloc(100000);
+        block[70000] = 0; //@init
+        in_thread(worker);
+        free((void *)block);
+    }
+    return 0;
+}
+"#);
+    let line = |number: &str| format!("main w@init | worker{number} W@worker");
+    let heap = program.record().heap();
+    let histories: Vec<&str> =
+        heap.lines().filter_map(|line| line.split_once(' ')).map(|(_, turns)| turns).collect();
+    assert_eq!(histories, [line(""), line("2"), line("3")]);
+}
+
+#[test]
+fn an_ended_threads_stack_is_new_to_the_next() {
+    let program = c(r#"
+volatile int *volatile pointer;
+volatile uintptr_t addresses[2];
+static void lend(volatile int *local) {
+    pointer = local;
+    addresses[addresses[0] != 0] = (uintptr_t)local;
+}
+THREAD(user) {
+    (*pointer)++; //@user
+    return NULL;
+}
+THREAD(owner) {
+    volatile int local = 1; //@owner
+    lend(&local);
+    in_thread(user);
+    return NULL;
+}
+int main(void) {
+    in_thread(owner);
+    in_thread(owner);
+    CHECK(addresses[0] == addresses[1]);
+    return 0;
+}
+"#);
+    let process = program.record();
+    let histories: Vec<String> = process
+        .lasting_locations()
+        .filter(|(_, location)| process.recording.module_of_data(location.address).is_none())
+        .map(|(id, _)| {
+            process.accesses(id).map(|event| process.thread(event.actor())).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(histories, ["owner user user", "owner2 user2 user2"]);
+}
+
+#[test]
+fn unmapped_memory_that_is_mapped_again_is_new() {
+    let program = c(r#"
+volatile int *volatile page;
+THREAD(worker) {
+    *page = 2; //@worker
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 2; i++) {
+        void *wanted = (void *)0x200000000000;
+        page = mmap(wanted, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        CHECK(page == wanted);
+        *page = 1; //@init
+        in_thread(worker);
+        munmap((void *)page, 4096);
+    }
+    return 0;
+}
+"#);
+    assert_eq!(
+        program.record().heap(),
+        "+0:4 main w@init | worker W@worker\n+0:4 main w@init | worker2 W@worker"
+    );
+}

@@ -1,0 +1,15 @@
+//! The recorder inside real programs: each test compiles one with gcc, runs it and reads what was recorded.
+
+mod atomics;
+mod endings;
+mod history;
+mod interface;
+mod kit;
+mod lifetimes;
+mod noise;
+mod processes;
+mod ranges;
+mod stacks;
+mod surroundings;
+mod synchronization;
+mod turns;

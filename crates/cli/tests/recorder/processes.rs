@@ -1,0 +1,376 @@
+//! Forks, other programs, many threads, and every way to link.
+
+use std::fs;
+use std::process::Command;
+
+use recording::EventKind;
+
+use crate::kit::{Compiler, Link, c};
+
+#[test]
+fn a_forked_child_has_its_own_recording() {
+    let program = c(r#"
+volatile int x;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+THREAD(worker) {
+    x++; //@worker
+    return NULL;
+}
+THREAD(child_worker) {
+    x += 10; //@child-worker
+    return NULL;
+}
+int main(void) {
+    x = 1; //@init
+    in_thread(worker);
+    pthread_mutex_lock(&lock); //@lock
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(x == 2); //@child
+        in_thread(child_worker);
+        CHECK(x == 12); //@child-end
+        exit(7);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
+    in_thread(worker);
+    return x != 3; //@parent-end
+}
+"#);
+    let processes = program.run_well().processes();
+    let [parent, child] = &processes[..] else { panic!("{} recordings", processes.len()) };
+    parent.expect_whole();
+    child.expect_whole();
+    assert_eq!(child.recording.header.parent_pid, parent.recording.header.pid);
+    assert_eq!(
+        parent.history("x"),
+        "main w@init | worker R@worker W@worker | worker2 R@worker W@worker | main R@parent-end"
+    );
+    assert_eq!(
+        child.history("x"),
+        "main r@child | child_worker R@child-worker W@child-worker | main R@child-end"
+    );
+    let last = child.recording.events.iter().rfind(|event| event.kind == EventKind::Read).expect("a read");
+    assert_eq!(child.locks(last.event.other), "lock@lock", "taken before the fork, held after it");
+}
+
+#[test]
+fn forks_from_busy_threads_do_not_hang() {
+    let program = c(r#"
+volatile long shared[512];
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int stop;
+__attribute__((noinline)) static long recurse(int n) {
+    shared[n % 512]++;
+    return n == 0 ? 0 : recurse(n - 1) + 1;
+}
+static void *work(void *argument) {
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        for (int i = 0; i < 50; i++)
+            recurse(i);
+        pthread_mutex_lock(&lock);
+        shared[0]++;
+        pthread_mutex_unlock(&lock);
+        free(malloc(64));
+    }
+    return argument;
+}
+static void *forker(void *argument) {
+    for (int i = 0; i < 10; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            recurse(200);
+            _exit(3);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
+    }
+    return argument;
+}
+int main(void) {
+    pthread_t workers[2] = {start(work, NULL), start(work, NULL)};
+    pthread_t forkers[2] = {start(forker, NULL), start(forker, NULL)};
+    for (int i = 0; i < 2; i++)
+        pthread_join(forkers[i], NULL);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(workers[i], NULL);
+    return 0;
+}
+"#)
+    .plan("seed=1,noise=off,budget=1000000");
+    let finished = program.run_well();
+    assert_eq!(finished.recordings.len(), 21);
+    assert!(finished.recordings.iter().all(|recording| recording.header.fault == 0));
+}
+
+#[test]
+fn other_programs_started_any_way_are_recorded_apart() {
+    let program = c(r#"
+#include <spawn.h>
+extern char **environ;
+volatile int x;
+THREAD(worker) {
+    x++; //@worker
+    return NULL;
+}
+static void expect_five(pid_t child) {
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 5);
+}
+int main(int argc, char **argv) {
+    x = 1; //@init
+    in_thread(worker);
+    if (argc > 1)
+        return 5;
+    char *arguments[] = {argv[0], "child", NULL};
+    pid_t child;
+    CHECK(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ) == 0);
+    expect_five(child);
+    child = vfork();
+    if (child == 0) {
+        execv("/proc/self/exe", arguments);
+        _exit(1);
+    }
+    expect_five(child);
+    CHECK(WEXITSTATUS(system("exit 6")) == 6);
+    in_thread(worker);
+    return x != 3;
+}
+"#);
+    let processes = program.run_well().processes();
+    assert_eq!(processes.len(), 3);
+    let histories: Vec<String> = processes.iter().map(|process| process.history("x")).collect();
+    let once = "main w@init | worker R@worker W@worker";
+    assert!(histories[0].starts_with(once) && histories[0].contains("worker2"), "{histories:?}");
+    assert_eq!(histories[1..], [once, once]);
+}
+
+#[test]
+fn a_thousand_threads_at_a_time() {
+    let program = c(r#"
+#define N 1000
+int arrived;
+volatile int x;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_barrier_t barrier;
+THREAD(worker) {
+    pthread_barrier_wait(&barrier);
+    pthread_mutex_lock(&lock);
+    x++;
+    pthread_mutex_unlock(&lock);
+    __atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+int main(void) {
+    static pthread_t threads[N];
+    pthread_barrier_init(&barrier, NULL, N);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 10);
+    for (int i = 0; i < N; i++)
+        CHECK(pthread_create(&threads[i], &attributes, worker, NULL) == 0);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    return x != N || arrived != N;
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    assert_eq!(process.recording.threads.len(), 1002, "and the unused first one");
+}
+
+#[test]
+fn twenty_thousand_short_lived_threads() {
+    let program = c(r#"
+volatile int x;
+THREAD(worker) {
+    x++;
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 20000; i++)
+        in_thread(worker);
+    return x != 20000;
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    let recording = &process.recording;
+    assert_eq!(recording.threads.iter().filter(|thread| thread.ended == 1).count(), 20_000);
+    // Chunks of ended threads are used on: a few events each, not a chunk each.
+    let events = recording.header.regions[recording::RegionId::Chunks as usize].used;
+    assert!(events < 20_000 * 400, "{events} bytes of events");
+}
+
+const ONE_HANDOVER: &str = r#"
+volatile int x;
+THREAD(worker) {
+    x++; //@worker
+    return NULL;
+}
+int main(void) {
+    x = 1; //@init
+    in_thread(worker);
+    return x != 2; //@end
+}
+"#;
+const HANDED_OVER: &str = "main w@init | worker R@worker W@worker | main R@end";
+
+#[test]
+fn every_way_to_link() {
+    for link in [Link::Shared, Link::Static] {
+        for flags in ["-fPIE -pie", "-fno-pie -no-pie", "-O0", "-O3"] {
+            let program = Compiler::c().link(link).flags(flags).program(ONE_HANDOVER);
+            let process = program.record();
+            process.expect_whole();
+            assert_eq!(process.history("x"), HANDED_OVER, "{flags}");
+        }
+    }
+}
+
+#[test]
+fn a_stripped_program_is_recorded_with_addresses() {
+    let program = c(ONE_HANDOVER);
+    let status = Command::new("strip").arg(&program.path).status().expect("strip runs");
+    assert!(status.success());
+    let process = program.record();
+    process.expect_whole();
+    let shared: Vec<_> = process.lasting_locations().collect();
+    assert_eq!(shared.len(), 1);
+    let in_program = |address: u64| {
+        process.recording.module_of_code(address).map(|module| &process.recording.modules[module].path)
+            == Some(&program.path.to_string_lossy().into_owned())
+    };
+    for event in process.accesses(shared[0].0) {
+        let (_, address) = process.recording.resolve_leaf(event.event.leaf).expect("a known leaf");
+        assert!(in_program(address));
+    }
+}
+
+const LIBRARY: &str = r#"
+volatile int x;
+THREAD(library_worker) {
+    x++;
+    return NULL;
+}
+int use(void) {
+    x = 1;
+    in_thread(library_worker);
+    return x;
+}
+"#;
+
+#[test]
+fn an_instrumented_library_opened_at_run_time() {
+    let program = c(r#"
+#include <dlfcn.h>
+int main(void) {
+    for (int i = 0; i < 2; i++) {
+        void *library = dlopen("./library.so", RTLD_NOW);
+        CHECK(library != NULL);
+        int (*use)(void) = (int (*)(void))dlsym(library, "use");
+        CHECK(use() == 2);
+        dlclose(library);
+    }
+    return 0;
+}
+"#);
+    let library = program.folder().join("library.so");
+    Compiler::c().flags("-shared -fPIC").build(LIBRARY, program.folder(), &library, &[]);
+    let process = program.record();
+    process.expect_whole();
+    let in_library = process.recording.modules.iter().any(|module| module.path.ends_with("library.so"));
+    assert!(in_library, "the library is among the modules");
+    let workers = (1..process.recording.threads.len() as u32).map(|id| process.thread(id));
+    assert_eq!(workers.collect::<Vec<_>>(), ["main", "library_worker", "library_worker2"]);
+    assert!(process.lasting_locations().count() >= 1, "x was shared");
+}
+
+#[test]
+fn the_recorder_inside_the_program_serves_its_instrumented_libraries() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let library = folder.path().join("library.so");
+    Compiler::c().flags("-shared -fPIC -Wl,-soname,library.so").build(LIBRARY, folder.path(), &library, &[]);
+    let source = "int use(void); int main(void) { return use() != 2; }";
+    let mut program =
+        Compiler::c().link(Link::Static).flags("-Wl,-rpath,$ORIGIN").program("int main(void){return 0;}");
+    let linked = folder.path().join("program");
+    Compiler::c().link(Link::Static).flags("-Wl,-rpath,$ORIGIN").build(
+        source,
+        folder.path(),
+        &linked,
+        &[&library],
+    );
+    // The library itself asks for gcc's runtime by name; it finds the recorder's shared form, which must give
+    // way to the one inside the program.
+    program.path = linked;
+    let finished = program.run_well();
+    assert_eq!(finished.recordings.len(), 1, "one recorder at work, not two");
+    let recording = &finished.recordings[0];
+    assert_eq!(recording.threads.len(), 3);
+    assert!(recording.locations.len() > 1, "the library's accesses were recorded");
+}
+
+#[test]
+fn a_program_with_an_allocator_of_its_own() {
+    const SOURCE: &str = r#"
+static char arena[1 << 20] __attribute__((aligned(16)));
+static size_t used;
+int allocations;
+__attribute__((no_sanitize("thread"))) void *malloc(size_t size) {
+    size_t place = __atomic_fetch_add(&used, (size + 31) & ~(size_t)15, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
+    if (place + size + 16 > sizeof arena)
+        return NULL;
+    *(size_t *)(arena + place) = size;
+    return arena + place + 16;
+}
+__attribute__((no_sanitize("thread"))) void free(void *block) { (void)block; }
+__attribute__((no_sanitize("thread"))) void *calloc(size_t count, size_t size) {
+    return malloc(count * size); // The arena starts out as zeros and is never reused.
+}
+__attribute__((no_sanitize("thread"))) void *realloc(void *block, size_t size) {
+    char *new = malloc(size);
+    for (size_t i = 0; block && new && i < ((size_t *)block)[-2] && i < size; i++)
+        new[i] = ((char *)block)[i];
+    return new;
+}
+volatile int *volatile x;
+THREAD(worker) {
+    (*x)++; //@worker
+    return NULL;
+}
+int main(void) {
+    x = malloc(4);
+    CHECK((char *)x > arena && (char *)x < arena + sizeof arena);
+    *x = 1; //@init
+    in_thread(worker);
+    CHECK(*x == 2);
+    free((void *)x);
+    return 0;
+}
+"#;
+    for link in [Link::Shared, Link::Static] {
+        let program = Compiler::c().link(link).flags("-fno-builtin").program(SOURCE);
+        let process = program.record();
+        process.expect_whole();
+        let history = process.history("arena");
+        assert!(history.contains("main w@init | worker R@worker W@worker"), "{history}");
+    }
+}
+
+#[test]
+fn without_the_runner_the_program_just_runs() {
+    let program = c(ONE_HANDOVER);
+    let output = Command::new(&program.path)
+        .env("LD_LIBRARY_PATH", crate::kit::RECORDERS)
+        .env_remove("UNSNARL_DIR")
+        .current_dir(program.folder())
+        .output()
+        .expect("the program starts");
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty() && output.stdout.is_empty());
+    let files: Vec<_> = fs::read_dir(program.folder()).expect("its folder").collect();
+    assert_eq!(files.len(), 2, "source and program: {files:?}");
+}

@@ -1,0 +1,163 @@
+//! Which bytes an access concerns, exactly: neighbours never share a history.
+
+use crate::kit::{Compiler, c};
+
+/// The body runs in `first` and then, with its own statements, in `second`; what became of `x` is compared.
+fn check(declarations: &str, first: &str, second: &str, expected: &str) {
+    let program = c(&format!(
+        "{declarations}\nTHREAD(first) {{\n{first}\nreturn NULL;\n}}\nTHREAD(second) {{\n{second}\nreturn NULL;\n}}\n\
+         int main(void) {{ in_thread(first); in_thread(second); return 0; }}\n"
+    ));
+    let process = program.record();
+    process.expect_whole();
+    assert_eq!(process.history("x"), expected, "{declarations} {first} {second}");
+}
+
+#[test]
+fn chars_next_to_each_other() {
+    let x = "volatile char x[8];";
+    check(x, "x[0] = 1; //@a", "x[1] = 2; //@b", "");
+    check(x, "x[0] = 1; //@a\nx[1] = 1; //@b", "x[1] = 2; //@c", "+1:1 first w@b | second W@c");
+    check(
+        x,
+        "for (int i = 0; i < 8; i++)\nx[i] = 1; //@loop",
+        "x[3] = 2; //@c\nx[4] = 2; //@d",
+        "+3:1 first w@loop | second W@c\n+4:1 first w@loop | second W@d",
+    );
+}
+
+#[test]
+fn shorts() {
+    let x = "volatile short x[4];";
+    check(x, "x[0] = 1; //@a\nx[1] = 1; //@b", "x[2] = 2;", "");
+    check(x, "x[0] = 1; //@a\nx[1] = 1; //@b", "x[1]++; //@c", "+2:2 first w@b | second R@c W@c");
+}
+
+#[test]
+fn one_half_read_and_the_other_written() {
+    let x = "volatile union { short s[2]; int i; } x; volatile int sink;";
+    check(
+        x,
+        "sink = x.s[0]; //@read\nx.s[1] = 1; //@write",
+        "x.i = 2; //@both",
+        "+0:2 first r@read | second W@both\n+2:2 first w@write | second W@both",
+    );
+}
+
+#[test]
+fn bitfields_share_the_bytes_that_the_compiler_accesses() {
+    let x = "struct { unsigned a : 3; unsigned b : 5; unsigned char c; } x;";
+    check(x, "x.a = 1; //@a", "x.c = 1; //@c", "");
+    check(x, "x.a = 1; //@a", "x.b = 1; //@b", "+0:1 first w@a | second W@b");
+}
+
+#[test]
+fn unaligned_ints_reach_across_words() {
+    let x = "struct __attribute__((packed)) { char pad[6]; volatile int i; char tail[6]; } x __attribute__((aligned(8)));";
+    check(x, "x.i = 1; //@a", "x.i = 2; //@b", "+6:2 first w@a | second W@b\n+8:2 first w@a | second W@b");
+    check(x, "x.i = 1; //@a", "x.pad[5] = 2; x.tail[0] = 2; //@b", "");
+    check(x, "x.i = 1; //@a", "((volatile char *)&x)[7] = 2; //@b", "+7:1 first w@a | second W@b");
+}
+
+#[test]
+fn a_larger_access_joins_and_a_smaller_one_cuts() {
+    let x = "volatile union { long l; int i[2]; } x;";
+    check(
+        x,
+        "x.i[0] = 1; //@a\nx.i[1] = 1; //@b",
+        "x.l = 2; //@c",
+        "+0:4 first w@a | second W@c\n+4:4 first w@b | second W@c",
+    );
+    check(
+        x,
+        "x.l = 1; //@a",
+        "x.l = 2; //@b\nx.i[1] = 3; //@c",
+        // The whole was shared before it was cut: both pieces have that history.
+        "+0:4 first w@a | second W@b\n+4:4 first w@a | second W@b W@c",
+    );
+}
+
+#[test]
+fn a_cut_location_keeps_the_last_accesses_of_open_turns() {
+    let x = "volatile union { long l; int i[2]; } x;";
+    check(
+        x,
+        "x.l = 1; //@a",
+        "x.l = 2; //@b\nx.l = 3; //@c\nx.i[0] = 4; //@d",
+        "+0:4 first w@a | second W@b w@c W@d\n+4:4 first w@a | second W@b w@c",
+    );
+}
+
+#[test]
+fn sixteen_byte_accesses_are_two_words() {
+    let x = "#include <emmintrin.h>\nvolatile __m128i x; volatile long sink;";
+    check(
+        x,
+        "x = _mm_set1_epi32(1); //@a",
+        "x = _mm_set1_epi32(2); //@b\nsink = ((volatile long *)&x)[1]; //@c",
+        "+0:8 first w@a | second W@b\n+8:8 first w@a | second W@b R@c",
+    );
+}
+
+#[test]
+fn memory_functions_touch_their_range_and_no_more() {
+    let x = "char x[32]; char y[32]; volatile int n = 10;";
+    check(
+        x,
+        "memset(x + 3, 1, n); //@set",
+        "x[2] = 1; x[13] = 1;\nx[12] = 2; //@in",
+        "+12:1 first w@set | second W@in",
+    );
+    check(x, "memset(x, 1, n); //@set", "memcpy(y, x + 8, n); //@copy", "+8:2 first w@set | second R@copy");
+    check(
+        x,
+        "memset(x, 1, n); //@set",
+        "memmove(x + 1, x, n - 1); //@move",
+        "+0:1 first w@set | second R@move\n+1:7 first w@set | second R@move W@move\n\
+         +8:1 first w@set | second R@move W@move\n+9:1 first w@set | second W@move",
+    );
+}
+
+#[test]
+fn memory_functions_do_their_work() {
+    let program = c(r#"
+int main(void) {
+    for (volatile int size = 0; size < 200; size++)
+        for (volatile int distance = -20; distance <= 20; distance++) {
+            unsigned char bytes[256], expected[256];
+            for (int i = 0; i < 256; i++)
+                bytes[i] = expected[i] = i;
+            for (int i = 0; i < size; i++)
+                expected[25 + distance + i] = 25 + i;
+            CHECK(memmove(bytes + 25 + distance, bytes + 25, size) == bytes + 25 + distance);
+            for (int i = 0; i < 256; i++)
+                CHECK(bytes[i] == expected[i]);
+            memset(bytes + 7, 0xab, size);
+            for (int i = 0; i < 256; i++)
+                CHECK(bytes[i] == (i >= 7 && i < 7 + size ? 0xab : expected[i]));
+            memcpy(bytes, expected, size);
+            for (int i = 0; i < size; i++)
+                CHECK(bytes[i] == expected[i]);
+        }
+    return 0;
+}
+"#);
+    program.run_well();
+    // The checking forms as well: these buffers' sizes are known to the compiler.
+    let fortified = Compiler::c().flags("-O2 -D_FORTIFY_SOURCE=2").program(
+        r#"
+char target[16];
+int main(int argc, char **argv) {
+    memset(target, 'x', argc * 16);
+    memcpy(target, "0123456789abcdef", argc * 16);
+    memmove(target + 1, target, argc * 15);
+    CHECK(memcmp(target, "00123456789abcde", 16) == 0);
+    memcpy(target, argv[0], argc * 17);
+    return 0;
+}
+"#,
+    );
+    let finished = fortified.run();
+    finished.expect_signal(libc::SIGABRT);
+    assert!(finished.stderr().contains("buffer overflow detected"), "{}", finished.stderr());
+}

@@ -1,0 +1,295 @@
+//! What a turn keeps, and what leaves no record.
+
+use recording::EventKind;
+
+use crate::kit::c;
+
+#[test]
+fn last_access_of_a_long_stretch_is_the_one_handed_over() {
+    let program = c(r#"
+volatile int counter;
+__attribute__((noinline)) static void first_stretch(void) {
+    for (int i = 0; i < 100000; i++)
+        counter++; //@first
+}
+__attribute__((noinline)) static void last_stretch(void) {
+    for (int i = 0; i < 100000; i++)
+        counter += 2; //@last
+}
+__attribute__((noinline)) static void both(void) {
+    first_stretch();
+    last_stretch();
+}
+THREAD(reader) {
+    CHECK(counter == 300000); //@check
+    return NULL;
+}
+THREAD(writer) {
+    both();
+    return NULL;
+}
+int main(void) {
+    both();
+    in_thread(reader);
+    in_thread(writer);
+    return counter != 600000; //@end
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    assert_eq!(
+        process.history("counter"),
+        // The first read after the turn's first write is recorded like a new site.
+        "main r@last w@last | reader R@check | writer R@first W@first R@first R@last r@last w@last | main R@end"
+    );
+    assert_eq!(
+        process.stacks("counter"),
+        "last: last_stretch < both < main\n\
+         check: reader\n\
+         first: first_stretch < both < writer\n\
+         last: last_stretch < both < writer\n\
+         end: main"
+    );
+}
+
+#[test]
+fn reads_are_recorded_once_per_site_and_the_last_one_again() {
+    let program = c(r#"
+volatile int shared;
+volatile int sink;
+THREAD(reader) {
+    for (int i = 0; i < 1000; i++) {
+        sink = shared; //@a
+        sink = shared; //@b
+    }
+    sink = shared; //@c
+    sink = shared; //@a-again
+    sink = shared; //@d
+    for (int i = 0; i < 1000; i++)
+        sink = shared; //@e
+    return NULL;
+}
+int main(void) {
+    shared = 1; //@init
+    in_thread(reader);
+    shared = 2; //@after
+    return 0;
+}
+"#);
+    assert_eq!(
+        program.record().history("shared"),
+        "main w@init | reader R@a R@b R@c R@a-again R@d R@e r@e | main W@after"
+    );
+}
+
+#[test]
+fn many_reading_sites_in_turn_do_not_grow_the_recording() {
+    let program = c(r#"
+volatile int shared;
+volatile int sink;
+#define READ sink = shared
+THREAD(reader) {
+    for (int i = 0; i < 20000; i++) {
+        READ; READ; READ; READ; READ; READ; READ; READ; READ; READ; //@ten
+    }
+    return NULL;
+}
+int main(void) {
+    shared = 1; //@init
+    in_thread(reader);
+    shared = 2; //@after
+    return 0;
+}
+"#);
+    let process = program.record();
+    let reads = process.history("shared").matches("R@ten").count();
+    assert_eq!(reads, 10, "each of the ten sites once");
+}
+
+#[test]
+fn alternating_readers_do_not_grow_the_recording() {
+    let program = c(r#"
+#define ROUNDS 100000
+volatile int shared;
+volatile long seen[16];
+_Atomic int turn;
+static void read_in_turn(int me) {
+    for (int i = 0; i < ROUNDS; i++) {
+        while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
+            sched_yield();
+        seen[me * 8] += shared; //@read
+        __atomic_store_n(&turn, !me, __ATOMIC_RELEASE);
+    }
+}
+THREAD(even) { read_in_turn(0); return NULL; }
+THREAD(odd) { read_in_turn(1); return NULL; }
+int main(void) {
+    shared = 1; //@init
+    pthread_t threads[] = {start(even, NULL), start(odd, NULL)};
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    shared = 2; //@after
+    return seen[0] != ROUNDS || seen[8] != ROUNDS;
+}
+"#)
+    .plan("seed=1,noise=off,budget=1000000000");
+    let process = program.record();
+    let history = process.history("shared");
+    assert_eq!(history.matches("R@read").count(), 2, "{history}");
+    assert_eq!(history.matches("r@read").count(), 2, "{history}");
+    assert!(history.ends_with("| main W@after"), "{history}");
+}
+
+#[test]
+fn lock_protected_increments_are_turns_of_read_and_write() {
+    let program = c(r#"
+volatile int counter;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+sem_t go[2];
+static void steps(int me) {
+    for (int i = 0; i < 3; i++) {
+        sem_wait(&go[me]);
+        pthread_mutex_lock(&lock);
+        counter++; //@increment
+        pthread_mutex_unlock(&lock);
+        sem_post(&go[!me]);
+    }
+}
+THREAD(ping) { steps(0); return NULL; }
+THREAD(pong) { steps(1); return NULL; }
+int main(void) {
+    sem_init(&go[0], 0, 1);
+    sem_init(&go[1], 0, 0);
+    pthread_t threads[] = {start(ping, NULL), start(pong, NULL)};
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return counter != 6; //@end
+}
+"#);
+    let turn = |thread: &str| format!("{thread} R@increment W@increment");
+    let expected = format!(
+        "ping r@increment w@increment | {} | {} | {} | {} | {} | main R@end",
+        turn("pong"),
+        turn("ping"),
+        turn("pong"),
+        turn("ping"),
+        turn("pong")
+    );
+    assert_eq!(program.record().history("counter"), expected);
+}
+
+#[test]
+fn last_read_and_last_write_keep_their_order() {
+    let program = c(r#"
+volatile int x, y, sink;
+THREAD(worker) {
+    for (int i = 0; i < 10; i++) {
+        x = i; //@write
+        sink = x; //@read
+        y++; //@increment
+    }
+    return NULL;
+}
+int main(void) {
+    x = y = -1; //@init
+    in_thread(worker);
+    x = y = -2; //@after
+    return 0;
+}
+"#);
+    let process = program.record();
+    assert_eq!(process.history("x"), "main w@init | worker W@write R@read w@write r@read | main W@after");
+    assert_eq!(
+        process.history("y"),
+        "main w@init | worker R@increment W@increment R@increment r@increment w@increment | main W@after"
+    );
+}
+
+#[test]
+fn values_are_those_before_the_access() {
+    let program = c(r#"
+volatile int shared = 7;
+THREAD(writer) {
+    shared = 8; //@write
+    return NULL;
+}
+int main(void) {
+    shared = 7; //@init
+    in_thread(writer);
+    return shared != 8; //@read
+}
+"#);
+    let process = program.record();
+    let (location, _) = process
+        .lasting_locations()
+        .find(|(_, location)| location.address == process.address("shared"))
+        .expect("it is shared");
+    let values: Vec<_> = process
+        .accesses(location)
+        .filter(|event| event.event.flags & recording::flag::VALUE != 0)
+        .map(|event| (event.kind, event.event.value))
+        .collect();
+    assert_eq!(values, [(EventKind::Write, 7), (EventKind::Read, 8)]);
+}
+
+#[test]
+fn over_budget_the_newest_turn_is_kept_and_the_gap_marked() {
+    let program = c(r#"
+volatile int shared;
+THREAD(worker) {
+    shared++; //@early
+    return NULL;
+}
+THREAD(last) {
+    shared++; //@newest
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 600; i++) {
+        shared++;
+        in_thread(worker);
+    }
+    in_thread(last);
+    return shared != 1201 ? 1 : 0;
+}
+"#)
+    .plan("seed=1,noise=off,budget=16384");
+    let finished = program.run();
+    finished.expect_success();
+    let process = finished.only_process();
+    assert!(process.recording.header.thinned > 0);
+    let gaps = process.recording.events.iter().filter(|event| event.kind == EventKind::Gap).count();
+    assert_eq!(gaps, 1, "once per location");
+    // Main's last read of it is the newest access; it was never recorded when it happened.
+    let history = process.history("shared");
+    assert!(history.ends_with("| main r@program.c:17"), "{history}");
+}
+
+#[test]
+fn a_lock_that_changes_hands_for_ever_stays_within_the_budget() {
+    let program = c(r#"
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int turn;
+static void alternate(int me) {
+    for (int i = 0; i < 5000; i++) {
+        while (__atomic_load_n(&turn, __ATOMIC_ACQUIRE) != me)
+            sched_yield();
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+        __atomic_store_n(&turn, !me, __ATOMIC_RELEASE);
+    }
+}
+THREAD(even) { alternate(0); return NULL; }
+THREAD(odd) { alternate(1); return NULL; }
+int main(void) {
+    pthread_t threads[] = {start(even, NULL), start(odd, NULL)};
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+"#)
+    .plan("seed=1,noise=off,budget=16384");
+    let process = program.record();
+    let used = process.recording.header.regions[recording::RegionId::Chunks as usize].used;
+    assert!(used < 100_000, "{used} bytes of events");
+}

@@ -1,0 +1,56 @@
+//! Memory that begins a new life: its history ends.
+
+use crate::cell::{Cell, SHARED, SPLIT, each_cell, free_split};
+use crate::cells::stripe;
+use crate::shadow::{self, Line};
+use crate::thread::Thread;
+use crate::{location, spin};
+
+/// Above this size only the shadow pages that are in memory are looked at.
+const LARGE: usize = 32 << 10;
+
+/// The bytes from `start` to `end` begin a new life: whole words, since blocks and stacks are aligned.
+pub unsafe fn forget(start: usize, end: usize) {
+    let Some(thread) = crate::tls::current().as_ref().and_then(|tls| tls.thread.as_mut()) else { return };
+    let mut at = start & !7;
+    while at < end {
+        if shadow::line_if_mapped(at).is_null() {
+            at = shadow::range_end(at);
+        } else if end - at >= LARGE {
+            at = shadow::each_resident_part(at, end, &mut |from, to| forget_lines(thread, from, to));
+        } else {
+            let to = end.min(shadow::range_end(at));
+            forget_lines(thread, at, to);
+            at = to;
+        }
+    }
+}
+
+unsafe fn forget_lines(thread: &mut Thread, from: usize, to: usize) {
+    let mut line = shadow::line_if_mapped(from);
+    for address in (from..to).step_by(8) {
+        if (*line).owner != [0, 0] {
+            forget_line(thread, line, address);
+        }
+        line = line.add(1);
+    }
+}
+
+unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
+    let lock = stripe(address);
+    if !spin::lock(lock) {
+        return;
+    }
+    each_cell(line, 0xff, &mut |cell| {
+        if *cell.owner & SHARED != 0 {
+            location::end(thread, *cell.owner & !SHARED);
+        }
+    });
+    for half in 0..2 {
+        if (*line).owner[half] & (SHARED | SPLIT) == SPLIT {
+            free_split((*line).owner[half] & !SPLIT);
+        }
+        Cell::half(line, half).clear();
+    }
+    spin::unlock(lock);
+}

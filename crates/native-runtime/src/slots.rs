@@ -1,0 +1,166 @@
+//! What threads did last at a location, and at which sites they have read: lists of [`Slot`]s in the file.
+//!
+//! A thread has one slot per location and version, and further ones behind it for more reading sites.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use recording::{Location, RegionId, SLOT_SITES, Slot, ThreadRecord};
+
+use crate::cells::{Kind, Touch};
+use crate::mapping;
+use crate::thread::Thread;
+
+/// Slots that one thread can have at one location: the first holds its last accesses, all hold reading sites.
+const MOST_SLOTS: usize = 16;
+pub const MOST_SITES: usize = MOST_SLOTS * SLOT_SITES;
+
+/// In [`Slot::reread`] and [`Slot::rewritten`]: an access not recorded yet, and the later one if both are.
+const EARLIER: u32 = 1;
+pub const LATER: u32 = 2;
+
+#[inline]
+pub unsafe fn at(index: u32) -> *mut Slot {
+    mapping::record(RegionId::Slots, index)
+}
+
+/// The slot of a thread in the location's current version.
+pub unsafe fn of_thread(location: *mut Location, thread: u32) -> Option<*mut Slot> {
+    let mut index = (*location).slots;
+    while index != 0 {
+        let slot = at(index);
+        if (*slot).thread == thread {
+            return Some(slot);
+        }
+        index = (*slot).next;
+    }
+    None
+}
+
+/// A slot of this thread, put in front of the location's list, or behind another of its slots there.
+pub unsafe fn take(
+    thread: &mut Thread,
+    location: *mut Location,
+    index: u32,
+    behind: Option<*mut Slot>,
+) -> Option<*mut Slot> {
+    if thread.free_slots == 0 {
+        let returned = AtomicU32::from_ptr(&raw mut (*thread.record).free_slots);
+        thread.free_slots = returned.swap(0, Ordering::Acquire);
+    }
+    let number = if thread.free_slots != 0 {
+        let number = thread.free_slots;
+        thread.free_slots = (*at(number)).next;
+        number
+    } else {
+        mapping::allocate_record::<Slot>(RegionId::Slots)?
+    };
+    let slot = at(number);
+    let link = match behind {
+        Some(other) => &raw mut (*other).next,
+        None => &raw mut (*location).slots,
+    };
+    *slot = Slot {
+        location: index,
+        thread: thread.id,
+        next: *link,
+        version: (*location).version,
+        read: 0,
+        write: 0,
+        read_tick: 0,
+        write_tick: 0,
+        reread: 0,
+        rewritten: 0,
+        sites: [0; SLOT_SITES],
+    };
+    AtomicU32::from_ptr(link).store(number, Ordering::Release);
+    Some(slot)
+}
+
+/// Notes an access that has no event, for the one that will close the turn.
+#[inline]
+pub unsafe fn note(slot: *mut Slot, touch: Touch, tick: u64) {
+    if touch.kind != Kind::Write {
+        (*slot).read = touch.leaf;
+        (*slot).read_tick = tick;
+        (*slot).reread = LATER;
+        (*slot).rewritten = (*slot).rewritten.min(EARLIER);
+    }
+    if touch.kind != Kind::Read {
+        (*slot).write = touch.leaf;
+        (*slot).write_tick = tick;
+        (*slot).rewritten = LATER;
+        (*slot).reread = (*slot).reread.min(EARLIER);
+    }
+}
+
+/// The next slot of the same thread at the same location. Without the lock the list may be on its way back to
+/// the thread, which the location or version then tells.
+unsafe fn further_slot(slot: *mut Slot) -> Option<*mut Slot> {
+    let next = (*slot).next;
+    let further = at(next);
+    (next != 0
+        && (*further).thread == (*slot).thread
+        && (*further).location == (*slot).location
+        && (*further).version == (*slot).version)
+        .then_some(further)
+}
+
+/// The slots of a thread at a location, given the first.
+unsafe fn slots_from(first: *mut Slot) -> impl Iterator<Item = *mut Slot> {
+    core::iter::successors(Some(first), |&slot| further_slot(slot)).take(MOST_SLOTS)
+}
+
+#[inline]
+pub unsafe fn knows_site(slot: *mut Slot, leaf: u32) -> bool {
+    (*slot).sites.contains(&leaf) || slots_from(slot).skip(1).any(|slot| (*slot).sites.contains(&leaf))
+}
+
+pub unsafe fn has_all_sites(first: *mut Slot) -> bool {
+    slots_from(first).map(|slot| (*slot).sites.iter().filter(|&&site| site != 0).count()).sum::<usize>()
+        == MOST_SITES
+}
+
+/// With the location locked: this thread's turn has a read at this leaf on record.
+pub unsafe fn remember_site(
+    thread: &mut Thread,
+    location: *mut Location,
+    index: u32,
+    first: *mut Slot,
+    leaf: u32,
+) {
+    let mut last = first;
+    for slot in slots_from(first) {
+        let sites = &mut (*slot).sites;
+        if sites.contains(&leaf) {
+            return;
+        }
+        if let Some(free) = sites.iter_mut().find(|site| **site == 0) {
+            *free = leaf;
+            return;
+        }
+        last = slot;
+    }
+    if let Some(further) = take(thread, location, index, Some(last)) {
+        (*further).sites[0] = leaf;
+    }
+}
+
+/// Only its own thread uses a slot again, since it may be in the midst of a store to it now.
+pub unsafe fn give_back(thread: &mut Thread, number: u32) {
+    let slot = at(number);
+    if (*slot).thread == thread.id {
+        (*slot).next = thread.free_slots;
+        thread.free_slots = number;
+        return;
+    }
+    let record: *mut ThreadRecord = mapping::record(RegionId::Threads, (*slot).thread);
+    let head = AtomicU32::from_ptr(&raw mut (*record).free_slots);
+    let mut first = head.load(Ordering::Relaxed);
+    loop {
+        (*slot).next = first;
+        match head.compare_exchange_weak(first, number, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(now) => first = now,
+        }
+    }
+}
