@@ -1,11 +1,11 @@
 //! Plain accesses. The common case, an access to bytes that only this thread has used since they came to
 //! life, is decided here by one comparison and noted by two stores; everything else is in [`crate::cells`].
 
-use crate::cell::BYTES;
+use crate::cell::{BYTES, SHARED};
 use crate::cells::{self, Kind, Touch};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{context, thread};
+use crate::{context, location, noise, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -21,6 +21,10 @@ pub unsafe fn aligned<const SIZE: usize, const WRITE: bool>(address: usize, pc: 
                 let leaf = (*tls).frame.first_leaf + distance;
                 if own::<SIZE, WRITE>(line, tls, address, leaf) {
                     return;
+                }
+                let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+                if owner & SHARED != 0 {
+                    return shared::<SIZE, WRITE>(owner & !SHARED, address, leaf, pc);
                 }
             }
         }
@@ -76,6 +80,26 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
     true
 }
 
+/// An access to bytes that several threads use: most often one more of those that the turn has on record.
+#[inline(never)]
+unsafe fn shared<const SIZE: usize, const WRITE: bool>(index: u32, address: usize, leaf: u32, pc: usize) {
+    let tls = tls::current();
+    let thread = &mut *(*tls).thread;
+    let kind = if WRITE { Kind::Write } else { Kind::Read };
+    let touch = Touch { kind, flags: 0, leaf };
+    // What the slot holds is this thread's alone, so that nothing has to be locked or announced; but a signal
+    // handler must not do this in the midst of the recorder's own doings.
+    if (*tls).busy == 0
+        && !noise::is_due_at_access(thread)
+        && location::is(index, address, SIZE)
+        && location::repeats(thread, index, touch)
+    {
+        noise::pass_access(thread);
+        return;
+    }
+    any(address, SIZE, kind, pc);
+}
+
 /// Any access: unaligned, of any length, or not this thread's own.
 #[cold]
 #[inline(never)]
@@ -91,11 +115,30 @@ pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usiz
     thread::leave(thread);
 }
 
+/// Notes a plain access to a whole word if it is this thread's own.
+#[inline(always)]
+unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
+    let block = shadow::block((*tls).root, address);
+    if block.is_null() {
+        return false;
+    }
+    let line = shadow::line_in(block, address);
+    match touch.kind {
+        Kind::Read => own::<8, false>(line, tls, address, touch.leaf),
+        Kind::Write => own::<8, true>(line, tls, address, touch.leaf),
+        Kind::Update => false,
+    }
+}
+
 /// With the thread already in the recorder.
 pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usize, touch: Touch) {
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {
+        if at.is_multiple_of(8) && end - at >= 8 && own_word(thread.tls, at, touch) {
+            at += 8;
+            continue;
+        }
         let next = ((at | 7) + 1).min(end);
         cells::touch(thread, at, next - at, touch);
         at = next;

@@ -15,7 +15,7 @@ use crate::cell::{self, BYTES, Cell, ID, SHARED, SPLIT, each_cell, split};
 use crate::location;
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
-use crate::{log, mapping, noise, spin};
+use crate::{handovers, log, mapping, noise, spin};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -148,6 +148,10 @@ pub unsafe fn touch_atomically(
     if is_contended(thread, line, address) {
         noise::at_access(thread);
     }
+    let only = sole_location(line, address, size);
+    if only.is_some_and(|only| location::operate(thread, only, flags, leaf, operate)) {
+        return;
+    }
     let lock = stripe(address);
     if !spin::lock(lock) {
         operate();
@@ -155,7 +159,7 @@ pub unsafe fn touch_atomically(
     }
     // Which locations it concerns must be known before the operation, its kind only afterwards; so bytes of
     // this thread alone are noted afterwards, and others' bytes become locations first.
-    let concerned = look_at_others(thread, line, address, size);
+    let concerned = look_at_others(thread, line, address, size, leaf);
     for &location in concerned.as_slice() {
         location::lock(location);
     }
@@ -168,6 +172,27 @@ pub unsafe fn touch_atomically(
     }
     note_own(thread, line, address, size, touch);
     spin::unlock(lock);
+}
+
+/// An atomic read that the thread's turn may have on record already. False if it must be done the long way;
+/// `read` may have been called then.
+pub unsafe fn read_again(
+    thread: &mut Thread,
+    address: usize,
+    size: usize,
+    leaf: u32,
+    read: &mut dyn FnMut() -> Kind,
+) -> bool {
+    let line = shadow::line_if_mapped(address);
+    if line.is_null() || noise::is_due_at_access(thread) {
+        return false;
+    }
+    let only = sole_location(line, address, size);
+    let done = only.is_some_and(|only| location::read_again(thread, only, leaf, read));
+    if done {
+        noise::pass_access(thread);
+    }
+    done
 }
 
 /// Do other threads use these bytes too?
@@ -189,14 +214,20 @@ unsafe fn sole_location(line: *const Line, address: usize, size: usize) -> Optio
 }
 
 unsafe fn look(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) -> Concerned {
-    let concerned = look_at_others(thread, line, address, size);
+    let concerned = look_at_others(thread, line, address, size, touch.leaf);
     note_own(thread, line, address, size, touch);
     concerned
 }
 
 /// Turns bytes of other threads into locations, cuts locations that the access covers in part, and returns
 /// the locations that the access concerns. Bytes of this thread alone stay as they are.
-unsafe fn look_at_others(thread: &mut Thread, line: *mut Line, address: usize, size: usize) -> Concerned {
+unsafe fn look_at_others(
+    thread: &mut Thread,
+    line: *mut Line,
+    address: usize,
+    size: usize,
+    leaf: u32,
+) -> Concerned {
     let mask = byte_mask(address, size);
     let word = address & !7;
     for half in 0..2 {
@@ -225,7 +256,7 @@ unsafe fn look_at_others(thread: &mut Thread, line: *mut Line, address: usize, s
                 last += 1;
             }
             let run = &cells[first..=last];
-            if let Some(location) = share(thread, word, run) {
+            if let Some(location) = share(thread, word, run, leaf) {
                 concerned.add(location);
             }
         }
@@ -302,10 +333,18 @@ unsafe fn cut_location(thread: &mut Thread, line: *mut Line, word: usize, index:
 }
 
 /// Makes a location of adjacent cells that another thread alone has used so far.
-unsafe fn share(thread: &mut Thread, word: usize, cells: &[Option<Cell>]) -> Option<u32> {
+///
+/// None if it is not worth one: the cells are nobody's then.
+unsafe fn share(thread: &mut Thread, word: usize, cells: &[Option<Cell>], leaf: u32) -> Option<u32> {
     let first = cells.first()?.as_ref()?;
     let last = cells.last()?.as_ref()?;
     let owner = *first.owner & ID;
+    let newest = if *first.write != 0 { *first.write } else { *first.read };
+    if !handovers::is_worth_a_location(newest, leaf) {
+        log::count_thinned(thread);
+        cells.iter().flatten().for_each(|cell| cell.clear());
+        return None;
+    }
     let index = location::new(word + first.offset, last.offset + last.bytes - first.offset, 0)?;
     let location: *const Location = mapping::record(RegionId::Locations, index);
     // A half without room for its split keeps masks where the stamp of a read should be.

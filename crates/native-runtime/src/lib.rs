@@ -20,6 +20,7 @@ mod cell;
 mod cells;
 mod context;
 mod errno;
+mod handovers;
 mod hooks;
 mod intercept;
 mod jumps;

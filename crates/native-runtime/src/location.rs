@@ -39,6 +39,13 @@ pub unsafe fn new(address: usize, size: usize, parent: u32) -> Option<u32> {
     Some(index)
 }
 
+/// Is this location exactly these bytes?
+#[inline]
+pub unsafe fn is(index: u32, address: usize, size: usize) -> bool {
+    let location = at(index);
+    (*location).address == address as u64 && (*location).size == size as u32
+}
+
 /// Records an access to a location. False if the location has ended in the meantime.
 #[inline]
 pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
@@ -50,7 +57,7 @@ pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
 
 /// Is this access one more of the kind that this thread's turn has recorded already? Then it is noted in the slot.
 #[inline]
-unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
+pub unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
     let cached = thread.cache[index as usize % CACHED_SLOTS];
     let location = at(index);
     if cached.location != index || cached.version != (&raw const (*location).version).read_volatile() {
@@ -94,6 +101,46 @@ pub unsafe fn lock(index: u32) {
 
 pub unsafe fn unlock(index: u32) {
     spin::unlock(lock_of(at(index)));
+}
+
+/// Does an atomic operation on exactly this location. False, with nothing done, if the location has ended.
+pub unsafe fn operate(
+    thread: &mut Thread,
+    index: u32,
+    flags: u8,
+    leaf: u32,
+    operate: &mut dyn FnMut() -> Kind,
+) -> bool {
+    let location = at(index);
+    let lock = lock_of(location);
+    if !spin::lock(lock) {
+        operate();
+        return true;
+    }
+    let alive = (*location).ended == 0;
+    if alive {
+        let before = content((*location).address as usize, (*location).size as usize);
+        let kind = operate();
+        touch_locked(thread, index, Touch { kind, flags, leaf }, before);
+    }
+    spin::unlock(lock);
+    alive
+}
+
+/// Does a repeated atomic read without the lock: right if no turn began in the meantime. `read` may be called in vain.
+#[inline]
+pub unsafe fn read_again(thread: &mut Thread, index: u32, leaf: u32, read: &mut dyn FnMut() -> Kind) -> bool {
+    let location = at(index);
+    let version = AtomicU32::from_ptr(&raw mut (*location).version);
+    let before = version.load(Ordering::Acquire);
+    if lock_of(location).load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    read();
+    core::sync::atomic::fence(Ordering::SeqCst);
+    lock_of(location).load(Ordering::Acquire) == 0
+        && version.load(Ordering::Acquire) == before
+        && repeats(thread, index, Touch { kind: Kind::Read, flags: 0, leaf })
 }
 
 /// With the location locked: an atomic access that has just been done. `before` is the content it found.
@@ -151,6 +198,7 @@ unsafe fn record(
     touch: Touch,
     before: u64,
 ) -> bool {
+    // Also without an event: what the slot keeps of this turn must be later than the last one's.
     let tick = log::next_tick();
     thread.set_tick(tick);
     if log::over_budget() {
@@ -180,7 +228,7 @@ unsafe fn record(
 /// Marks, once, that this location's history has a gap from here on.
 #[cold]
 unsafe fn thin(thread: &mut Thread, location: *mut Location, index: u32, tick: u64) {
-    log::count(&raw mut (*mapping::header()).thinned);
+    log::count_thinned(thread);
     if (*location).gapped == 0 {
         (*location).gapped = 1;
         let event = Event {

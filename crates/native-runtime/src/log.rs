@@ -53,6 +53,21 @@ pub unsafe fn count(counter: *mut u64) {
     AtomicU64::from_ptr(counter).fetch_add(1, Ordering::Relaxed);
 }
 
+/// Adds to the count of what was left out, now and then: where this counts, all threads count at once.
+pub unsafe fn count_thinned(thread: &mut Thread) {
+    const STEP: u32 = 64;
+    thread.thinned += 1;
+    if thread.thinned == 1 || thread.thinned.is_multiple_of(STEP) {
+        let step = if thread.thinned == 1 { 1 } else { STEP as u64 };
+        AtomicU64::from_ptr(&raw mut (*mapping::header()).thinned).fetch_add(step, Ordering::Relaxed);
+    }
+}
+
+/// The run's budget of event bytes.
+pub fn budget() -> u64 {
+    BUDGET.load(Ordering::Relaxed)
+}
+
 /// Has the run used up its budget of event bytes?
 #[inline]
 pub unsafe fn over_budget() -> bool {

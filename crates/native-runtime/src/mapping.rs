@@ -18,6 +18,8 @@ const SMALLEST_STEP: u64 = 16 << 10;
 const PAGE: u64 = 4096;
 
 static BASE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+/// Where each region begins. It stays there, also in a forked child.
+static REGIONS: [AtomicPtr<u8>; REGION_COUNT] = [const { AtomicPtr::new(null_mut()) }; REGION_COUNT];
 static FILE: AtomicI32 = AtomicI32::new(-1);
 static FILE_ID: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 static LENGTH: AtomicU64 = AtomicU64::new(0);
@@ -79,6 +81,9 @@ pub unsafe fn create(path: *const libc::c_char, plan: &RunPlan, elsewhere: u64) 
                 (*header).started = now();
                 (*header).regions = regions;
                 (*header).magic = MAGIC;
+                for (start, region) in REGIONS.iter().zip(&regions) {
+                    start.store(base.add(region.offset as usize), Ordering::Relaxed);
+                }
                 BASE.store(base, Ordering::Release);
                 return Ok(());
             }
@@ -277,8 +282,7 @@ unsafe fn grow(region: *mut Region, backed: &AtomicU64, needed: u64) -> bool {
 /// The record with this index. Indices come from [`allocate_record`], so they are within the region.
 #[inline]
 pub unsafe fn record<T: Pod>(id: RegionId, index: u32) -> *mut T {
-    let offset = (*header()).regions[id as usize].offset as usize;
-    base().add(offset + index as usize * size_of::<T>()).cast()
+    REGIONS[id as usize].load(Ordering::Relaxed).cast::<T>().add(index as usize)
 }
 
 /// A new zeroed record's index.

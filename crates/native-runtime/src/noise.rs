@@ -70,6 +70,18 @@ impl State {
     }
 }
 
+/// Is it time for a delay at the next access?
+#[inline]
+pub fn is_due_at_access(thread: &Thread) -> bool {
+    thread.noise.accesses_left == 1
+}
+
+/// Counts an access at which it was not.
+#[inline]
+pub fn pass_access(thread: &mut Thread) {
+    thread.noise.accesses_left -= 1;
+}
+
 /// Before an access to bytes that several threads use.
 #[inline]
 pub unsafe fn at_access(thread: &mut Thread) {

@@ -19,6 +19,27 @@ pub struct Held {
     pub set: u32,
     count: u32,
     locks: [HeldLock; HELD],
+    /// Read-write locks that this thread has taken for reading, by address.
+    read_locks: [ReadLock; READ_LOCKS],
+}
+
+const READ_LOCKS: usize = 16;
+
+/// A read lock on record: taken again while the lock has had as many writers, it tells nothing new.
+#[derive(Clone, Copy)]
+struct ReadLock {
+    address: u64,
+    writes: u32,
+    reading: Reading,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    No,
+    /// Since it was taken on record.
+    First,
+    /// As before.
+    Again,
 }
 
 #[derive(Clone, Copy)]
@@ -35,6 +56,8 @@ struct LastHolder {
     thread: AtomicU32,
     leaf: AtomicU32,
     tick: AtomicU64,
+    /// How often it was taken for writing, if it is a read-write lock.
+    writes: AtomicU32,
 }
 
 /// Untouched entries cost nothing; a program with a lock per object has many.
@@ -45,6 +68,7 @@ static LAST_HOLDERS: [LastHolder; LOCKS] = [const {
         thread: AtomicU32::new(0),
         leaf: AtomicU32::new(0),
         tick: AtomicU64::new(0),
+        writes: AtomicU32::new(0),
     }
 }; LOCKS];
 
@@ -283,11 +307,36 @@ pub unsafe fn destroyed(address: usize) {
     }
 }
 
+/// Does taking or giving back a read-write lock tell anything about order? Reading again does not, as long as
+/// nobody has written in between.
+unsafe fn is_news(thread: &mut Thread, kind: EventKind, address: u64) -> bool {
+    let Some(last) = last_holder(address) else { return true };
+    let cached = &mut thread.held.read_locks[mix(address, 0) % READ_LOCKS];
+    match kind {
+        EventKind::Acquire => {
+            last.writes.fetch_add(1, Ordering::Relaxed);
+            true
+        }
+        EventKind::AcquireShared => {
+            let writes = last.writes.load(Ordering::Relaxed);
+            let known = cached.address == address && cached.writes == writes;
+            *cached =
+                ReadLock { address, writes, reading: if known { Reading::Again } else { Reading::First } };
+            !known
+        }
+        // One function gives back both kinds.
+        EventKind::Release if cached.address == address => {
+            core::mem::replace(&mut cached.reading, Reading::No) != Reading::Again
+        }
+        _ => true,
+    }
+}
+
 /// A read or write lock was taken or is given back; each is an event, since readers overlap.
 pub unsafe fn shared_lock(kind: EventKind, address: usize, pc: usize) {
     let Some(thread) = thread::enter() else { return };
     let leaf = context::leaf(thread.tls, pc);
-    if !log::over_budget() {
+    if is_news(thread, kind, address as u64) && !log::over_budget() {
         log::emit_sync(thread, kind, leaf, 0, thread.id, address as u64);
     }
     match kind {

@@ -46,6 +46,8 @@ pub struct Thread {
     pub last_tick: u64,
     /// Slots of this thread that it may use again.
     pub free_slots: u32,
+    /// Events of this thread that were left out.
+    pub thinned: u32,
     pub noise: noise::State,
     pub held: sync::Held,
     pub jumps: jumps::Marks,

@@ -28,6 +28,23 @@ unsafe fn recorded(address: usize, size: usize, pc: usize, operate: &mut dyn FnM
     }
 }
 
+/// A read: unlike other operations it may be done twice.
+#[inline]
+unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn FnMut() -> Kind) {
+    match thread::enter() {
+        Some(thread) => {
+            let leaf = context::leaf(thread.tls, pc);
+            if !cells::read_again(thread, address, size, leaf, read) {
+                cells::touch_atomically(thread, address, size, flag::ATOMIC, leaf, read);
+            }
+            thread::leave(thread);
+        }
+        None => {
+            read();
+        }
+    }
+}
+
 macro_rules! atomic {
     ($value:ty, $atomic:ty,
      $load:ident $store:ident $exchange:ident $add:ident $sub:ident $and:ident $or:ident $xor:ident $nand:ident
@@ -57,7 +74,7 @@ macro_rules! atomic {
 
             pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> $value {
                 let mut result = 0;
-                recorded(address, SIZE, pc, &mut || {
+                recorded_read(address, SIZE, pc, &mut || {
                     result = at(address).load(Ordering::SeqCst);
                     Kind::Read
                 });
