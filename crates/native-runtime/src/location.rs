@@ -15,7 +15,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use recording::{Event, EventKind, Location, RegionId, Slot, flag};
 
 use crate::cells::{Kind, Touch};
-use crate::thread::{CACHED_SLOTS, Thread};
+use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
 use crate::{log, mapping, slots, spin};
 
 #[inline]
@@ -60,19 +60,22 @@ pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
 pub unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
     let cached = thread.cache[index as usize % CACHED_SLOTS];
     let location = at(index);
-    if cached.location != index || cached.version != (&raw const (*location).version).read_volatile() {
-        return false;
+    cached.location == index
+        && cached.version == (&raw const (*location).version).read_volatile()
+        && note_repetition(thread, location, cached.slot, touch)
+}
+
+/// Notes the access in the thread's slot of the current version, if it only repeats what is on record.
+#[inline]
+unsafe fn note_repetition(thread: &Thread, location: *mut Location, slot: *mut Slot, touch: Touch) -> bool {
+    let on_record = match touch.kind {
+        Kind::Read => (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf),
+        _ => (&raw const (*location).owner).read_volatile() == thread.id,
+    };
+    if on_record {
+        slots::note(slot, touch, thread.last_tick);
     }
-    let slot = cached.slot;
-    if touch.kind == Kind::Read {
-        if (*slot).read != touch.leaf && !slots::knows_site(slot, touch.leaf) {
-            return false;
-        }
-    } else if (&raw const (*location).owner).read_volatile() != thread.id {
-        return false;
-    }
-    slots::note(slot, touch, thread.last_tick);
-    true
+    on_record
 }
 
 #[cold]
@@ -167,6 +170,13 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
     }
     let known = slots::of_thread(location, thread.id);
+    if let Some(slot) = known {
+        // The cache has room for some locations only.
+        cache(thread, location, index, slot);
+        if note_repetition(thread, location, slot, touch) {
+            return;
+        }
+    }
     let has_no_room = known.filter(|&slot| touch.kind == Kind::Read && slots::has_all_sites(slot));
     if let Some(slot) = has_no_room {
         slots::note(slot, touch, thread.last_tick);
@@ -184,10 +194,12 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     if touch.kind != Kind::Read && recorded {
         (*slot).rewritten = 0;
     }
-    let cached = &mut thread.cache[index as usize % CACHED_SLOTS];
-    cached.location = index;
-    cached.version = (*location).version;
-    cached.slot = slot;
+    cache(thread, location, index, slot);
+}
+
+unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, slot: *mut Slot) {
+    let version = (*location).version;
+    thread.cache[index as usize % CACHED_SLOTS] = CachedSlot { location: index, version, slot };
 }
 
 /// Records an access that begins a turn or has a site of its own; false if the budget does not allow it.

@@ -11,7 +11,7 @@ use crate::{context, errno, jumps, location, log, mapping, noise, shadow, sync};
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
 pub const FRAMES: usize = 1 << 18;
 /// Entries of the direct-mapped cache from location to slot.
-pub const CACHED_SLOTS: usize = 512;
+pub const CACHED_SLOTS: usize = 2048;
 
 /// Where a thread's slot for a location is, while the location has this version.
 #[derive(Clone, Copy)]
