@@ -1,2 +1,52 @@
-//! xtask.
-fn main() {}
+//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate` and `bench`. Whatever CI does is one of these, so
+//! that it can be done on any machine.
+
+mod bench;
+mod ci;
+mod document;
+mod evaluate;
+mod measure;
+mod tidy;
+mod tool;
+mod truth;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the unsnarl project
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check what no compiler checks: arrows between crates, licences, paths in the docs, truth files
+    Tidy,
+    /// Do all that CI does
+    Ci(ci::Arguments),
+    /// Localize every corpus program's bug and compare with its truth
+    Evaluate(evaluate::Arguments),
+    /// Measure what recording costs, side by side with the native program, TSan and Helgrind
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Tidy => tidy::tidy(),
+        Command::Ci(arguments) => ci::ci(&arguments),
+        Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `cargo xtask bench`: what recording costs. Programs built in every way take turns, so that whatever else the
+//! machine does meets all of them alike, and the median run of each is compared with the native one.
+
+mod table;
+mod variants;
+mod workloads;
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::measure;
+use crate::tool::Tool;
+use crate::{document, workspace};
+use table::Row;
+use variants::{Programs, Variant};
+use workloads::{WORKLOADS, Workload};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Measure only this workload
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Runs of each program, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// Put the tables into docs/performance.md
+    #[arg(long, conflicts_with = "only")]
+    write: bool,
+}
+
+pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
+    let tool = Tool::build()?;
+    let folder = workspace::scratch("bench")?;
+    let variants = available();
+    let chosen: Vec<&'static Workload> =
+        WORKLOADS.iter().filter(|w| arguments.only.as_deref().is_none_or(|name| name == w.name)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).collect();
+        bail!("there is no such workload: choose one of {}", names.join(", "));
+    }
+    let mut rows = Vec::new();
+    for workload in chosen {
+        eprintln!("{}: {}", workload.name, workload.stands_for);
+        let programs = Programs::build(workload, &tool, &folder)?;
+        rows.push(measure(workload, &programs, &variants, arguments.repetitions)?);
+    }
+    let text = table::markdown(&rows, &machine(), arguments.repetitions);
+    println!("{text}");
+    if arguments.write {
+        document::update(&workspace::root().join("docs/performance.md"), "bench", &text)?;
+    }
+    Ok(())
+}
+
+/// Helgrind is left out where there is no valgrind.
+fn available() -> Vec<Variant> {
+    let valgrind = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    let has_valgrind = valgrind.is_ok_and(|status| status.success());
+    if !has_valgrind {
+        eprintln!("valgrind is not installed: Helgrind is left out");
+    }
+    Variant::ALL.into_iter().filter(|v| has_valgrind || v.baseline() == Variant::Native).collect()
+}
+
+fn measure(
+    workload: &'static Workload,
+    programs: &Programs,
+    variants: &[Variant],
+    repetitions: u32,
+) -> anyhow::Result<Row> {
+    let mut times: BTreeMap<Variant, Vec<Duration>> = BTreeMap::new();
+    let mut expected: BTreeMap<Variant, Vec<u8>> = BTreeMap::new();
+    for _ in 0..repetitions {
+        for &variant in variants {
+            let run = measure::time(&|scratch| programs.command(variant, scratch))?;
+            ensure!(run.succeeded, "{} failed as {variant:?}: {}", workload.name, run.complaint);
+            let printed = expected.entry(variant.baseline()).or_insert_with(|| run.printed.clone());
+            ensure!(*printed == run.printed, "{} computed something else as {variant:?}", workload.name);
+            times.entry(variant).or_default().push(run.time);
+        }
+    }
+    let mut row = Row { workload, times: BTreeMap::new(), memory: BTreeMap::new() };
+    for (variant, times) in times {
+        row.times.insert(variant, measure::median(times).context("nothing was run")?);
+        row.memory.insert(variant, measure::peak_memory(&|scratch| programs.command(variant, scratch))?);
+    }
+    Ok(row)
+}
+
+/// The machine in a few words, without its name.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpus.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or(std::env::consts::ARCH, |(_, model)| model.trim());
+    format!("{cores} cores, {model}")
+}

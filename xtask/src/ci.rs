@@ -1,0 +1,112 @@
+//! `cargo xtask ci`: all that CI does, as named steps. Every step runs even if one before it failed, so that one
+//! push tells everything.
+
+use std::env;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::{tidy, workspace};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Only these steps
+    #[arg(value_name = "STEP", value_parser = clap::builder::PossibleValuesParser::new(STEPS.map(|step| step.name)))]
+    steps: Vec<String>,
+}
+
+struct Step {
+    name: &'static str,
+    run: fn() -> anyhow::Result<()>,
+}
+
+const STEPS: [Step; 8] = [
+    Step { name: "format", run: || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])) },
+    Step { name: "format-recorder", run: || workspace::run(recorder("fmt").arg("--check")) },
+    Step {
+        name: "lint",
+        run: || {
+            let mut clippy = workspace::cargo();
+            workspace::run(clippy.args([
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--",
+                "--deny",
+                "warnings",
+            ]))
+        },
+    },
+    Step {
+        name: "lint-recorder",
+        run: || workspace::run(recorder("clippy").args(["--locked", "--", "--deny", "warnings"])),
+    },
+    Step {
+        name: "doc",
+        run: || {
+            let mut doc = workspace::cargo();
+            doc.args(["doc", "--workspace", "--no-deps"]);
+            workspace::run(doc.env("RUSTDOCFLAGS", with_denied_warnings(env::var("RUSTDOCFLAGS").ok())))
+        },
+    },
+    Step { name: "tidy", run: tidy::tidy },
+    Step { name: "test", run: test },
+    Step {
+        name: "doctest",
+        run: || workspace::run(workspace::cargo().args(["test", "--workspace", "--doc"])),
+    },
+];
+
+pub fn ci(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut results: Vec<(&str, Duration, bool)> = Vec::new();
+    for step in STEPS
+        .iter()
+        .filter(|step| arguments.steps.is_empty() || arguments.steps.iter().any(|name| name == step.name))
+    {
+        eprintln!("── {}", step.name);
+        let begun = Instant::now();
+        let result = (step.run)();
+        if let Err(error) = &result {
+            eprintln!("error: {error:#}");
+        }
+        results.push((step.name, begun.elapsed(), result.is_ok()));
+    }
+    eprintln!("── summary");
+    for (name, time, succeeded) in &results {
+        let word = if *succeeded { "ok" } else { "FAILED" };
+        eprintln!("{name:<16} {word:<6} {:>7.1} s", time.as_secs_f64());
+    }
+    let failed: Vec<&str> = results.iter().filter(|(_, _, ok)| !ok).map(|(name, _, _)| *name).collect();
+    if !failed.is_empty() {
+        bail!("failed: {} (again: cargo xtask ci {})", failed.join(", "), failed.join(" "));
+    }
+    Ok(())
+}
+
+/// A cargo command on the recorder's own workspace.
+fn recorder(subcommand: &str) -> Command {
+    let mut cargo = workspace::cargo();
+    cargo.arg(subcommand).arg("--manifest-path").arg(workspace::recorder_manifest());
+    cargo
+}
+
+fn with_denied_warnings(flags: Option<String>) -> String {
+    flags.into_iter().chain(["--deny warnings".to_owned()]).collect::<Vec<_>>().join(" ")
+}
+
+/// nextest keeps tests that end their process, or hang, apart from the others; without it, cargo does.
+fn test() -> anyhow::Result<()> {
+    let nextest = workspace::cargo()
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let mut cargo = workspace::cargo();
+    if nextest.is_ok_and(|status| status.success()) {
+        cargo.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+    } else {
+        cargo.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    }
+    workspace::run(&mut cargo)
+}
