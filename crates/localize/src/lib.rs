@@ -1,36 +1,55 @@
 //! Runs in, findings out: which interleaving of which accesses tells the failing runs from the passing ones.
 //!
 //! ```text
-//! Run ──technique──▶ Occurrences (the patterns one run shows) ──Collector──▶ counts ──formula──▶ Vec<Finding>
+//! Run ──technique──▶ Reduced (what has to be known of one run) ──Collector──▶ evidence ──▶ Vec<Finding>
 //! ```
 //!
 //! Everything here is pure: no files, clock, randomness, or dependence on the order of a hash table or of the
-//! runs. A technique is one function from a run to its occurrences, in a file of its own, and one line of the
-//! table in [`technique`]. A run is read once and can then be dropped: only patterns and counts stay.
+//! runs. A technique is a file of its own, and one row of the table in [`technique`]. Most are a function
+//! from a run to the suspects it shows, which are then counted; a run is read once and can then be dropped.
 
+mod avio;
+mod bugaboo;
+mod cci;
 pub mod code;
+mod collector;
+mod communication;
+mod counts;
+mod defuse;
+mod dependencies;
 mod falcon;
+mod finding;
+mod locon;
 mod name;
 mod occurrences;
 mod options;
 pub mod pattern;
 pub mod profile;
-mod ranking;
+mod pset;
+mod recon;
 pub mod run;
+mod shape;
+mod suspect;
 pub mod suspiciousness;
 pub mod technique;
 mod unicorn;
 mod window;
 
 pub use code::{Code, Module, ModuleId, Site};
+pub use collector::{Collector, Reduced, localize};
+pub use communication::{Context, ContextEvent, Node};
+pub use finding::{Detail, Example, Finding};
+pub use locon::{Level, Procedure};
 pub use name::UnknownName;
-pub use occurrences::Occurrences;
 pub use options::Options;
 pub use pattern::{Pattern, PatternId, Violation};
 pub use profile::{Profile, profile};
-pub use ranking::{Collector, Example, Finding, localize};
+pub use recon::{Neighbour, Reconstruction};
 pub use run::{
-    Access, AccessKind, Gap, LocationId, LocksetId, Outcome, Run, RunId, SiteId, StackId, ThreadId,
+    Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
+    StackId, ThreadId,
 };
+pub use shape::{Shape, Step};
+pub use suspect::Previous;
 pub use suspiciousness::Formula;
 pub use technique::Technique;

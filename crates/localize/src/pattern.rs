@@ -1,8 +1,11 @@
-//! The seventeen problematic patterns of the Unicorn thesis (its Table 1), and their identity across runs.
+//! The seventeen problematic patterns of the Unicorn thesis (its Table 1), and the identity across runs of
+//! these and of other accesses that belong together.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::run::{AccessKind, SiteId};
+use crate::shape::{Shape, Step};
 
 use AccessKind::{Read as R, Write as W};
 
@@ -12,17 +15,6 @@ use AccessKind::{Read as R, Write as W};
 #[rustfmt::skip]
 pub enum PatternId {
     P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, P14, P15, P16, P17,
-}
-
-/// One access of a [`PatternId`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Read or Write. An update stands where the table has a write.
-    pub kind: AccessKind,
-    /// 1 for the thread of the first access, 2 for the other.
-    pub thread: u8,
-    /// `x` for the variable of the first access, `y` for the other.
-    pub variable: char,
 }
 
 /// What goes wrong when a pattern is to blame.
@@ -36,14 +28,14 @@ pub enum Violation {
     MultiVariableAtomicity,
 }
 
-/// A pattern at its sites: the same value in every run that shows it, whatever the threads and addresses.
+/// Accesses at their sites: the same value in every run that shows them, whatever the threads and addresses.
 ///
 /// Rows of the table that are linearizations of one partial order are one pattern: P10 and P11; and P13, P15,
 /// P16 and P17, which differ in the name of the first thread besides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern {
-    representative: PatternId,
-    /// In the representative's time order; unused places hold site 0.
+    shape: Shape,
+    /// In the order of the shape; unused places hold site 0.
     sites: [SiteId; Pattern::MAX_ACCESSES],
 }
 
@@ -80,7 +72,7 @@ impl PatternId {
     ];
 
     /// The accesses in time order.
-    pub fn steps(self) -> &'static [Step] {
+    pub const fn steps(self) -> &'static [Step] {
         match self {
             Self::P1 => &[R1X, W2X],
             Self::P2 => &[W1X, R2X],
@@ -153,10 +145,10 @@ impl PatternId {
 }
 
 impl Pattern {
-    /// The longest row of the table has so many accesses.
-    pub(crate) const MAX_ACCESSES: usize = 4;
+    /// No pattern has more accesses.
+    pub(crate) const MAX_ACCESSES: usize = Shape::MAX_STEPS;
 
-    /// The pattern that shows itself as `id` with its accesses made at `sites`, both in time order.
+    /// The pattern that shows itself as the row `id` with its accesses made at `sites`, both in time order.
     ///
     /// # Panics
     /// If there are not as many sites as the row has accesses.
@@ -175,22 +167,73 @@ impl Pattern {
             PatternId::P17 => (PatternId::P13, [a, b, d, c]),
             other => (other, padded),
         };
-        Self { representative, sites }
+        Self { shape: representative.into(), sites }
     }
 
-    /// The row that stands for this pattern. An occurrence may show itself as an equivalent row.
-    pub fn representative(&self) -> PatternId {
-        self.representative
+    /// A single access.
+    pub(crate) fn access(kind: AccessKind, site: SiteId) -> Self {
+        let mut sites = [SiteId(0); Self::MAX_ACCESSES];
+        sites[0] = site;
+        Self { shape: Shape::access(kind), sites }
     }
 
-    /// The sites of the accesses, in the order of the representative.
+    /// Two pairs (P1–P3) on different variables between the same two threads, whatever their order in time;
+    /// `opposite` if they run in opposite directions.
+    pub(crate) fn couple(one: Self, other: Self, opposite: bool) -> Self {
+        let [first, second] = if one <= other { [one, other] } else { [other, one] };
+        let (from, to) = if opposite { (2, 1) } else { (1, 2) };
+        let kinds = [first, second].map(|pair| pair.pair_kinds());
+        let step = |kind, thread, variable| Step { kind, thread, variable };
+        let shape = Shape::new(&[
+            step(kinds[0][0], 1, 'x'),
+            step(kinds[0][1], 2, 'x'),
+            step(kinds[1][0], from, 'y'),
+            step(kinds[1][1], to, 'y'),
+        ]);
+        Self { shape, sites: [first.sites[0], first.sites[1], second.sites[0], second.sites[1]] }
+    }
+
+    /// The pair (P1–P3) of the same two accesses in the opposite order.
+    pub(crate) fn reversed(self) -> Self {
+        let [head, tail] = self.pair_kinds();
+        let id = PatternId::pair(tail, head).expect("a pair conflicts in both orders");
+        Self::new(id, &[self.sites[1], self.sites[0]])
+    }
+
+    fn pair_kinds(self) -> [AccessKind; 2] {
+        let mut kinds = self.shape.steps().map(|step| step.kind);
+        [(); 2].map(|()| kinds.next().expect("a pair has two accesses"))
+    }
+
+    /// Kinds and roles. An occurrence may show itself in an equivalent shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The sites of the accesses, in the order of the shape.
     pub fn sites(&self) -> &[SiteId] {
-        &self.sites[..self.representative.steps().len()]
+        &self.sites[..self.shape.len()]
     }
 
-    /// What goes wrong when this pattern is to blame.
+    /// What goes wrong when this pattern is to blame. Of a single access no more can be said than that it comes
+    /// at the wrong time.
     pub fn violation(&self) -> Violation {
-        self.representative.violation()
+        match self.shape.len() {
+            0..=2 => Violation::Order,
+            3 => Violation::Atomicity,
+            _ => Violation::MultiVariableAtomicity,
+        }
+    }
+}
+
+impl Hash for Pattern {
+    /// In words as wide as the machine's: patterns are looked up far more often than anything else is done to
+    /// them.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [a, b, c, d] = self.sites.map(|site| u64::from(site.0));
+        state.write_u64(a | b << 32);
+        state.write_u64(c | d << 32);
+        self.shape.hash(state);
     }
 }
 

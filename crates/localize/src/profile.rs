@@ -66,9 +66,14 @@ pub struct Lock {
 
 /// Puts a run together from the recordings of its processes.
 pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut Code) -> Profile {
-    let run = Run { id, outcome, accesses: Vec::new(), gaps: Vec::new() };
-    let mut profile =
-        Profile { run, threads: Vec::new(), locations: Vec::new(), locksets: vec![Vec::new()], warnings: Vec::new() };
+    let run = Run { id, outcome, accesses: Vec::new(), gaps: Vec::new(), observations: Vec::new() };
+    let mut profile = Profile {
+        run,
+        threads: Vec::new(),
+        locations: Vec::new(),
+        locksets: vec![Vec::new()],
+        warnings: Vec::new(),
+    };
     for recording in recordings {
         let frees = ProcessReader::new(recording, code, &mut profile).read();
         leave_out_last_frees(&mut profile, &frees);
@@ -154,7 +159,11 @@ impl<'a> ProcessReader<'a> {
         }
         for location in &self.recording.locations {
             let in_module = self.data_of(location.address);
-            self.profile.locations.push(Location { address: location.address, size: location.size, in_module });
+            self.profile.locations.push(Location {
+                address: location.address,
+                size: location.size,
+                in_module,
+            });
         }
         for event in &self.recording.events {
             match event.kind {
@@ -186,7 +195,10 @@ impl<'a> ProcessReader<'a> {
             warn(format!("{} handovers beyond the recording budget were left out", header.thinned));
         }
         if header.forgotten > 0 {
-            warn(format!("older accesses to {} groups of bytes were forgotten for lack of room", header.forgotten));
+            warn(format!(
+                "older accesses to {} groups of bytes were forgotten for lack of room",
+                header.forgotten
+            ));
         }
     }
 
@@ -240,6 +252,7 @@ impl<'a> ProcessReader<'a> {
                 uncertain: event.event.flags & flag::UNCERTAIN != 0,
                 value: before.filter(|_| whole && kind == AccessKind::Read),
                 locks: locks.unwrap_or(LocksetId(0)),
+                iteration: None,
             });
         }
     }

@@ -61,6 +61,28 @@ pub struct Access {
     pub value: Option<u64>,
     /// The locks held by the thread.
     pub locks: LocksetId,
+    /// Where in the innermost loop around it, where that is known.
+    pub iteration: Option<LoopPosition>,
+}
+
+/// A place in the course of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LoopPosition {
+    /// Which execution of which loop: a number that the thread uses for nothing else in this run.
+    pub entry: u32,
+    /// How often its body was begun before.
+    pub iteration: u32,
+}
+
+/// Whether a site was executed just after its own thread, or just after another, had accessed the location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// The site.
+    pub site: SiteId,
+    /// At least once after its own thread.
+    pub local: bool,
+    /// At least once after another thread.
+    pub remote: bool,
 }
 
 /// How a run ended. A damaged run has no outcome and never gets here.
@@ -101,4 +123,7 @@ pub struct Run {
     pub accesses: Vec<Access>,
     /// All gaps, by ascending [`Gap::before`].
     pub gaps: Vec<Gap>,
+    /// What was observed at sites besides, each site at most once. A site that is not here is known only by its
+    /// recorded accesses.
+    pub observations: Vec<Observation>,
 }

@@ -1,45 +1,122 @@
-//! The techniques by name. A new one is a file with a function from a run to its occurrences, and a row here.
+//! The techniques by name. A new one is a file of its own and a row here.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::collector::{Form, Reduced};
+use crate::counts::Counts;
+use crate::finding::Finding;
 use crate::name::{self, UnknownName};
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::run::Run;
-use crate::{falcon, unicorn};
+use crate::{avio, bugaboo, cci, defuse, falcon, finding, locon, pset, recon, unicorn};
 
-/// A way to find patterns in runs.
+/// A way to find suspects in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Technique {
     /// Patterns on a single variable.
     Falcon,
     /// Patterns on one or two variables.
     Unicorn,
+    /// Communications with what surrounds them.
+    Recon,
+    /// Communications in their context.
+    Bugaboo,
+    /// Pairs that tell one failing run from the passing ones.
+    Locon,
+    /// Unserializable triples that passing runs never show.
+    Avio,
+    /// Definition–use pairs that passing runs never show.
+    Defuse,
+    /// Sites after an access by their own or another thread.
+    Cci,
+    /// Accesses that follow what they never follow in passing runs.
+    Pset,
 }
 
 struct Row {
     technique: Technique,
     name: &'static str,
     summary: &'static str,
-    occurrences: fn(&Run, &Options) -> Occurrences,
+    method: Method,
+}
+
+/// What is made of each run, and then of all.
+pub(crate) enum Method {
+    /// Suspects are found in each run, and the runs that show them are counted.
+    Counting {
+        occurrences: fn(&Run, &Options) -> Occurrences,
+        findings: fn(&Counts, &Options) -> Vec<Finding>,
+    },
+    /// The failing runs are looked at again once all are known.
+    Recon,
+    /// Each failing run is compared with all passing ones.
+    Locon,
 }
 
 /// In the order of the enum, so that a technique is the index of its row.
-const TABLE: [Row; 2] = [
+const TABLE: [Row; 9] = [
     Row {
         technique: Technique::Falcon,
         name: "falcon",
         summary: "order and atomicity violations on a single variable",
-        occurrences: falcon::occurrences,
+        method: Method::Counting { occurrences: falcon::occurrences, findings: by_formula },
     },
     Row {
         technique: Technique::Unicorn,
         name: "unicorn",
         summary: "order and atomicity violations on one or two variables",
-        occurrences: unicorn::occurrences,
+        method: Method::Counting { occurrences: unicorn::occurrences, findings: by_formula },
+    },
+    Row {
+        technique: Technique::Recon,
+        name: "recon",
+        summary: "communications between threads, with what surrounds them in failing runs",
+        method: Method::Recon,
+    },
+    Row {
+        technique: Technique::Bugaboo,
+        name: "bugaboo",
+        summary: "communications between threads, in the context of those before",
+        method: Method::Counting { occurrences: bugaboo::occurrences, findings: bugaboo::findings },
+    },
+    Row {
+        technique: Technique::Locon,
+        name: "locon",
+        summary: "pairs of accesses that tell a single failing run from the passing ones",
+        method: Method::Locon,
+    },
+    Row {
+        technique: Technique::Avio,
+        name: "avio",
+        summary: "atomicity violations on a single variable that no passing run shows",
+        method: Method::Counting { occurrences: avio::occurrences, findings: avio::findings },
+    },
+    Row {
+        technique: Technique::Defuse,
+        name: "defuse",
+        summary: "values read from where no passing run reads them",
+        method: Method::Counting { occurrences: defuse::occurrences, findings: defuse::findings },
+    },
+    Row {
+        technique: Technique::Cci,
+        name: "cci",
+        summary: "accesses just after another thread's, or just after their own thread's",
+        method: Method::Counting { occurrences: cci::occurrences, findings: cci::findings },
+    },
+    Row {
+        technique: Technique::Pset,
+        name: "pset",
+        summary: "accesses that follow another thread's as in no passing run",
+        method: Method::Counting { occurrences: pset::occurrences, findings: pset::findings },
     },
 ];
+
+/// All suspects by the formula that the user chose, also those that only passing runs show.
+fn by_formula(counts: &Counts, options: &Options) -> Vec<Finding> {
+    finding::rank_by_score(counts.findings(|_, seen| options.formula.score(seen)))
+}
 
 impl Technique {
     /// Every technique, in the order of the table.
@@ -57,9 +134,17 @@ impl Technique {
         self.row().summary
     }
 
-    /// The patterns that `run` shows: all that has to be known of it. Runs can be looked at in parallel.
-    pub fn occurrences(self, run: &Run, options: &Options) -> Occurrences {
-        (self.row().occurrences)(run, options)
+    /// All that has to be known of `run`. Runs can be looked at in parallel.
+    pub fn reduce(self, run: &Run, options: &Options) -> Reduced {
+        Reduced(match self.method() {
+            Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(run, options)),
+            Method::Recon => Form::Occurrences(recon::graph(run, options)),
+            Method::Locon => Form::Pairs(locon::pairs(run, options)),
+        })
+    }
+
+    pub(crate) fn method(self) -> &'static Method {
+        &self.row().method
     }
 
     fn row(self) -> &'static Row {
@@ -94,7 +179,7 @@ mod tests {
         }
         assert_eq!(
             "falkon".parse::<Technique>().unwrap_err().to_string(),
-            "unknown technique `falkon` (known: falcon, unicorn)"
+            "unknown technique `falkon` (known: falcon, unicorn, recon, bugaboo, locon, avio, defuse, cci, pset)"
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Unicorn: patterns on one and on two variables, put together from conflicting pairs.
 //!
-//! Sangmin Park: *Effective Fault Localization Techniques for Concurrent Software* (thesis, Georgia Institute of
-//! Technology, 2014), chapter 4, Algorithm 2.
+//! Sangmin Park: *Effective Fault Localization Techniques for Concurrent Software* (thesis, Georgia Institute
+//! of Technology, 2014), chapter 4, Algorithm 2.
 //!
 //! **Finds** all rows of the table in `pattern.rs`. Step 1: each slot that leaves its window (see `window.rs`)
 //! forms a pair with each later slot that it conflicts with; these are P1–P3. Step 2: the pairs are sorted by
@@ -56,6 +56,8 @@ struct Pair {
 struct Pairs {
     /// By ascending index of their first access, then of their second.
     sorted: Vec<Pair>,
+    /// For each access, and for the end, the place of the first pair that does not begin before it.
+    places: Vec<u32>,
     /// Pairs of one class have the same kinds and sites. There are so many classes.
     classes: usize,
     /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
@@ -81,7 +83,7 @@ fn conflicting_pairs(run: &Run, options: &Options, found: &mut Occurrences) -> P
             }
         }
     });
-    emitted.sort_unstable();
+    let (emitted, places) = sort_by_first(emitted, run.accesses.len());
 
     let mut sorted = Vec::with_capacity(emitted.len());
     let mut classes: FxHashMap<(PatternId, SiteId, SiteId), u32> = FxHashMap::default();
@@ -104,7 +106,31 @@ fn conflicting_pairs(run: &Run, options: &Options, found: &mut Occurrences) -> P
     for (&(id, from, to), &lane) in &lane_of {
         lanes[lane as usize].opposite = lane_of.get(&(opposite(id), to, from)).copied();
     }
-    Pairs { sorted, classes: classes.len(), lanes }
+    Pairs { sorted, places, classes: classes.len(), lanes }
+}
+
+type Emitted = (u32, u32, PatternId);
+
+/// The pairs by ascending first access, and where those of each access begin. Counting beats comparing, since
+/// all pairs of one first access are emitted together and in the order of their second.
+fn sort_by_first(emitted: Vec<Emitted>, accesses: usize) -> (Vec<Emitted>, Vec<u32>) {
+    let mut places = vec![0; accesses + 1];
+    for &(first, ..) in &emitted {
+        places[first as usize + 1] += 1;
+    }
+    let mut before = 0;
+    for place in &mut places {
+        before += *place;
+        *place = before;
+    }
+    let mut next = places.clone();
+    let mut sorted = vec![(0, 0, PatternId::P1); emitted.len()];
+    for pair in emitted {
+        let place = &mut next[pair.0 as usize];
+        sorted[*place as usize] = pair;
+        *place += 1;
+    }
+    (sorted, places)
 }
 
 fn opposite(pair: PatternId) -> PatternId {
@@ -122,9 +148,8 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     let mut passed = vec![0; pairs.lanes.len()];
     for (place, one) in pairs.sorted.iter().enumerate() {
         let end = pairs.sorted.len().min((place + 1).saturating_add(distance));
-        let later = &pairs.sorted[place + 1..];
-        let continuing = later.partition_point(|other| other.first < one.second);
-        for other in later[continuing..].iter().take_while(|other| other.first == one.second) {
+        let [from, to] = [one.second, one.second + 1].map(|access| pairs.places[access as usize] as usize);
+        for other in &pairs.sorted[from..to] {
             add_triple(run, one, other, &mut seen, found);
         }
         if let Some(opposite) = pairs.lanes[one.lane as usize].opposite {

@@ -6,10 +6,10 @@
 //!
 //! Deviations, with why:
 //!
-//! 1. A turn that read at the same site as an earlier turn of its thread, with no write since, takes the earlier
-//!    one's place: a reader counts once per write. The recorder leaves out reading what was read before, so how
-//!    often readers alternate is not known. It would say nothing new (a pattern has the site, not the count) but
-//!    push the write that they read out of the window.
+//! 1. A turn that read at the same site as an earlier turn of its thread, with no write since, takes the
+//!    earlier one's place: a reader counts once per write. The recorder leaves out reading what was read
+//!    before, so how often readers alternate is not known. It would say nothing new (a pattern has the site,
+//!    not the count) but push the write that they read out of the window.
 //! 2. An update is a read and then a write by one thread with nobody in between, so its slot is a write.
 //! 3. At a gap, the location's window is drained as at the end of the run: nothing may be concluded across it.
 
@@ -30,8 +30,8 @@ pub(crate) struct Slot {
     pub kind: AccessKind,
 }
 
-/// Slides a window of `size` slots over the accesses to each location of `run`. `leaving` is told each slot that
-/// leaves and the slots still there, oldest first.
+/// Slides a window of `size` slots over the accesses to each location of `run`. `leaving` is told each slot
+/// that leaves and the slots still there, oldest first.
 pub(crate) fn slide(run: &Run, size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
     let mut windows: Vec<Window> = Vec::new();
     let mut window_of: FxHashMap<LocationId, usize> = FxHashMap::default();

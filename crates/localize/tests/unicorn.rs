@@ -2,7 +2,7 @@
 
 mod support;
 
-use localize::{AccessKind, LocationId, Options, PatternId, SiteId, Technique, ThreadId};
+use localize::{AccessKind, LocationId, Options, PatternId, Shape, SiteId, Technique, ThreadId};
 
 #[track_caller]
 fn check(options: &Options, traces: &str, expected: &str) {
@@ -60,9 +60,9 @@ fn every_row_has_a_minimal_trace() {
         }
         let session = support::parse(&trace);
         let findings = localize::localize(Technique::Unicorn, &session.runs, &Options::default());
-        let rows = findings.iter().map(|finding| finding.example.id);
-        let longest: Vec<PatternId> = rows.filter(|row| row.steps().len() == id.steps().len()).collect();
-        assert_eq!(longest, [id], "{trace}");
+        let shapes = findings.iter().map(|finding| finding.example.id);
+        let longest: Vec<Shape> = shapes.filter(|shape| shape.len() == id.steps().len()).collect();
+        assert_eq!(longest, [id.into()], "{trace}");
     }
 }
 
@@ -227,7 +227,7 @@ fn any_number_of_different_pairs_combines() {
         };
         (0..others).for_each(|location| pair_on(location, [1, 2]));
         pair_on(others, [2, 1]);
-        let found = Technique::Unicorn.occurrences(&run, &Options::default());
+        let found = localize::localize(Technique::Unicorn, [&run], &Options::default());
         // Each pair, and the last one with the hundred before it.
         assert_eq!(found.len(), others as usize + 1 + 100);
     }

@@ -1,11 +1,13 @@
-//! Falcon and Unicorn once more, straight from their definitions: slow, and as plain as can be.
+//! Falcon and Unicorn once more.
 //!
-//! Patterns are looked up in the printed table as text, and identified across runs by trying all orders of their
-//! accesses. Nothing is shared with the crate but the model of a run.
+//! Patterns are looked up in the printed table as text, and identified across runs by trying all orders of
+//! their accesses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use localize::*;
+
+use super::Event;
 
 /// The accesses of each row in time order, as printed. The nth row is P(n+1).
 const TABLE: [&str; 17] = [
@@ -28,14 +30,6 @@ const TABLE: [&str; 17] = [
     "W1x R2y W1y R2x",
 ];
 
-/// A read or a write. An update is one of each, at one index.
-#[derive(Clone, Copy, PartialEq)]
-struct Event {
-    index: usize,
-    kind: char,
-    access: Access,
-}
-
 /// Whether a reader takes one slot per write, as here, or one per turn, as in the papers.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Readers {
@@ -43,64 +37,13 @@ pub enum Readers {
     OncePerTurn,
 }
 
-/// What is expected of a finding.
-#[derive(Debug, Default, PartialEq)]
-pub struct Expected {
-    pub failing_runs: Vec<RunId>,
-    pub passed: u32,
-    pub example_run: Option<RunId>,
-    pub example_id: String,
-    pub example: Vec<usize>,
-}
-
-/// What a technique must find in `runs`, which are in the order of their ids, by the identity of the pattern.
-pub fn expected(technique: Technique, runs: &[Run], options: &Options) -> BTreeMap<String, Expected> {
-    let mut all: BTreeMap<String, Expected> = BTreeMap::new();
-    for failing in [true, false] {
-        for run in runs.iter().filter(|run| run.outcome.is_failing() == failing) {
-            let shown = match technique {
-                Technique::Falcon => falcon(run, options, Readers::OncePerWrite),
-                Technique::Unicorn => unicorn(run, options),
-            };
-            let mut counted = BTreeSet::new();
-            for events in shown {
-                let pattern = all.entry(identity(&events)).or_default();
-                if !counted.insert(identity(&events)) {
-                    continue;
-                }
-                if failing {
-                    pattern.failing_runs.push(run.id);
-                } else {
-                    pattern.passed += 1;
-                }
-                if pattern.example_run.is_none() {
-                    pattern.example_run = Some(run.id);
-                    pattern.example_id = row(&events).expect("only patterns are shown");
-                    pattern.example = events.iter().map(|event| event.index).collect();
-                }
-            }
-        }
-    }
-    all
-}
-
 /// The identities of all patterns of Falcon in one run.
 pub fn falcon_patterns(run: &Run, options: &Options, readers: Readers) -> BTreeSet<String> {
     falcon(run, options, readers).iter().map(|events| identity(events)).collect()
 }
 
-/// The identity of the pattern of a finding, by its example.
-pub fn identity_of(finding: &Finding, runs: &[Run]) -> String {
-    let run = runs.iter().find(|run| run.id == finding.example.run).unwrap();
-    let event = |&index: &usize| {
-        let access = run.accesses[index];
-        Event { index, kind: if access.kind == AccessKind::Read { 'R' } else { 'W' }, access }
-    };
-    identity(&finding.example.accesses.iter().map(event).collect::<Vec<_>>())
-}
-
 /// All patterns of Falcon in one run, earliest first.
-fn falcon(run: &Run, options: &Options, readers: Readers) -> Vec<Vec<Event>> {
+pub fn falcon(run: &Run, options: &Options, readers: Readers) -> Vec<Vec<Event>> {
     let mut shown = Vec::new();
     for (oldest, later) in leaving_slots(run, options, readers) {
         let pairs: Vec<_> = later.iter().map(|&b| vec![oldest, b]).collect();
@@ -120,7 +63,7 @@ fn falcon(run: &Run, options: &Options, readers: Readers) -> Vec<Vec<Event>> {
 }
 
 /// All patterns of Unicorn in one run, in the order in which their pairs are combined.
-fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
+pub fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
     let mut pairs = Vec::new();
     for (oldest, later) in leaving_slots(run, options, Readers::OncePerWrite) {
         pairs.extend(later.iter().map(|&b| vec![oldest, b]).filter(|pair| row(pair).is_some()));
@@ -170,7 +113,7 @@ fn leaving_slots(run: &Run, options: &Options, readers: Readers) -> Vec<(Event, 
     leaving
 }
 
-fn events_at(run: &Run, index: usize) -> Vec<Event> {
+pub fn events_at(run: &Run, index: usize) -> Vec<Event> {
     let access = run.accesses[index];
     let kinds: &[char] = match access.kind {
         AccessKind::Read => &['R'],
@@ -206,14 +149,14 @@ fn is_repeated_by(slot: &Event, later: &Event, window: &[Event]) -> bool {
 }
 
 /// The row of the table that these events match, in time order.
-fn row(events: &[Event]) -> Option<String> {
+pub fn row(events: &[Event]) -> Option<String> {
     let shown = show(events).iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
     TABLE.iter().position(|row| *row == shown).map(|nth| format!("P{}", nth + 1))
 }
 
 /// The events in the words of the table, each with its site. Threads and variables are named in the order in
 /// which they turn up.
-fn show(events: &[Event]) -> Vec<(String, u32)> {
+pub fn show(events: &[Event]) -> Vec<(String, u32)> {
     let mut threads = Vec::new();
     let mut locations = Vec::new();
     let word = |event: &Event| {
@@ -233,7 +176,7 @@ fn number<T: PartialEq>(known: &mut Vec<T>, thing: T) -> usize {
 
 /// Two patterns are the same if their events can be put into the same order without changing the order within
 /// a thread or a variable. Of all these orders, the least stands for the pattern.
-fn identity(events: &[Event]) -> String {
+pub fn identity(events: &[Event]) -> String {
     format!("{:?}", orders(events).iter().map(|order| show(order)).min().unwrap())
 }
 

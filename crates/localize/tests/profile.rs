@@ -1,0 +1,191 @@
+//! From recordings to runs.
+
+use localize::{AccessKind, Code, Outcome, Profile, RunId, profile};
+use recording::{
+    Context, Event, EventKind, Header, Location, Module, Pod, Recording, ThreadEvent, ThreadRecord, flag,
+};
+
+fn zeroed<T: Pod>() -> T {
+    // SAFETY: any bit pattern is a T.
+    unsafe { std::mem::zeroed() }
+}
+
+/// A process with three threads, one module loaded at `bias`, and two contexts: `main` and a function it calls.
+fn process(bias: u64, locations: &[Location], events: Vec<ThreadEvent>) -> Recording {
+    let context = |call: u64, function: u64, first_leaf, size, parent| Context {
+        call: if call == 0 { 0 } else { bias + call },
+        function: if function == 0 { 0 } else { bias + function },
+        first_leaf,
+        size,
+        parent,
+        ..zeroed()
+    };
+    let module = Module {
+        bias,
+        start: bias + 0x100,
+        end: bias + 0x800,
+        image_start: bias,
+        image_end: bias + 0x1000,
+        build_id: vec![7],
+        path: "/bin/test".to_owned(),
+    };
+    Recording {
+        header: zeroed::<Header>(),
+        modules: vec![module],
+        threads: vec![zeroed::<ThreadRecord>(); 4],
+        contexts: vec![
+            zeroed(),
+            context(0, 0, 1, 1, 0),
+            context(0, 0x100, 2, 100, 1),
+            context(0x150, 0x200, 102, 100, 2),
+        ],
+        locations: std::iter::once(zeroed()).chain(locations.iter().copied()).collect(),
+        events,
+        damage: Vec::new(),
+    }
+}
+
+fn location(address: u64, size: u32, parent: u32) -> Location {
+    Location { address, size, parent, ..zeroed() }
+}
+
+fn event(thread: u32, kind: EventKind, tick: u64, leaf: u32, location: u32) -> ThreadEvent {
+    let event = Event { kind: kind as u8, leaf, tick, object: location, ..zeroed() };
+    ThreadEvent { thread, kind, event }
+}
+
+fn valued(event: ThreadEvent, value: u64) -> ThreadEvent {
+    let flags = event.event.flags | flag::VALUE;
+    ThreadEvent { event: Event { value, flags, ..event.event }, ..event }
+}
+
+fn freeing(event: ThreadEvent) -> ThreadEvent {
+    ThreadEvent { event: Event { flags: event.event.flags | flag::FREE, ..event.event }, ..event }
+}
+
+fn by(actor: u32, event: ThreadEvent) -> ThreadEvent {
+    ThreadEvent { event: Event { other: actor, ..event.event }, ..event }
+}
+
+fn read_run(recordings: &[Recording], code: &mut Code) -> Profile {
+    profile(RunId(1), Outcome::Pass, recordings, code)
+}
+
+fn shown(profile: &Profile) -> Vec<String> {
+    let accesses = profile.run.accesses.iter();
+    accesses
+        .map(|access| {
+            let value = access.value.map_or(String::new(), |value| format!("={value}"));
+            let kind = match access.kind {
+                AccessKind::Read => 'R',
+                AccessKind::Write => 'W',
+                AccessKind::Update => 'U',
+            };
+            format!("{kind}{}({}){value}", access.thread.0, access.location.0)
+        })
+        .collect()
+}
+
+#[test]
+fn sites_and_stacks_do_not_depend_on_where_a_module_is_loaded() {
+    let mut code = Code::default();
+    let events = || vec![event(1, EventKind::Write, 1, 110, 1)];
+    let here = read_run(&[process(0x10000, &[location(0x10900, 4, 0)], events())], &mut code);
+    let there = read_run(&[process(0x70000, &[location(0x70900, 4, 0)], events())], &mut code);
+    let (here_access, there_access) = (here.run.accesses[0], there.run.accesses[0]);
+    assert_eq!((here_access.site, here_access.stack), (there_access.site, there_access.stack));
+    let addresses: Vec<u64> =
+        code.stack(here_access.stack).iter().map(|&site| code.site(site).address).collect();
+    assert_eq!(addresses, [0x208, 0x150], "the access, then the call that led to its function");
+    assert_eq!(here.locations[1].in_module.map(|(_, address)| address), Some(0x900));
+    assert_eq!(here.locations[1].in_module, there.locations[1].in_module);
+}
+
+#[test]
+fn a_written_value_is_what_the_next_access_finds() {
+    let events = vec![
+        valued(event(1, EventKind::Write, 1, 10, 1), 5),
+        by(1, event(2, EventKind::LastWrite, 1, 11, 1)),
+        valued(event(2, EventKind::Read, 2, 12, 1), 9),
+        valued(event(2, EventKind::Update, 3, 12, 1), 9),
+        valued(event(1, EventKind::Read, 4, 13, 1), 10),
+    ];
+    let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
+    // Of two writes in one turn only the last one's value was ever seen.
+    assert_eq!(shown(&profile), ["W1(1)", "W1(1)=9", "R2(1)=9", "U2(1)=10", "R1(1)=10"]);
+}
+
+#[test]
+fn a_location_cut_into_pieces_leaves_its_past_to_each() {
+    let locations = [location(0x5000, 8, 0), location(0x5000, 4, 1), location(0x5004, 4, 1)];
+    let events = vec![
+        event(1, EventKind::Write, 1, 10, 1),
+        event(2, EventKind::Read, 3, 12, 2),
+        event(2, EventKind::Write, 4, 12, 3),
+    ];
+    let profile = read_run(&[process(0x10000, &locations, events)], &mut Code::default());
+    assert_eq!(shown(&profile), ["W1(2)", "W1(3)", "R2(2)", "W2(3)"]);
+}
+
+#[test]
+fn freeing_counts_only_if_something_follows() {
+    let free = |tick| freeing(event(1, EventKind::Write, tick, 10, 1));
+    let write = event(2, EventKind::Write, 1, 12, 1);
+    let run = |events| {
+        let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
+        shown(&profile)
+    };
+    assert_eq!(run(vec![write, free(2)]), ["W2(1)"]);
+    assert_eq!(run(vec![write, free(2), event(2, EventKind::Read, 3, 13, 1)]), ["W2(1)", "W1(1)", "R2(1)"]);
+}
+
+#[test]
+fn gaps_keep_their_place_when_a_free_is_left_out() {
+    let events = vec![
+        event(1, EventKind::Write, 1, 10, 1),
+        freeing(event(1, EventKind::Write, 2, 10, 1)),
+        event(1, EventKind::Write, 3, 10, 2),
+        event(2, EventKind::Gap, 4, 0, 2),
+        event(2, EventKind::Read, 5, 10, 2),
+    ];
+    let locations = [location(0x5000, 4, 0), location(0x6000, 4, 0)];
+    let profile = read_run(&[process(0x10000, &locations, events)], &mut Code::default());
+    assert_eq!(shown(&profile), ["W1(1)", "W1(2)", "R2(2)"]);
+    assert_eq!(profile.run.gaps.iter().map(|gap| (gap.location.0, gap.before)).collect::<Vec<_>>(), [(2, 2)]);
+}
+
+#[test]
+fn processes_share_no_threads_and_no_locations() {
+    let one = || process(0x10000, &[location(0x5000, 4, 0)], vec![event(1, EventKind::Write, 1, 10, 1)]);
+    let profile = read_run(&[one(), one()], &mut Code::default());
+    let [first, second] = [profile.run.accesses[0], profile.run.accesses[1]];
+    assert_ne!(first.thread, second.thread);
+    assert_ne!(first.location, second.location);
+    assert_eq!(first.site, second.site);
+}
+
+#[test]
+fn locks_held_are_known_by_where_they_were_taken() {
+    let set = |id, parent, lock, leaf| {
+        let base = event(1, EventKind::Lockset, 1, leaf, id);
+        ThreadEvent { event: Event { other: parent, value: lock, ..base.event }, ..base }
+    };
+    let access = by(2, event(1, EventKind::Read, 5, 20, 1));
+    let events = vec![set(1, 0, 0x10900, 30), set(2, 1, 0x8000, 31), access];
+    let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
+    let locks = &profile.locksets[profile.run.accesses[0].locks.0 as usize];
+    assert_eq!(locks.iter().map(|lock| lock.address).collect::<Vec<_>>(), [0x10900, 0x8000]);
+    assert!(locks[0].in_module.is_some() && locks[1].in_module.is_none());
+}
+
+#[test]
+fn nonsense_is_left_out() {
+    let locations = [location(0x5000, 4, 2), location(0x5004, 4, 9)];
+    let events = vec![
+        event(99, EventKind::Write, 1, 10, 1),
+        event(1, EventKind::Write, 2, u32::MAX, 1),
+        event(1, EventKind::Read, 3, 10, 4_000_000),
+    ];
+    let profile = read_run(&[process(0x10000, &locations, events)], &mut Code::default());
+    assert_eq!(shown(&profile), ["W1(1)"]);
+}
