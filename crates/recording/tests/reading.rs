@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use recording::{
-    CHUNK_BYTES, ChunkHeader, Context, Damage, Event, EventKind, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader,
-    Pod, REGION_COUNT, Region, RegionId, Slot, ThreadRecord, VERSION, compact, parse,
+    CHUNK_BYTES, ChunkHeader, Context, Damage, Event, EventKind, HEADER_BYTES, Header, Location, MAGIC,
+    ModuleHeader, Pod, REGION_COUNT, Region, RegionId, Slot, ThreadRecord, VERSION, compact, parse,
 };
 
 fn bytes_of<T: Pod>(record: &T) -> Vec<u8> {
@@ -40,7 +40,8 @@ fn raw_file(content: [Vec<u8>; REGION_COUNT]) -> Vec<u8> {
         let offset = HEADER_BYTES + id as usize * ROOM;
         file[offset..offset + part.len()].copy_from_slice(&part);
         let used = part.len() as u64;
-        header.regions[id as usize] = Region { offset: offset as u64, capacity: ROOM as u64, used, backed: used };
+        header.regions[id as usize] =
+            Region { offset: offset as u64, capacity: ROOM as u64, used, backed: used };
     }
     file[..size_of::<Header>()].copy_from_slice(&bytes_of(&header));
     file
@@ -74,10 +75,11 @@ fn sample() -> Vec<u8> {
         next: 0,
         flags: 0,
     };
-    let contexts =
-        [zeroed(), context(0, 1, 1, 0), context(0x2100, 2, 100, 1), context(0x2200, 102, 50, 2)].map(|c| bytes_of(&c));
+    let contexts = [zeroed(), context(0, 1, 1, 0), context(0x2100, 2, 100, 1), context(0x2200, 102, 50, 2)]
+        .map(|c| bytes_of(&c));
     let location = Location { address: 0x5000, size: 4, version: 2, owner: 2, slots: 1, ..zeroed() };
-    let slot = Slot { location: 1, thread: 2, version: 2, write: 30, write_tick: 9, rewritten: 1, ..zeroed() };
+    let slot =
+        Slot { location: 1, thread: 2, version: 2, write: 30, write_tick: 9, rewritten: 1, ..zeroed() };
     let first = chunk(1, &[event(EventKind::ThreadStart, 1, 0, 1, 0), event(EventKind::Read, 5, 12, 1, 0)]);
     let second = chunk(
         2,

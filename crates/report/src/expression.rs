@@ -35,7 +35,8 @@ pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
     let (first, rest) = places.split_first()?;
     let mut candidates = candidates(first.line);
     for place in rest {
-        let fields: Vec<&str> = self::candidates(place.line).iter().map(|candidate| candidate.field).collect();
+        let fields: Vec<&str> =
+            self::candidates(place.line).iter().map(|candidate| candidate.field).collect();
         candidates.retain(|candidate| fields.contains(&candidate.field));
     }
     // A local with the name of the field it was read from is not what threads share.
@@ -107,7 +108,9 @@ fn after_literal(bytes: &[u8], start: usize, quote: u8) -> usize {
 /// The longest expression from a name on: names joined by `.`, `->` or `::`, with indices. Returns its end and last name.
 fn expression_from(code: &str, start: usize) -> (usize, &str) {
     let bytes = code.as_bytes();
-    let name_end = |from: usize| bytes[from..].iter().position(|&byte| !is_name_part(byte)).map_or(bytes.len(), |n| from + n);
+    let name_end = |from: usize| {
+        bytes[from..].iter().position(|&byte| !is_name_part(byte)).map_or(bytes.len(), |n| from + n)
+    };
     let mut end = name_end(start);
     let mut field = &code[start..end];
     loop {
@@ -159,9 +162,10 @@ fn is_name_part(byte: u8) -> bool {
 /// Words that stand where an expression could, but are none.
 fn is_keyword(word: &str) -> bool {
     const KEYWORDS: [&str; 34] = [
-        "auto", "bool", "break", "case", "char", "const", "continue", "double", "else", "enum", "false", "float",
-        "for", "if", "int", "let", "long", "match", "mut", "new", "nullptr", "return", "short", "signed", "sizeof",
-        "static", "struct", "switch", "true", "union", "unsigned", "void", "volatile", "while",
+        "auto", "bool", "break", "case", "char", "const", "continue", "double", "else", "enum", "false",
+        "float", "for", "if", "int", "let", "long", "match", "mut", "new", "nullptr", "return", "short",
+        "signed", "sizeof", "static", "struct", "switch", "true", "union", "unsigned", "void", "volatile",
+        "while",
     ];
     KEYWORDS.contains(&word)
 }
@@ -178,7 +182,10 @@ mod tests {
     fn lines_are_taken_apart_into_expressions() {
         let cases: [(&str, &[&str]); 7] = [
             ("    int size = queue->size;  /* the size */", &["size", "queue->size"]),
-            ("queue->items[(queue->head + n) % 8] = page;", &["queue->items[(queue->head + n) % 8]", "queue->head", "n", "page"]),
+            (
+                "queue->items[(queue->head + n) % 8] = page;",
+                &["queue->items[(queue->head + n) % 8]", "queue->head", "n", "page"],
+            ),
             ("if (strcmp(name, \"x.y\") == 0)", &["name"]),
             ("self.count += Self::STEP; // count", &["self.count", "Self::STEP"]),
             ("x = 0x1fUL + 'a';", &["x"]),

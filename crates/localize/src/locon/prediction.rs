@@ -68,3 +68,49 @@ pub(super) fn staying_couples(couples: &[[Interval; 2]]) -> Vec<bool> {
     }
     stays
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(threads: [u32; 2], accesses: [u32; 2]) -> Interval {
+        Interval { threads: threads.map(ThreadId), accesses }
+    }
+
+    #[test]
+    fn of_nested_pairs_the_outermost_stays() {
+        let pairs = [
+            pair([1, 2], [3, 6]),
+            pair([1, 2], [1, 8]),
+            pair([1, 2], [2, 9]),
+            // The same in other threads, or in the opposite direction, is nothing to compare with.
+            pair([2, 1], [4, 5]),
+            pair([1, 3], [4, 5]),
+        ];
+        assert_eq!(staying(&pairs), [false, true, true, true, true]);
+    }
+
+    #[test]
+    fn a_common_end_makes_no_difference() {
+        let pairs = [pair([1, 2], [1, 5]), pair([1, 2], [1, 7]), pair([1, 2], [3, 7])];
+        assert_eq!(staying(&pairs), [false, true, false]);
+        assert_eq!(staying(&[pairs[2], pairs[1], pairs[0]]), [false, true, false]);
+    }
+
+    #[test]
+    fn a_couple_goes_with_either_of_its_pairs() {
+        let (outer, inner) = (pair([1, 2], [1, 8]), pair([1, 2], [3, 6]));
+        let (other, another) = (pair([2, 1], [10, 11]), pair([2, 1], [20, 21]));
+        assert_eq!(staying_couples(&[[outer, other], [another, inner]]), [true, false]);
+        assert_eq!(staying_couples(&[[another, inner], [outer, other]]), [false, true]);
+        assert_eq!(staying_couples(&[[inner, other], [inner, another]]), [true, true]);
+    }
+
+    /// Each could be predicted by the other: the earlier one stays.
+    #[test]
+    fn of_couples_that_predict_each_other_the_earlier_stays() {
+        let (outer, inner) = (pair([1, 2], [1, 8]), pair([1, 2], [3, 6]));
+        let (other_outer, other_inner) = (pair([2, 1], [11, 18]), pair([2, 1], [13, 16]));
+        assert_eq!(staying_couples(&[[outer, other_inner], [inner, other_outer]]), [true, false]);
+    }
+}
