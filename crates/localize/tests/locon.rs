@@ -2,7 +2,8 @@
 
 mod support;
 
-use localize::{Collector, Level, Options, Procedure, Technique};
+use localize::{Collector, Finding, Level, Options, Procedure, Technique};
+use support::Session;
 
 const SITE: Procedure = Procedure::NeverTogether(Level::Site);
 const THREAD: Procedure = Procedure::NeverTogether(Level::Thread);
@@ -18,9 +19,13 @@ fn check(traces: &str, expected: &str) {
 #[track_caller]
 fn check_by(procedure: Procedure, traces: &str, expected: &str) {
     let session = support::parse(traces);
+    session.check(&find_by(procedure, &session), expected);
+}
+
+fn find_by(procedure: Procedure, session: &Session) -> Vec<Finding> {
     let mut collector = Collector::new(Technique::Locon, &Options::default());
     session.runs.iter().for_each(|run| collector.observe(run));
-    session.check(&collector.findings_by(procedure), expected);
+    collector.findings_by(procedure)
 }
 
 /// Transmission: the assertion reads before the session has written, and the run ends there.
@@ -135,6 +140,37 @@ fn couples_are_on_different_variables_and_between_the_same_threads() {
         ",
         "1/1 1.00 f=1 p=0 W1x-R2x-W2y-R1y W1(x)@a R2(x)@b W2(y)@c R1(y)@d III-site",
     );
+}
+
+/// Threads 1 and 2 have the couple on two variables later than threads 3 and 4 do.
+#[test]
+fn the_example_is_the_couple_that_is_complete_first() {
+    let session = support::parse(
+        "
+        P: W1(x)@a R2(x)@b
+        P: W2(x)@c R1(x)@d
+        F: W1(x)@a R2(x)@b W2(x)@c R1(x)@d W3(y)@a R4(y)@b W4(z)@c R3(z)@d W2(v)@c R1(v)@d
+        ",
+    );
+    let findings = find_by(SITE, &session);
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].example.accesses, [4, 5, 6, 7]);
+}
+
+/// 40 pairs of one passing run and 40 of another make 1600 couples.
+#[test]
+fn of_too_many_couples_those_complete_first_are_looked_at() {
+    let pairs = |name: &str| {
+        (0..40).map(|n| format!(" W1({name}{n})@w{name}{n} R2({name}{n})@r{name}{n}")).collect::<String>()
+    };
+    let (one, other) = (pairs("a"), pairs("b"));
+    let session = support::parse(&format!("P:{one}\nP:{other}\nF:{one}{other}"));
+    let findings = find_by(SITE, &session);
+    assert_eq!(findings.len(), 1000);
+    // Each further pair of the second run makes 40 couples.
+    let last = |nth: usize| findings[nth].example.accesses[3];
+    assert_eq!((last(0), last(999)), (81, 81 + 2 * 24));
+    assert_eq!((findings[0].rank, findings[0].tied, findings[999].rank), (1, 40, 961));
 }
 
 /// Figure 3 for couples: that of 3→2 stays, that of the enclosed 4→1 goes.

@@ -13,8 +13,8 @@ use super::presence::{Presence, Signatures};
 use super::{Instance, Iteration, Lane, Level, Pairs};
 
 /// So many couples of a failing run are looked at, those that are complete first. The paper's largest result
-/// has six; where there are thousands, the failing run differs from the passing ones in more than one error.
-pub(super) const MOST: usize = 5000;
+/// has six; where there are so many, the failing run differs from the passing ones in more than one error.
+pub(super) const MOST: usize = 1000;
 
 /// Two pairs of a failing run, between the same two threads.
 struct Couple {
