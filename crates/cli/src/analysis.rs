@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
-use localize::{Code, Collector, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
+use localize::{Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
 use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
 
 use crate::args::RankingArguments;
+use crate::evidence;
 use crate::exit;
 use crate::names::{self, LocationKey, Names};
 
@@ -168,20 +169,28 @@ fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut N
         score: finding.score,
         failed: u64::from(finding.failed),
         passed: u64::from(finding.passed),
-        kind: match finding.pattern.violation() {
-            Violation::Order => Kind::OrderViolation,
-            Violation::Atomicity => Kind::AtomicityViolation,
-            Violation::MultiVariableAtomicity => Kind::MultiVariableAtomicityViolation,
-        },
+        kind: kind(finding),
         pattern: finding.example.id.to_string(),
-        pattern_id: Some(format!("{:?}", finding.example.id)),
+        pattern_id: finding.example.id.row().map(|row| format!("{row:?}")),
         suspicious_functions: suspicious_functions(&accesses),
         accesses,
         cluster: None,
         failing_runs: finding.failing_runs.iter().map(|run| u64::from(run.0)).collect(),
-        evidence: Vec::new(),
+        evidence: evidence::sentences(finding, code, names),
         advice: String::new(),
         confirmation: None,
+    }
+}
+
+/// What a finding is called. Techniques that look at communication alone do not tell what is violated by it.
+fn kind(finding: &Finding) -> Kind {
+    match (&finding.detail, finding.pattern.violation()) {
+        (Detail::Communication(_) | Detail::Reconstruction(_) | Detail::Previous(_), _) => {
+            Kind::Communication
+        }
+        (_, Violation::Order) => Kind::OrderViolation,
+        (_, Violation::Atomicity) => Kind::AtomicityViolation,
+        (_, Violation::MultiVariableAtomicity) => Kind::MultiVariableAtomicityViolation,
     }
 }
 

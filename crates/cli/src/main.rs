@@ -5,6 +5,7 @@ mod args;
 mod cargo;
 mod compile;
 mod demo;
+mod evidence;
 mod exit;
 mod flags;
 mod look;

@@ -57,6 +57,25 @@ impl Names {
         }
     }
 
+    /// A place in code in a few words: `queue_pop() at queue.c:33`.
+    pub fn site(&mut self, site: SiteId, code: &Code) -> String {
+        let frames = self.frames(site, code);
+        match frames.first() {
+            Some(Frame { function: Some(function), file: Some(file), line: Some(line), .. }) => {
+                let file =
+                    Path::new(file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into());
+                format!("{function}() at {file}:{line}")
+            }
+            Some(Frame { function: Some(function), .. }) => format!("{function}()"),
+            Some(Frame { module, address, .. }) => {
+                let module = module.as_deref().and_then(|path| Path::new(path).file_name());
+                let module = module.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                format!("{module}+{}", address.as_deref().unwrap_or("?"))
+            }
+            None => "an unknown place".to_owned(),
+        }
+    }
+
     /// A call stack, inlined functions included, without what lies below `main` or a thread's start function.
     fn stack(&mut self, sites: &[SiteId], code: &Code) -> Vec<Frame> {
         let is_users = |site: &SiteId| !starts_programs(code, *site);
