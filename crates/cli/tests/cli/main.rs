@@ -1,5 +1,6 @@
 //! The command line as a user meets it: real compilers, real processes, real sessions.
 
+mod cargo;
 mod commands;
 mod compilers;
 mod damage;

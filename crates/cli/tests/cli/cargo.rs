@@ -1,0 +1,139 @@
+//! Rust tests through cargo: built for the recorder, found by name, localized.
+
+use serde_json::{Value, json};
+
+use crate::kit::Workplace;
+
+/// Two workers share a queue with one item. In every other run the second one takes the item between the first
+/// one's question and its own taking; channels keep the order.
+const TAKING: &str = r#"
+use std::sync::mpsc::channel;
+use std::sync::Mutex;
+
+#[derive(Default)]
+pub struct Queue {
+    items: Mutex<Vec<u32>>,
+}
+
+impl Queue {
+    pub fn push(&self, item: u32) {
+        self.items.lock().unwrap().push(item);
+    }
+
+    pub fn size(&self) -> usize {
+        self.items.lock().unwrap().len()
+    }
+
+    pub fn pop(&self) -> Option<u32> {
+        self.items.lock().unwrap().pop()
+    }
+}
+
+/// Counts its calls in a file.
+fn is_odd_run() -> bool {
+    let path = std::env::var("COUNTER").unwrap();
+    let count = std::fs::read_to_string(&path).map_or(0, |text| text.trim().parse::<u32>().unwrap());
+    std::fs::write(&path, (count + 1).to_string()).unwrap();
+    count % 2 == 1
+}
+
+#[test]
+fn the_last_item_is_taken_once() {
+    let in_between = is_odd_run();
+    let queue = Queue::default();
+    queue.push(7);
+    let (asked, go_on) = (channel(), channel());
+    std::thread::scope(|scope| {
+        let queue = &queue;
+        let (tell_asked, wait_asked) = asked;
+        let (tell_done, wait_done) = go_on;
+        let second = scope.spawn(move || {
+            wait_asked.recv().unwrap();
+            queue.pop();
+            tell_done.send(()).unwrap();
+        });
+        let has_some = queue.size() > 0;
+        if in_between {
+            tell_asked.send(()).unwrap();
+            wait_done.recv().unwrap();
+            assert!(!has_some || queue.pop().is_some(), "somebody was faster");
+        } else {
+            assert!(!has_some || queue.pop().is_some(), "somebody was faster");
+            tell_asked.send(()).unwrap();
+            wait_done.recv().unwrap();
+        }
+        second.join().unwrap();
+    });
+}
+
+#[test]
+fn nothing_is_in_an_empty_queue() {
+    assert_eq!(Queue::default().pop(), None);
+}
+"#;
+
+fn package() -> Workplace {
+    let place = Workplace::new();
+    place.write(
+        "Cargo.toml",
+        "[package]\nname = \"taking\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
+    );
+    place.write("src/lib.rs", TAKING);
+    place
+}
+
+fn unsnarl(place: &Workplace, words: &str) -> crate::kit::Seen {
+    let mut command = place.unsnarl(words);
+    command.env("COUNTER", place.path("count")).env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS");
+    crate::kit::Seen::of(words, command.output().unwrap())
+}
+
+#[test]
+fn a_rust_test_is_localized_by_name() {
+    let place = package();
+    let flags = "--runs 10 --jobs 1 --seed 1 --session taking --json report.json";
+    unsnarl(&place, &format!("cargo {flags} test the_last_item_is_taken_once")).exits(0);
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
+    assert_eq!(report["runs"], json!({"passed": 5, "failed": 5, "hung": 0, "damaged": 0}));
+    assert!(
+        report["failures"][0]["description"].as_str().unwrap().contains("somebody was faster"),
+        "{report:#}"
+    );
+    // The vector's length: read by the question, changed by the other thread, read again.
+    let lines_of_the_queue = |finding: &Value| -> Vec<String> {
+        let accesses = finding["accesses"].as_array().unwrap();
+        let own_frame = |access: &Value| {
+            let stack = access["stack"].as_array().unwrap();
+            stack
+                .iter()
+                .find(|frame| frame["file"].as_str().is_some_and(|file| file.ends_with("src/lib.rs")))
+                .cloned()
+        };
+        accesses
+            .iter()
+            .filter_map(own_frame)
+            .map(|frame| frame["function"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let findings = report["findings"].as_array().unwrap();
+    let first: Vec<&Value> = findings.iter().filter(|finding| finding["rank"] == 1).collect();
+    let wanted = |finding: &&&Value| {
+        let functions = lines_of_the_queue(finding);
+        functions.len() == 3
+            && functions[0].ends_with("Queue::size") | functions[0].ends_with("Queue>::size")
+            && functions[1..].iter().all(|name| name.contains("pop"))
+    };
+    assert!(first.iter().find(wanted).is_some(), "{first:#?}");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let place = package();
+    unsnarl(&place, "cargo").exits(2).complains(&["say what to do", "cargo unsnarl test NAME"]);
+    unsnarl(&place, "cargo publish").exits(2).complains(&["does not know `publish`"]);
+    unsnarl(&place, "cargo test no_such_test")
+        .exits(2)
+        .complains(&["no test program has a test of that name"]);
+    place.write("src/lib.rs", "this is not Rust");
+    unsnarl(&place, "cargo test anything").exits(6).complains(&["cargo could not build it"]);
+}
