@@ -1,8 +1,10 @@
 //! One run with the recorder inside, from start to stored.
 
+use std::env;
+use std::ffi::CString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use recording::{ENV_DIR, ENV_PLAN, RunPlan};
@@ -25,8 +27,9 @@ pub(crate) fn perform(
 ) -> Result<Option<RunRecord>> {
     // Recordings hold values from the target's memory, which are nobody else's business.
     let private = fs::Permissions::from_mode(0o700);
-    let scratch = tempfile::Builder::new().prefix("unsnarl-run-").permissions(private).tempdir();
-    let scratch = scratch.map_err(Error::writing(&std::env::temp_dir()))?;
+    let root = scratch_root(plan.budget_bytes);
+    let scratch = tempfile::Builder::new().prefix("unsnarl-run-").permissions(private).tempdir_in(&root);
+    let scratch = scratch.map_err(Error::writing(&root))?;
     let recordings = scratch.path().join("recordings");
     fs::create_dir(&recordings).map_err(Error::writing(&recordings))?;
 
@@ -65,6 +68,31 @@ pub(crate) fn perform(
     Ok(Some(record))
 }
 
+/// Where a run's recordings are made. In memory, if there is room for several budgets: on a disk, storing and
+/// deleting a file of a few pages takes longer than a short test. Whoever sets TMPDIR has the last word.
+fn scratch_root(budget_bytes: u64) -> PathBuf {
+    const MEMORY: &str = "/dev/shm";
+    const BUDGETS: u64 = 8;
+    let memory = Path::new(MEMORY);
+    let chosen_by_user = env::var_os("TMPDIR").is_some_and(|folder| !folder.is_empty());
+    if !chosen_by_user && free_bytes(memory).is_some_and(|free| free / BUDGETS >= budget_bytes) {
+        return memory.to_owned();
+    }
+    env::temp_dir()
+}
+
+/// How much more can be stored in a folder that we may write to.
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let path = CString::new(folder.as_os_str().as_encoded_bytes()).ok()?;
+    // SAFETY: the path ends in zero, and the structure is plain numbers that the call fills in.
+    unsafe {
+        let mut about: libc::statvfs = std::mem::zeroed();
+        let usable = libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0
+            && libc::statvfs(path.as_ptr(), &mut about) == 0;
+        usable.then(|| about.f_bavail.saturating_mul(about.f_frsize))
+    }
+}
+
 /// The recordings of all processes of a run, and what was wrong with those that are left out.
 fn collect(folder: &Path) -> Result<(Vec<ProcessRecording>, Vec<String>)> {
     let mut processes = Vec::new();
@@ -92,4 +120,15 @@ fn pid_of(path: &Path) -> Option<u32> {
 fn compact(path: &Path) -> Result<Vec<u8>, String> {
     let raw = elf::map(path).map_err(|error| error.to_string())?;
     recording::compact(&raw).map_err(|damage| damage.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_that_cannot_be_written_have_no_room() {
+        assert_eq!(free_bytes(Path::new("/nonexistent")), None);
+        assert!(free_bytes(&env::temp_dir()).is_some_and(|free| free > 0));
+    }
 }
