@@ -30,7 +30,7 @@ pub struct Run {
 
 /// Runs the program once.
 pub fn time(program: &Program) -> anyhow::Result<Run> {
-    let scratch = tempfile::tempdir().context("cannot create a scratch folder")?;
+    let scratch = scratch_folder()?;
     let mut command = program(scratch.path());
     command.stdin(Stdio::null()).stderr(Stdio::piped());
     let begun = Instant::now();
@@ -46,7 +46,7 @@ pub fn time(program: &Program) -> anyhow::Result<Run> {
 /// Runs the program once more and gives its peak resident memory in bytes. Looking costs time, so the run is not
 /// timed. `getrusage` would not do: its maximum includes what the parent had resident at `exec`.
 pub fn peak_memory(program: &Program) -> anyhow::Result<u64> {
-    let scratch = tempfile::tempdir().context("cannot create a scratch folder")?;
+    let scratch = scratch_folder()?;
     let mut command = program(scratch.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
@@ -80,6 +80,12 @@ pub fn median(mut times: Vec<Duration>) -> Option<Duration> {
 pub fn geometric_mean(ratios: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, count) = ratios.into_iter().fold((0.0, 0), |(sum, count), ratio| (sum + ratio.ln(), count + 1));
     (sum / f64::from(count)).exp()
+}
+
+/// A folder for recordings: in memory if possible, where a campaign makes them too.
+fn scratch_folder() -> anyhow::Result<tempfile::TempDir> {
+    let in_memory = tempfile::tempdir_in("/dev/shm");
+    in_memory.or_else(|_| tempfile::tempdir()).context("cannot create a scratch folder")
 }
 
 #[cfg(test)]

@@ -17,16 +17,23 @@ pub struct Subject {
     pub truth: Truth,
 }
 
+/// The kind of a correct program.
+const NO_BUG: &str = "none";
+
 /// The content of a truth.toml, as far as it is used here.
 #[derive(Deserialize, Debug)]
 pub struct Truth {
     pub name: String,
     pub language: Language,
     pub sources: Vec<String>,
+    /// A kind of finding, or [`NO_BUG`].
+    pub kind: String,
+    /// Empty without a bug.
+    #[serde(default)]
     pub pattern: String,
     pub natural_failure_rate: f64,
     /// The accesses of the faulty interleaving, in order.
-    #[serde(rename = "access")]
+    #[serde(rename = "access", default)]
     pub accesses: Vec<Access>,
     /// Further places, which only alternatives name.
     #[serde(rename = "site", default)]
@@ -41,6 +48,8 @@ pub enum Language {
     C,
     #[serde(rename = "c++", alias = "cpp")]
     Cxx,
+    #[serde(rename = "rust")]
+    Rust,
 }
 
 /// A marked place in the sources.
@@ -104,8 +113,20 @@ impl Place {
 impl Truth {
     pub fn parse(text: &str) -> anyhow::Result<Truth> {
         let truth: Truth = toml::from_str(text)?;
-        truth.answers()?;
+        if truth.has_bug() {
+            ensure!(!truth.accesses.is_empty(), "a program with a bug needs its accesses");
+            truth.answers()?;
+        } else {
+            let is_bare =
+                truth.accesses.is_empty() && truth.sites.is_empty() && truth.alternatives.is_empty();
+            ensure!(truth.pattern.is_empty() && is_bare, "a correct program has nothing to be found");
+        }
         Ok(truth)
+    }
+
+    /// Whether there is something to be found. The other programs of the corpus are correct.
+    pub fn has_bug(&self) -> bool {
+        self.kind != NO_BUG
     }
 
     /// All places. Two accesses may be at one of them.
@@ -224,5 +245,22 @@ pub mod tests {
         check(r#"["A1", "A2"]"#, r#"["A1", "A9"]"#, "A9, which is not declared");
         check("threads = [1, 2]", "threads = [1]", "1 threads for 2 accesses");
         check(r#"language = "c""#, r#"language = "cobol""#, "cobol");
+        check(r#"kind = "atomicity-violation""#, r#"kind = "none""#, "nothing to be found");
+    }
+
+    #[test]
+    fn a_correct_program_has_a_truth_without_accesses() {
+        let correct = |kind: &str| {
+            let text = r#"
+                name = "benign_a"
+                language = "rust"
+                sources = ["src/main.rs"]
+                natural_failure_rate = 0.0
+            "#;
+            Truth::parse(&format!("{text}kind = \"{kind}\""))
+        };
+        assert!(!correct("none").unwrap().has_bug());
+        let error = correct("order-violation").unwrap_err();
+        assert!(format!("{error:#}").contains("needs its accesses"), "{error:#}");
     }
 }

@@ -23,10 +23,20 @@ impl Programs {
     /// Builds them into `folder`.
     pub fn build(subject: &Subject, tool: &Tool, folder: &Path) -> anyhow::Result<Programs> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let (standard, native, recording) = match subject.truth.language {
-            Language::C => ("-std=gnu11", "gcc", "cc"),
-            Language::Cxx => ("-std=gnu++17", "g++", "c++"),
-        };
+        match subject.truth.language {
+            Language::C => Programs::compile(subject, tool, folder, ("-std=gnu11", "gcc", "cc")),
+            Language::Cxx => Programs::compile(subject, tool, folder, ("-std=gnu++17", "g++", "c++")),
+            Language::Rust => Programs::build_packages(subject, tool, folder),
+        }
+    }
+
+    /// With gcc's command line: the standard, the compiler, and what unsnarl calls it.
+    fn compile(
+        subject: &Subject,
+        tool: &Tool,
+        folder: &Path,
+        (standard, native, recording): (&str, &str, &str),
+    ) -> anyhow::Result<Programs> {
         let build = |mut compiler: Command, name: &str, more: &[&str]| -> anyhow::Result<PathBuf> {
             let program = folder.join(name);
             compiler.current_dir(&subject.folder).args([standard, "-O1", "-g", "-pthread"]).args(more);
@@ -44,4 +54,34 @@ impl Programs {
             fixed: build(unsnarl(), "fixed", &["-DFIXED"])?,
         })
     }
+
+    fn build_packages(subject: &Subject, tool: &Tool, folder: &Path) -> anyhow::Result<Programs> {
+        let build = |mut cargo: Command, name: &str, flags: &str| -> anyhow::Result<PathBuf> {
+            let target = folder.join(name);
+            cargo.current_dir(&subject.folder).args(["build", "--release", "--quiet"]);
+            workspace::run(cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", flags))?;
+            Ok(target)
+        };
+        let unsnarl = || {
+            let mut unsnarl = tool.command();
+            unsnarl.arg("cargo");
+            unsnarl
+        };
+        let name = Path::new("release").join(&subject.truth.name);
+        Ok(Programs {
+            native: build(workspace::cargo(), "native", "")?.join(&name),
+            recorded: recorded_program(&build(unsnarl(), "recorded", "")?, &name)?,
+            fixed: recorded_program(&build(unsnarl(), "fixed", "--cfg fixed")?, &name)?,
+        })
+    }
+}
+
+/// `cargo unsnarl` builds into a folder of its own, and there into one that is named after the machine.
+fn recorded_program(target: &Path, name: &Path) -> anyhow::Result<PathBuf> {
+    let folder = target.join("unsnarl");
+    let machines = std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut programs = machines.filter_map(|machine| Some(machine.ok()?.path().join(name)));
+    programs
+        .find(|program| program.exists())
+        .with_context(|| format!("cargo unsnarl left no {} in {}", name.display(), folder.display()))
 }

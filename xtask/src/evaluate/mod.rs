@@ -84,6 +84,7 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn chosen(only: &[String]) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = truth::subjects()?;
+    subjects.retain(|subject| subject.truth.has_bug());
     let unknown: Vec<&String> =
         only.iter().filter(|name| subjects.iter().all(|subject| subject.truth.name != **name)).collect();
     if !unknown.is_empty() {

@@ -41,9 +41,7 @@ fn disagreements(truth_file: &TextFile, files: &[TextFile]) -> Vec<Problem> {
             complain(format!("{} is said to be in {}, but is in `{head}`", site.marker, site.function));
         }
     }
-    for source in
-        files.iter().filter(|file| file.path.parent() == Some(folder) && file.path != truth_file.path)
-    {
+    for source in files.iter().filter(|file| file.path.starts_with(folder) && file.path != truth_file.path) {
         for (line, marker) in markers(source).filter(|(_, marker)| !declared.contains(marker)) {
             problems.push(Problem::new(&source.path, line, format!("{MARKER}{marker} is not in truth.toml")));
         }
@@ -143,6 +141,13 @@ mod tests {
                 "corpus/c/claim/truth.toml: B1 is said to be at claim.c:7, but truth:B1 is at []",
                 "corpus/c/claim/claim.c:7: truth:C1 is not in truth.toml",
             ],
+        );
+        check(
+            |files| {
+                let content = "    x; // truth:D1".to_owned();
+                files.push(TextFile { path: "corpus/c/claim/src/more.c".into(), content });
+            },
+            &["corpus/c/claim/src/more.c:1: truth:D1 is not in truth.toml"],
         );
     }
 
