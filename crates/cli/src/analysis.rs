@@ -117,6 +117,7 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
         technique: technique.to_string(),
         warnings: Vec::new(),
         findings: Vec::new(),
+        excerpts: Vec::new(),
     }
 }
 

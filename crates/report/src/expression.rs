@@ -4,6 +4,8 @@
 //! programmer calls it. Compilers' columns point now at the name, now at the `=` next to it, so the line's
 //! expressions are only candidates: the one whose last name all the accesses' lines share is taken.
 
+use std::ops::Range;
+
 /// `queue->size`, `page`, `items[i].next`: something a line might read or write, and where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate<'a> {
@@ -17,6 +19,26 @@ impl Candidate<'_> {
     fn is_member(&self) -> bool {
         self.text != self.field
     }
+}
+
+/// Which part of its line an access to this variable is about: the expression that ends in the variable's last name,
+/// or else the word that the column points at.
+pub(crate) fn marked(place: Place<'_>, variable: &str) -> Option<Range<usize>> {
+    let name = candidates(variable).first().map_or(variable, |candidate| candidate.field);
+    let mut named = candidates(place.line);
+    named.retain(|candidate| candidate.field == name);
+    if named.iter().any(Candidate::is_member) {
+        named.retain(Candidate::is_member);
+    }
+    if let Some(best) = nearest(&named, place) {
+        return Some(best.end - best.text.len()..best.end);
+    }
+    let start = usize::try_from(place.column?).ok()?.checked_sub(1)?;
+    let rest = place.line.get(start..)?;
+    let word = rest.bytes().take_while(|&byte| is_name_part(byte)).count();
+    let end = start + if word > 0 { word } else { rest.chars().next()?.len_utf8() };
+    // A column that points at a blank points at nothing.
+    (!place.line[start..end].trim().is_empty()).then_some(start..end)
 }
 
 /// An access as far as it matters here.
@@ -43,14 +65,19 @@ pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
     if candidates.iter().any(Candidate::is_member) {
         candidates.retain(Candidate::is_member);
     }
-    let column = first.column.map_or(0, |column| column.saturating_sub(1) as usize);
-    let best = if first.writes {
+    nearest(&candidates, *first).map(|candidate| candidate.text.to_owned())
+}
+
+/// The candidate that the place's column means.
+fn nearest<'a, 'b>(candidates: &'a [Candidate<'b>], place: Place<'_>) -> Option<&'a Candidate<'b>> {
+    let column = place.column.map_or(0, |column| column.saturating_sub(1) as usize);
+    let best = if place.writes {
         // What stands before the operator that the column points at.
         candidates.iter().filter(|candidate| candidate.end <= column).max_by_key(|candidate| candidate.end)
     } else {
         candidates.iter().filter(|candidate| candidate.end > column).min_by_key(|candidate| candidate.end)
     };
-    best.or_else(|| candidates.first()).map(|candidate| candidate.text.to_owned())
+    best.or(candidates.first())
 }
 
 /// All member expressions on a line, and whole names where it has none.
@@ -208,5 +235,31 @@ mod tests {
         assert_eq!(shared_expression(&[other_name, size_read]).as_deref(), Some("q->size"));
         assert_eq!(shared_expression(&[place("queue_init(&q);", 1, true), place("x = 1;", 3, true)]), None);
         assert_eq!(shared_expression(&[]), None);
+    }
+
+    #[track_caller]
+    fn check_mark(line: &str, column: u32, writes: bool, variable: &str, expected: Option<&str>) {
+        let range = marked(Place { line, column: Some(column), writes }, variable);
+        assert_eq!(range.map(|range| &line[range]), expected);
+    }
+
+    #[test]
+    fn the_expression_an_access_is_about_is_marked() {
+        let line = "    account->balance = balance + amount;";
+        check_mark(line, 22, true, "customers[30].balance", Some("account->balance"));
+        check_mark("    type_ = log->type;", 13, false, "server_log.type", Some("log->type"));
+        check_mark("    a.n = b.n;", 11, false, "x.n", Some("b.n"));
+        check_mark("    hits++;", 9, true, "hits", Some("hits"));
+    }
+
+    #[test]
+    fn without_a_name_in_common_the_word_at_the_column_is_marked() {
+        check_mark("    item = queue_pop(q);", 12, false, "queue.size", Some("queue_pop"));
+        check_mark("    größe = x;", 5, true, "", Some("größe"));
+        check_mark("a = b;", 3, true, "4 bytes of the heap", Some("="));
+        check_mark("a = b;", 2, true, "n", None);
+        check_mark("a = b;", 0, true, "n", None);
+        check_mark("a = b;", 7, true, "n", None);
+        check_mark("größe;", 4, true, "n", None);
     }
 }

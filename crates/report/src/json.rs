@@ -45,7 +45,7 @@ pub fn from_str(json: &str) -> Result<Report, Error> {
 
 /// Escapes what serde_json leaves raw. Beyond ASCII, characters occur in JSON only within strings, so each may be
 /// replaced where it stands; below, only the layout's own newlines are left raw.
-fn escape_active(json: String) -> String {
+pub(crate) fn escape_active(json: String) -> String {
     let is_raw = |character: char| character != '\n' && is_active(character);
     if !json.contains(is_raw) {
         return json;

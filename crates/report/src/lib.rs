@@ -1,24 +1,35 @@
 //! What a person or a program gets to see of a session: the [`Report`] and its formats.
 //!
 //! The report holds plain, resolved data (names, lines, counts), so that each format is a pure function from a
-//! report to text, in a file of its own: [`json`], [`terminal`]. The words they share are in one place, so
-//! that a finding reads the same everywhere. Two modules are not formats: [`source`] looks up the source line of
-//! each access before the report is shown, and [`progress`] is what is visible while the runs go on.
+//! report to text, in a file or folder of its own: [`terminal`] and [`html`] for people, [`markdown`] for issues,
+//! [`json`] and [`sarif`] for programs, [`svg`] and [`dot`] for one finding's picture. The words they share are in
+//! one place, so that a finding reads the same everywhere, and so are the picture, the folding of stacks and the
+//! choice of source lines. Two modules are not formats: [`source`] looks up the source of each access before the
+//! report is shown, and [`progress`] is what is visible while the runs go on.
 //!
 //! Invariants: the same report gives the same bytes; text that came from the target never reaches a terminal
-//! with its control characters alive.
+//! with its control characters alive, and never becomes markup.
 
+pub mod dot;
 pub mod expression;
+pub mod html;
 pub mod json;
+pub mod markdown;
+mod markup;
 mod model;
+mod passage;
+mod picture;
 pub mod progress;
+pub mod sarif;
 pub mod source;
+mod stacks;
+pub mod svg;
 pub mod terminal;
 mod visible;
 mod wording;
 
 pub use model::{
-    Access, AccessKind, Confirmation, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA, Session,
-    Trial, Verdict,
+    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA,
+    Session, Trial, Verdict,
 };
 pub use visible::visible;

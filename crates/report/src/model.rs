@@ -24,6 +24,20 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The suspects, best first.
     pub findings: Vec<Finding>,
+    /// The source around the accesses, where it could be read: each line once, however many findings have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excerpts: Vec<Excerpt>,
+}
+
+/// Some lines of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// The file as the debug info gives it.
+    pub file: String,
+    /// The number of the first line, from 1.
+    pub first: u32,
+    /// The text of the lines.
+    pub lines: Vec<String>,
 }
 
 /// Many runs of one test, with what made them.

@@ -1,12 +1,13 @@
-//! Looks up the source line of each access. Sources may be missing, moved, huge, or not text at all: then a line is
-//! left out, and the report does without.
+//! Looks up the source of each access and the lines around it. Sources may be missing, moved, huge, or not text at
+//! all: then a line is left out, and the report does without.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Read};
+use std::iter;
 use std::path::{Component, Path, PathBuf};
 
-use crate::model::Report;
+use crate::model::{Excerpt, Report};
 
 /// Files beyond this size are generated data rather than code someone reads (the largest hand-fed C file in wide
 /// use, SQLite's amalgamation, has 9 MB).
@@ -15,10 +16,19 @@ const LARGEST_FILE: u64 = 16 << 20;
 /// What is kept of a line: more than any screen shows, less than a minified file has.
 const LONGEST_LINE: usize = 400;
 
+/// How many lines before and after an access belong to its excerpt.
+pub(crate) const CONTEXT: u32 = 3;
+
 /// Source files by the names that debug info gives them.
 pub struct Sources {
     roots: Vec<PathBuf>,
-    files: HashMap<String, Option<Vec<u8>>>,
+    files: HashMap<String, Option<Text>>,
+}
+
+/// A file, and where each of its lines begins.
+struct Text {
+    content: Vec<u8>,
+    starts: Vec<usize>,
 }
 
 impl Sources {
@@ -36,11 +46,9 @@ impl Sources {
     pub fn line(&mut self, file: &str, line: u32) -> Option<String> {
         if !self.files.contains_key(file) {
             let content = self.candidates(file).iter().find_map(|path| read(path).ok());
-            self.files.insert(file.to_owned(), content);
+            self.files.insert(file.to_owned(), content.map(Text::new));
         }
-        let content = self.files[file].as_ref()?;
-        let index = usize::try_from(line).ok()?.checked_sub(1)?;
-        let line = content.split(|&byte| byte == b'\n').nth(index)?;
+        let line = self.files[file].as_ref()?.line(line)?;
         // A character has at most four bytes, so this many hold the longest line and one more character.
         let head = &line[..line.len().min(4 * (LONGEST_LINE + 1))];
         let text = String::from_utf8_lossy(head);
@@ -51,13 +59,31 @@ impl Sources {
         Some(text.chars().take(LONGEST_LINE).chain(['…']).collect())
     }
 
-    /// Fills in the source line of every access that has none yet.
+    /// Fills in the source line of every access that has none yet, and the lines around all of them.
     pub fn fill_in(&mut self, report: &mut Report) {
+        let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
         for access in report.findings.iter_mut().flat_map(|finding| &mut finding.accesses) {
-            if let (None, Some(file), Some(line)) = (&access.source, &access.file, access.line) {
-                access.source = self.line(file, line);
+            if let (Some(file), Some(line)) = (&access.file, access.line) {
+                if access.source.is_none() {
+                    access.source = self.line(file, line);
+                }
+                let around = line.saturating_sub(CONTEXT)..=line.saturating_add(CONTEXT);
+                wanted.entry(file).or_default().extend(around);
             }
         }
+        let mut excerpts: Vec<Excerpt> = Vec::new();
+        for (file, lines) in wanted {
+            for line in lines {
+                let Some(text) = self.line(file, line) else { continue };
+                match excerpts.last_mut() {
+                    Some(last) if last.file == file && last.first + last.lines.len() as u32 == line => {
+                        last.lines.push(text);
+                    }
+                    _ => excerpts.push(Excerpt { file: file.to_owned(), first: line, lines: vec![text] }),
+                }
+            }
+        }
+        report.excerpts = excerpts;
     }
 
     fn candidates(&self, file: &str) -> Vec<PathBuf> {
@@ -73,6 +99,24 @@ impl Sources {
             candidates.extend(moved(root, path));
         }
         candidates
+    }
+}
+
+impl Text {
+    fn new(content: Vec<u8>) -> Self {
+        let newlines = content.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        // What follows the last newline is a line only if there is something.
+        let starts = newlines.map(|(at, _)| at + 1).filter(|start| *start < content.len());
+        let starts = iter::once(0).chain(starts).collect();
+        Text { content, starts }
+    }
+
+    fn line(&self, number: u32) -> Option<&[u8]> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let start = *self.starts.get(index)?;
+        let end = self.starts.get(index + 1).copied().unwrap_or(self.content.len());
+        let line = &self.content[start..end];
+        Some(line.strip_suffix(b"\n").unwrap_or(line))
     }
 }
 
@@ -127,6 +171,7 @@ mod tests {
     fn what_is_not_there_is_none() {
         let (_folder, mut sources) = sources_with(&[("pop.c", b"one\n"), ("sub/x.c", b"")]);
         assert_eq!(sources.line("pop.c", 0), None);
+        assert_eq!(sources.line("pop.c", 2), None);
         assert_eq!(sources.line("pop.c", 3), None);
         assert_eq!(sources.line("pop.c", u32::MAX), None);
         assert_eq!(sources.line("push.c", 1), None);

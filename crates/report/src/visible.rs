@@ -23,13 +23,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether a terminal acts on the character: controls (the C1 ones start escape sequences too), line separators,
-/// and the invisible format characters that reorder or hide text. The joiners U+200C and U+200D stay: scripts and
-/// emoji need them.
+/// the invisible format characters that reorder or hide text, and the two that no XML may contain. The joiners
+/// U+200C and U+200D stay: scripts and emoji need them.
 pub(crate) fn is_active(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The text shortened to so many columns, ending in `…` if something is missing.
@@ -80,6 +81,7 @@ mod tests {
     #[test]
     fn reordering_and_hidden_characters_are_shown() {
         check("if (admin\u{202e}) {\u{2066}", r"if (admin\u{202e}) {\u{2066}");
+        check("\u{fffe}\u{ffff}", r"\u{fffe}\u{ffff}");
         check("a\u{200b}b\u{2028}c\u{feff}", r"a\u{200b}b\u{2028}c\u{feff}");
     }
 

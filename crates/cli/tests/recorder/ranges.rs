@@ -161,3 +161,79 @@ int main(int argc, char **argv) {
     finished.expect_signal(libc::SIGABRT);
     assert!(finished.stderr().contains("buffer overflow detected"), "{}", finished.stderr());
 }
+
+#[test]
+fn strings_are_touched_up_to_their_end() {
+    // The pointers keep the compiler from replacing the calls by stores that it does not instrument.
+    let x = "char x[16]; char *volatile at = x; char *volatile text = \"abc\"; char *volatile az = \"az\"; \
+             volatile long sink;";
+    let three_and_zero = |second: &str, turn: &str| {
+        let expected = format!("+0:4 first w@copy | second {turn}");
+        check(x, "strcpy(at, text); //@copy", second, &expected);
+    };
+    three_and_zero("sink = strlen(at); //@b", "R@b");
+    three_and_zero("sink = strcmp(at, text); //@b", "R@b");
+    three_and_zero("sink = (long)strchr(at, 'z'); //@b", "R@b");
+    three_and_zero("sink = (long)strrchr(at, 'z'); //@b", "R@b");
+    three_and_zero("strcpy(at, text); //@b", "W@b");
+    three_and_zero("free(strdup(at)); //@b", "R@b");
+    // Comparing ends with the first difference, searching with what is found.
+    check(x, "strcpy(at, text); //@copy", "sink = strcmp(at, az); //@b", "+0:2 first w@copy | second R@b");
+    check(
+        x,
+        "strcpy(at, text); //@copy",
+        "sink = (long)strchr(at, 'a'); //@b",
+        "+0:1 first w@copy | second R@b",
+    );
+    check(x, "strcpy(at, text); //@copy", "sink = strnlen(at, 2); //@b", "+0:2 first w@copy | second R@b");
+    check(
+        x,
+        "strcpy(at, text); //@copy",
+        "sink = memcmp(at, az, at != x ? 1 : 2); //@b",
+        "+0:2 first w@copy | second R@b",
+    );
+    check(
+        x,
+        "strcpy(at, text); //@copy",
+        "strcat(at, az + 1); //@b",
+        "+0:3 first w@copy | second R@b\n+3:1 first w@copy | second R@b W@b",
+    );
+}
+
+#[test]
+fn strings_come_out_right() {
+    let program = c(r#"
+int main(void) {
+    char *volatile text = "hello";
+    char room[32];
+    CHECK(strcpy(room, text) == room && strcmp(room, "hello") == 0);
+    CHECK(stpcpy(room, text) == room + 5);
+    CHECK(strncpy(room, text, 8) == room && memcmp(room, "hello\0\0\0", 8) == 0);
+    CHECK(strcat(room, " you") == room && strcmp(room, "hello you") == 0);
+    CHECK(strncat(room, "!!!", 1) == room && strcmp(room, "hello you!") == 0);
+    CHECK(strlen(room) == 10 && strnlen(room, 4) == 4 && strnlen(room, 32) == 10);
+    CHECK(strcmp(room, "hello") > 0 && strcmp("a", room) < 0 && strncmp(room, "help", 3) == 0);
+    CHECK(memcmp("\xff", "\x01", 1) > 0 && memcmp(text, "hellp", 5) < 0);
+    CHECK(strchr(room, 'l') == room + 2 && strchr(room, 0) == room + 10 && strchr(room, 'z') == NULL);
+    CHECK(strrchr(room, 'l') == room + 3);
+    char *copy = strdup(room), *part = strndup(room, 3);
+    CHECK(strcmp(copy, room) == 0 && strcmp(part, "hel") == 0);
+    free(copy);
+    free(part);
+    return 0;
+}
+"#);
+    program.run_well();
+}
+
+#[test]
+fn the_kernel_reads_and_fills_buffers() {
+    let x = "char x[16]; int ends[2];";
+    check(
+        x,
+        "CHECK(pipe(ends) == 0); CHECK(write(ends[1], \"12345678\", 8) == 8);\nCHECK(read(ends[0], x, 16) == 8); //@fill",
+        "CHECK(write(ends[1], x + 4, 4) == 4); //@give",
+        "+4:4 first w@fill | second R@give",
+    );
+    check(x, "errno = 0; CHECK(read(-1, x, 16) == -1 && errno == EBADF); //@fails", "x[0] = 1;", "");
+}

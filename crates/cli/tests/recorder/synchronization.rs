@@ -392,3 +392,41 @@ int main() {
     let stack = process.stack(created);
     assert!(stack.starts_with("std::thread::_M_start_thread") && stack.contains("main"), "{stack}");
 }
+
+#[test]
+fn the_threads_and_locks_of_c11() {
+    let program = c(r#"
+#include <threads.h>
+mtx_t lock;
+cnd_t ready;
+volatile int x;
+static int worker(void *argument) {
+    mtx_lock(&lock); //@lock
+    x = *(int *)argument; //@write
+    cnd_signal(&ready); //@signal
+    mtx_unlock(&lock); //@unlock
+    return 7;
+}
+int main(void) {
+    thrd_t thread;
+    int value = 3, result;
+    mtx_init(&lock, mtx_plain);
+    cnd_init(&ready);
+    mtx_lock(&lock); //@first
+    CHECK(thrd_create(&thread, worker, &value) == thrd_success);
+    while (x == 0)
+        cnd_wait(&ready, &lock); //@wait
+    mtx_unlock(&lock); //@last
+    CHECK(thrd_join(thread, &result) == thrd_success && result == 7 && x == 3);
+    mtx_destroy(&lock);
+    return 0;
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    assert_eq!(
+        process.synchronization("lock"),
+        "main Acquire@first, main Release@wait, worker Acquire@lock, worker Release@unlock, main Acquire@wait"
+    );
+    assert!(process.synchronization("ready").contains("worker Signal@signal"));
+}

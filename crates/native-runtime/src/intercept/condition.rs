@@ -17,7 +17,7 @@ with_caller! {
 }
 
 /// A wait gives the mutex back and takes it again.
-unsafe fn around_wait(condition: usize, mutex: usize, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
+pub unsafe fn around_wait(condition: usize, mutex: usize, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
     sync::happened(EventKind::WaitBegin, condition, 0, pc);
     sync::releasing(mutex, pc);
     sync::before_waiting(EventKind::WaitBegin, condition, pc);

@@ -1,6 +1,7 @@
 //! Functions of the C library that the recorder stands in front of: what they do to memory, locks and
 //! threads is recorded, and the real ones are called.
 
+mod c11;
 mod condition;
 mod heap;
 mod jumps;
@@ -9,6 +10,8 @@ mod mutex;
 mod pages;
 mod rwlock;
 mod semaphore;
+mod strings;
 mod threads;
+mod transfers;
 
 pub use threads::name_thread;

@@ -27,11 +27,22 @@ unsafe extern "C" fn create(
     pc: usize,
 ) -> c_int {
     let start = real!(pthread_create(*mut libc::pthread_t, usize, usize, usize) -> c_int);
+    create_by(handle, routine, argument, pc, |routine, argument| start(handle, attributes, routine, argument))
+}
+
+/// Creates a thread by `start`, which is given what to run and with what.
+pub unsafe fn create_by(
+    handle: *mut libc::pthread_t,
+    routine: usize,
+    argument: usize,
+    pc: usize,
+    start: impl FnOnce(usize, usize) -> c_int,
+) -> c_int {
     let id = announce(routine, argument, pc);
     if id == 0 {
-        return start(handle, attributes, routine, argument);
+        return start(routine, argument);
     }
-    let result = start(handle, attributes, run as *const () as usize, id as usize);
+    let result = start(run as *const () as usize, id as usize);
     if result == 0 {
         let record: *mut ThreadRecord = mapping::record(RegionId::Threads, id);
         (*record).handle = *handle;
@@ -68,7 +79,8 @@ unsafe extern "C" fn run(id: *mut c_void) -> *mut c_void {
     routine(argument as *mut c_void)
 }
 
-unsafe fn joined(handle: libc::pthread_t, pc: usize, join: impl FnOnce() -> c_int) -> c_int {
+/// Joins a thread by `join`.
+pub unsafe fn joined(handle: libc::pthread_t, pc: usize, join: impl FnOnce() -> c_int) -> c_int {
     if !log::is_active() {
         return join();
     }

@@ -2,11 +2,8 @@
 
 use super::page::{BAD, CAUTION, GOOD, Line, PLAIN, Page, QUIET, STRONG};
 use super::{columns, stacks};
-use crate::model::{Confirmation, Finding, Report, Runs, Trial, Verdict};
-use crate::wording::{self, plural};
-
-/// How many run numbers are listed before the rest is only counted.
-const LISTED_RUNS: usize = 20;
+use crate::model::{Finding, Report, Runs, Verdict};
+use crate::wording;
 
 /// Writes everything that is known of a finding.
 pub(super) fn write(page: &mut Page, report: &Report, number: usize, finding: &Finding) {
@@ -58,7 +55,7 @@ pub(super) fn write_picture(page: &mut Page, finding: &Finding) {
 
 /// Why it should be believed and what to do about it, as far as that is known.
 pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
-    let proof = finding.confirmation.as_ref().map(proof);
+    let proof = finding.confirmation.as_ref().map(wording::proof);
     if finding.evidence.is_empty() && proof.is_none() && finding.advice.is_empty() {
         return;
     }
@@ -74,34 +71,14 @@ pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
     }
 }
 
-fn proof(confirmation: &Confirmation) -> String {
-    let outcome = |trial: &Trial| format!("{} of {} fail", trial.failed, plural(trial.runs, "run"));
-    format!("forced: {}; forbidden: {}", outcome(&confirmation.enforced), outcome(&confirmation.forbidden))
-}
-
 fn write_rest(page: &mut Page, finding: &Finding) {
     page.blank();
-    let pattern = match &finding.pattern_id {
-        Some(id) => format!("{} ({id})", finding.pattern),
-        None => finding.pattern.clone(),
-    };
-    write_labelled(page, "pattern", &pattern);
+    write_labelled(page, "pattern", &wording::pattern(finding));
     if !finding.suspicious_functions.is_empty() {
-        let names: Vec<String> =
-            finding.suspicious_functions.iter().map(|name| wording::function(name)).collect();
-        write_labelled(page, "look at", &names.join(", "));
+        write_labelled(page, "look at", &wording::suspicious_functions(finding));
     }
     if !finding.failing_runs.is_empty() {
-        write_labelled(page, "seen in", &run_list(&finding.failing_runs));
-    }
-}
-
-fn run_list(runs: &[u64]) -> String {
-    let numbers: Vec<String> = runs.iter().take(LISTED_RUNS).map(u64::to_string).collect();
-    let noun = if runs.len() == 1 { "failing run" } else { "failing runs" };
-    match runs.len().saturating_sub(LISTED_RUNS) {
-        0 => format!("{noun} {}", numbers.join(", ")),
-        more => format!("{noun} {} and {more} more", numbers.join(", ")),
+        write_labelled(page, "seen in", &wording::run_list(&finding.failing_runs));
     }
 }
 

@@ -1,9 +1,11 @@
 //! The first screen. It says only what the session knows, and says so where that is little.
 
+use anstyle::Style;
+
 use super::page::{BAD, CAUTION, GOOD, Line, PLAIN, Page, QUIET, STRONG};
 use super::{Hint, View, finding};
-use crate::model::{Report, Runs};
-use crate::wording::{plural, span};
+use crate::model::Report;
+use crate::wording::{self, Tone};
 
 /// Kinds of failure and warnings beyond these are only counted: the findings should stay on the screen.
 const LISTED_FAILURES: usize = 3;
@@ -14,7 +16,7 @@ pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &Vie
     write_failures(page, report);
     page.blank();
     if report.findings.is_empty() {
-        write_nothing_found(page, &report.runs);
+        page.paragraph(Line::default(), STRONG, &wording::nothing_found(&report.runs));
     } else {
         write_caveats(page, report);
         write_findings(page, report, view);
@@ -24,41 +26,29 @@ pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &Vie
 }
 
 fn write_header(page: &mut Page, report: &Report, view: &View) {
-    let runs = &report.runs;
-    let session = &report.session;
-    let all = plural(runs.total(), "run");
-    let mut parts = vec![Line::new(PLAIN, &format!("{all} in {}", span(session.wall_seconds)))];
-    if runs.passed > 0 {
-        parts.push(Line::new(GOOD, &format!("{} passed", runs.passed)));
-    }
-    if runs.failed > 0 {
-        let share = 100.0 * runs.failed as f64 / runs.judged() as f64;
-        parts.push(Line::new(BAD, &format!("{} failed ({share:.1} %)", runs.failed)));
-    }
-    if runs.hung > 0 {
-        parts.push(Line::new(BAD, &format!("{} of them hung", runs.hung)));
-    }
-    if runs.damaged > 0 {
-        parts.push(Line::new(CAUTION, &format!("{} damaged", runs.damaged)));
-    }
-    parts.push(Line::new(QUIET, &format!("seed {}", session.seed)));
+    let mut parts: Vec<Line> =
+        wording::tally(report).iter().map(|(tone, text)| Line::new(style(*tone), text)).collect();
     if view.name_technique {
         parts.push(Line::new(QUIET, &format!("ranked by {}", report.technique)));
     }
-    let name = Line::new(STRONG, &session.name).cut(page.width() / 3);
+    let name = Line::new(STRONG, &report.session.name).cut(page.width() / 3);
     page.flow(name.then(Line::spaces(2)), parts);
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => PLAIN,
+        Tone::Good => GOOD,
+        Tone::Bad => BAD,
+        Tone::Caution => CAUTION,
+        Tone::Quiet => QUIET,
+    }
 }
 
 fn write_failures(page: &mut Page, report: &Report) {
     match report.failures.as_slice() {
         [] => {}
-        [only] => {
-            let lead = match only.runs {
-                1 => "the failure: ".to_owned(),
-                runs => format!("all {runs} failures look alike: "),
-            };
-            page.paragraph(Line::default(), PLAIN, &format!("{lead}{}", only.description));
-        }
+        [only] => page.paragraph(Line::default(), PLAIN, &wording::only_failure(only)),
         kinds => {
             page.line(Line::new(PLAIN, &format!("{} kinds of failure:", kinds.len())));
             for kind in kinds.iter().take(LISTED_FAILURES) {
@@ -70,35 +60,9 @@ fn write_failures(page: &mut Page, report: &Report) {
     }
 }
 
-fn write_nothing_found(page: &mut Page, runs: &Runs) {
-    let text = if runs.failed == 0 {
-        "No run failed, so there is nothing to compare.".to_owned()
-    } else if runs.passed == 0 {
-        "No run passed, so there is nothing to compare the failing ones with.".to_owned()
-    } else {
-        format!(
-            "No cause worth naming: no recorded order of accesses tells the {} from the {}. The cause may lie outside \
-             of what was recorded, or not depend on the order of accesses at all.",
-            plural(runs.failed, "failing run"),
-            plural(runs.passed, "passing run"),
-        )
-    };
-    page.paragraph(Line::default(), STRONG, &text);
-}
-
 /// How far the order of the findings can be trusted.
 fn write_caveats(page: &mut Page, report: &Report) {
-    let mut caveats = Vec::new();
-    if report.runs.failed == 1 {
-        caveats.push("1 failing run: the order of suspects may change with more".to_owned());
-    }
-    if report.runs.passed == 0 {
-        caveats.push("no passing run: nothing tells what is suspicious from what always happens".to_owned());
-    }
-    let tied = report.findings[0].tied;
-    if tied > 1 {
-        caveats.push(format!("{tied} suspects share first place: no run so far tells them apart"));
-    }
+    let caveats = wording::caveats(report);
     for caveat in &caveats {
         page.paragraph(Line::default(), CAUTION, caveat);
     }

@@ -1,8 +1,8 @@
 //! Reports to be shown: a queue whose workers ask for its size before they take an item, and variations of it.
 
 use report::{
-    Access, AccessKind, Confirmation, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA, Session,
-    Trial, Verdict,
+    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA,
+    Session, Trial, Verdict,
 };
 
 /// A report with these findings, of 212 runs with 15 failures that look alike.
@@ -25,6 +25,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         technique: "unicorn".into(),
         warnings: vec![],
         findings,
+        excerpts: vec![],
     }
 }
 
@@ -52,6 +53,23 @@ pub fn stale_check() -> Finding {
                 .called_from(&worker),
         ],
     )
+}
+
+/// The source around the accesses of [`stale_check`].
+pub fn excerpts() -> Vec<Excerpt> {
+    let piece = |first: u32, lines: &[&str]| Excerpt {
+        file: "src/queue.c".into(),
+        first,
+        lines: lines.iter().map(|line| (*line).into()).collect(),
+    };
+    vec![
+        piece(
+            39,
+            &["    struct item *item = NULL;", "", "    if (queue_size(q) > 0)", "        log(\"take\");"],
+        ),
+        piece(46, &["    else", "        item = queue_pop(q);", "    return item;", "}"]),
+        piece(62, &["\tlock(q);", "\tq->size--;", "\tunlock(q);"]),
+    ]
 }
 
 /// Two accesses in the wrong order, less suspicious than [`stale_check`].

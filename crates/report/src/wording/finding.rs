@@ -1,0 +1,189 @@
+//! One finding: what it is called, how sure it is, what its accesses did.
+
+use super::functions::bare_name;
+use super::{Places, distinct, function, plural, variable};
+use crate::model::{Access, AccessKind, Confirmation, Finding, Kind, Runs, Trial, Verdict};
+
+/// How many run numbers are listed before the rest is only counted.
+const LISTED_RUNS: usize = 20;
+
+/// What went wrong and on what: ``Atomicity violation on `queue.size` ``.
+pub(crate) fn headline(finding: &Finding) -> String {
+    let kind = match finding.kind {
+        Kind::OrderViolation => "Order violation",
+        Kind::AtomicityViolation | Kind::MultiVariableAtomicityViolation => "Atomicity violation",
+        Kind::Deadlock => "Deadlock",
+        Kind::MissedSignal => "Missed signal",
+        Kind::Communication => "Suspicious communication",
+    };
+    let names: Vec<String> = variables(finding).into_iter().map(variable).collect();
+    match names.as_slice() {
+        [] => kind.to_owned(),
+        [one] => format!("{kind} on {one}"),
+        [one, two] => format!("{kind} on {one} and {two}"),
+        [one, two, more @ ..] => format!("{kind} on {one}, {two} and {} more", more.len()),
+    }
+}
+
+/// The variables of a finding, in the order in which they are first accessed.
+pub(crate) fn variables(finding: &Finding) -> Vec<&str> {
+    distinct(finding.accesses.iter().map(|access| access.variable.as_str()))
+}
+
+/// The roles of the threads of a finding, in the order in which they first act.
+pub(crate) fn threads(finding: &Finding) -> Vec<u32> {
+    distinct(finding.accesses.iter().map(|access| access.thread))
+}
+
+/// In how many failing and in how many passing runs the finding was seen. A score is never shown without it.
+pub(crate) fn counts(finding: &Finding, runs: &Runs) -> [String; 2] {
+    let failing = plural(runs.failed, "failing run");
+    let passing = plural(runs.passed, "passing run");
+    [format!("{} of {failing}", finding.failed), format!("{} of {passing}", finding.passed)]
+}
+
+/// The score, to two decimals.
+pub(crate) fn score(finding: &Finding) -> String {
+    if finding.score.is_finite() {
+        format!("score {:.2}", finding.score)
+    } else {
+        "score infinite".to_owned()
+    }
+}
+
+/// The rank, where several findings share it.
+pub(crate) fn shared_rank(finding: &Finding) -> Option<String> {
+    (finding.tied > 1).then(|| format!("rank {}, shared by {}", finding.rank, finding.tied))
+}
+
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Confirmed => "confirmed",
+        Verdict::Refuted => "refuted",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+/// What an access did, with the value if it is known: `read 3`.
+pub(crate) fn effect(access: &Access) -> String {
+    let verb = match access.kind {
+        AccessKind::Read => "read",
+        AccessKind::Write => "write",
+        AccessKind::Update => "update",
+    };
+    match &access.value {
+        Some(value) => format!("{verb} {value}"),
+        None => verb.to_owned(),
+    }
+}
+
+/// The source line of an access without indentation and alignment; empty if unknown.
+pub(crate) fn source_line(access: &Access) -> String {
+    let words: Vec<&str> = access.source.as_deref().unwrap_or("").split_whitespace().collect();
+    words.join(" ")
+}
+
+/// The title of a thread's column: its role, and the innermost function in which all its accesses lie.
+pub(crate) fn thread_title(finding: &Finding, thread: u32) -> String {
+    match common_function(finding, thread) {
+        Some(name) => {
+            let brief = bare_name(name);
+            format!("thread {thread} ({})", brief.as_deref().unwrap_or(name))
+        }
+        None => format!("thread {thread}"),
+    }
+}
+
+fn common_function(finding: &Finding, thread: u32) -> Option<&str> {
+    let own: Vec<&Access> = finding.accesses.iter().filter(|access| access.thread == thread).collect();
+    let (first, rest) = own.split_first()?;
+    if rest.iter().all(|access| access.function == first.function) {
+        return first.function.as_deref();
+    }
+    let calls = |access: &Access, depth: usize| {
+        let index = access.stack.len().checked_sub(depth + 1)?;
+        access.stack[index].function.clone()
+    };
+    let common = (0..first.stack.len())
+        .take_while(|&depth| {
+            let function = calls(first, depth);
+            function.is_some() && rest.iter().all(|access| calls(access, depth) == function)
+        })
+        .last()?;
+    first.stack[first.stack.len() - 1 - common].function.as_deref()
+}
+
+/// What another thread did to an access's variable since the access's own thread last touched it, as far as values
+/// tell: the reason why a decision is stale or a write is lost.
+pub(crate) fn since_last_time(finding: &Finding, index: usize) -> Option<String> {
+    let access = &finding.accesses[index];
+    let earlier = &finding.accesses[..index];
+    let same_variable = |other: &&Access| other.variable == access.variable;
+    let own = earlier.iter().rposition(|other| same_variable(&other) && other.thread == access.thread)?;
+    let change = earlier[own..].iter().filter(same_variable).rfind(|other| {
+        other.thread != access.thread && matches!(other.kind, AccessKind::Write | AccessKind::Update)
+    })?;
+    let places = Places::of(finding);
+    let (before, now) = (earlier[own].value.as_deref(), access.value.as_deref());
+    match (access.kind, before, now) {
+        (AccessKind::Read, Some(before), Some(now)) => {
+            (before != now).then(|| format!("was {before} at {}", places.label(&earlier[own])))
+        }
+        (AccessKind::Read, ..) => None,
+        _ => {
+            let written = change.value.as_deref()?;
+            Some(format!("thread {} wrote {written} in between", change.thread))
+        }
+    }
+}
+
+/// An access in one line: `thread 1: read 1 (queue.size), holding queue.lock`.
+pub(crate) fn access_title(access: &Access) -> String {
+    let mut title = format!("thread {}: {}", access.thread, effect(access));
+    if !access.variable.is_empty() {
+        title.push_str(&format!(" ({})", access.variable));
+    }
+    if let Some(holding) = holding(access) {
+        title.push_str(&format!(", {holding}"));
+    }
+    title
+}
+
+/// The locks held at an access, if any.
+pub(crate) fn holding(access: &Access) -> Option<String> {
+    (!access.locks.is_empty()).then(|| format!("holding {}", access.locks.join(", ")))
+}
+
+/// What came of forcing and of forbidding the order of accesses.
+pub(crate) fn proof(confirmation: &Confirmation) -> String {
+    format!("forced: {}; forbidden: {}", outcome(&confirmation.enforced), outcome(&confirmation.forbidden))
+}
+
+/// How many runs of a trial failed.
+pub(crate) fn outcome(trial: &Trial) -> String {
+    format!("{} of {} fail", trial.failed, plural(trial.runs, "run"))
+}
+
+/// The accesses in short, with their row in the table of patterns: `RWR (P4)`.
+pub(crate) fn pattern(finding: &Finding) -> String {
+    match &finding.pattern_id {
+        Some(id) => format!("{} ({id})", finding.pattern),
+        None => finding.pattern.clone(),
+    }
+}
+
+/// The functions worth looking at, separated by commas.
+pub(crate) fn suspicious_functions(finding: &Finding) -> String {
+    let names: Vec<String> = finding.suspicious_functions.iter().map(|name| function(name)).collect();
+    names.join(", ")
+}
+
+/// The failing runs by number; many are only counted.
+pub(crate) fn run_list(runs: &[u64]) -> String {
+    let numbers: Vec<String> = runs.iter().take(LISTED_RUNS).map(u64::to_string).collect();
+    let noun = if runs.len() == 1 { "failing run" } else { "failing runs" };
+    match runs.len().saturating_sub(LISTED_RUNS) {
+        0 => format!("{noun} {}", numbers.join(", ")),
+        more => format!("{noun} {} and {more} more", numbers.join(", ")),
+    }
+}

@@ -1,0 +1,68 @@
+//! Functions as a person calls them.
+
+/// The name of a function, marked as one unless it shows its parameters already, as demangled C++ names do.
+pub(crate) fn function(name: &str) -> String {
+    if name.contains('(') { name.to_owned() } else { format!("{name}()") }
+}
+
+/// The same without template arguments, parameters and return type, where these can be told from the name:
+/// `void Cache<int>::insert(int const&)` is `Cache::insert()`.
+pub(super) fn brief_function(name: &str) -> String {
+    bare_name(name).map_or_else(|| function(name), |bare| format!("{bare}()"))
+}
+
+pub(super) fn bare_name(name: &str) -> Option<String> {
+    // These begin with, or contain, brackets that are part of the name.
+    if name.starts_with(['<', '(']) || name.contains("operator") || name.contains("{lambda") {
+        return None;
+    }
+    let mut bare = String::new();
+    let mut depth = 0usize;
+    for character in name.chars() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.checked_sub(1)?,
+            '(' if depth == 0 => break,
+            _ if depth == 0 => bare.push(character),
+            _ => {}
+        }
+    }
+    let bare = bare.split_whitespace().last()?;
+    (depth == 0).then(|| bare.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_function(name: &str, brief: &str) {
+        assert_eq!(brief_function(name), brief);
+    }
+
+    #[test]
+    fn functions_are_named_briefly() {
+        check_function("take_one", "take_one()");
+        check_function("queue::pop(int, char const*) const", "queue::pop()");
+        check_function(
+            "std::vector<int, std::allocator<int> >::push_back(int&&)",
+            "std::vector::push_back()",
+        );
+        check_function("void drain<queue<int> >(queue<int>&)", "drain()");
+        check_function("alloc::vec::Vec<T,A>::push", "alloc::vec::Vec::push()");
+        check_function("worker::{closure#0}", "worker::{closure#0}()");
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_taken_apart_is_left_whole() {
+        check_function("(anonymous namespace)::pop(int)", "(anonymous namespace)::pop(int)");
+        check_function("queue::operator()(int)", "queue::operator()(int)");
+        check_function("main::{lambda(int)#1}::_FUN(int)", "main::{lambda(int)#1}::_FUN(int)");
+        check_function("a>b", "a>b()");
+        check_function("a<b", "a<b()");
+        check_function(
+            "<queue::Queue as core::ops::Drop>::drop",
+            "<queue::Queue as core::ops::Drop>::drop()",
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! What the threads of a finding do, in one sentence.
+
+use super::functions::brief_function;
+use super::{Places, variable};
+use crate::model::{Access, AccessKind, Finding};
+
+/// What the threads do, in one sentence, for the shapes that one sentence can tell.
+pub(crate) fn sentence(finding: &Finding) -> Option<String> {
+    let places = Places::of(finding);
+    let accesses: Vec<&Access> = finding.accesses.iter().collect();
+    let roles: Vec<u32> = accesses.iter().map(|access| access.thread).collect();
+    match (accesses.as_slice(), roles.as_slice()) {
+        (&[first, second], [a, b]) if a != b => {
+            let object = object(second, first);
+            let then = step(&places, second, &object);
+            Some(format!("{} before another thread{} {then}.", opening(&places, first), within(second)))
+        }
+        (&[first, second, third], [a, b, c]) if a == c && a != b => Some(format!(
+            "{}, then {}; in between, another thread{} {}.",
+            opening(&places, first),
+            continuation(&places, first, third),
+            within(second),
+            step(&places, second, &object(second, third)),
+        )),
+        (_, [a, b, c, d]) if a != b && [a, b].contains(&c) && [a, b].contains(&d) && c != d => {
+            let (own, other): (Vec<&Access>, Vec<&Access>) =
+                accesses.iter().partition(|access| access.thread == *a);
+            Some(format!(
+                "{}, then {}; meanwhile another thread{} {} and {}.",
+                opening(&places, own[0]),
+                continuation(&places, own[0], own[1]),
+                within(other[0]),
+                step(&places, other[0], &variable(&other[0].variable)),
+                step(&places, other[1], &variable(&other[1].variable)),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// `take_one() reads queue.size at queue.c:41`.
+fn opening(places: &Places, access: &Access) -> String {
+    let actor = access.function.as_deref().map_or_else(|| "one thread".to_owned(), brief_function);
+    format!("{actor} {}", step(places, access, &variable(&access.variable)))
+}
+
+/// A later access of the same thread; its function is named only if it is another one.
+fn continuation(places: &Places, earlier: &Access, access: &Access) -> String {
+    let mut object = object(access, earlier);
+    if access.variable == earlier.variable && access.kind == earlier.kind {
+        object.push_str(" again");
+    }
+    let step = step(places, access, &object);
+    match &access.function {
+        Some(name) if Some(name) != earlier.function.as_ref() => format!("{} {step}", brief_function(name)),
+        _ => step,
+    }
+}
+
+fn step(places: &Places, access: &Access, object: &str) -> String {
+    let verb = match access.kind {
+        AccessKind::Read => "reads",
+        AccessKind::Write => "writes",
+        AccessKind::Update => "updates",
+    };
+    match places.position(access) {
+        Some(position) => format!("{verb} {object} at {position}"),
+        None => format!("{verb} {object}"),
+    }
+}
+
+fn object(access: &Access, mentioned: &Access) -> String {
+    if access.variable == mentioned.variable { "it".to_owned() } else { variable(&access.variable) }
+}
+
+fn within(access: &Access) -> String {
+    access.function.as_deref().map_or_else(String::new, |name| format!(", in {},", brief_function(name)))
+}

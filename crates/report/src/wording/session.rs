@@ -1,0 +1,105 @@
+//! The session as a whole: how the runs ended, and how far the findings can be trusted.
+
+use super::{plural, span};
+use crate::model::{FailureGroup, Report, Runs, Session};
+
+/// How a format should make a word feel, by whatever means it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Good,
+    Bad,
+    Caution,
+    Quiet,
+}
+
+/// The numbers of the session, one by one.
+pub(crate) fn tally(report: &Report) -> Vec<(Tone, String)> {
+    let runs = &report.runs;
+    let all = plural(runs.total(), "run");
+    let mut parts = vec![(Tone::Plain, format!("{all} in {}", span(report.session.wall_seconds)))];
+    if runs.passed > 0 {
+        parts.push((Tone::Good, format!("{} passed", runs.passed)));
+    }
+    if runs.failed > 0 {
+        let share = 100.0 * runs.failed as f64 / runs.judged() as f64;
+        parts.push((Tone::Bad, format!("{} failed ({share:.1} %)", runs.failed)));
+    }
+    if runs.hung > 0 {
+        parts.push((Tone::Bad, format!("{} of them hung", runs.hung)));
+    }
+    if runs.damaged > 0 {
+        parts.push((Tone::Caution, format!("{} damaged", runs.damaged)));
+    }
+    parts.push((Tone::Quiet, format!("seed {}", report.session.seed)));
+    parts
+}
+
+/// The failures of a session in which all look alike.
+pub(crate) fn only_failure(group: &FailureGroup) -> String {
+    match group.runs {
+        1 => format!("the failure: {}", group.description),
+        runs => format!("all {runs} failures look alike: {}", group.description),
+    }
+}
+
+/// Why there is no finding.
+pub(crate) fn nothing_found(runs: &Runs) -> String {
+    if runs.failed == 0 {
+        "No run failed, so there is nothing to compare.".to_owned()
+    } else if runs.passed == 0 {
+        "No run passed, so there is nothing to compare the failing ones with.".to_owned()
+    } else {
+        format!(
+            "No cause worth naming: no recorded order of accesses tells the {} from the {}. The cause may lie outside \
+             of what was recorded, or not depend on the order of accesses at all.",
+            plural(runs.failed, "failing run"),
+            plural(runs.passed, "passing run"),
+        )
+    }
+}
+
+/// How far the order of the findings can be trusted.
+pub(crate) fn caveats(report: &Report) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let Some(first) = report.findings.first() else { return caveats };
+    if report.runs.failed == 1 {
+        caveats.push("1 failing run: the order of suspects may change with more".to_owned());
+    }
+    if report.runs.passed == 0 {
+        caveats.push("no passing run: nothing tells what is suspicious from what always happens".to_owned());
+    }
+    if first.tied > 1 {
+        caveats.push(format!("{} suspects share first place: no run so far tells them apart", first.tied));
+    }
+    caveats
+}
+
+/// The command that repeats the session, to be typed into a shell.
+pub(crate) fn repeat_command(session: &Session) -> String {
+    let words: Vec<String> = session.command.iter().map(|word| shell_word(word)).collect();
+    format!("unsnarl run --seed {} -- {}", session.seed, words.join(" "))
+}
+
+/// A word that a POSIX shell takes as it is.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./=:,+@%".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_only_where_a_shell_needs_it() {
+        let words = ["./test", "--items=2", "", "two words", "it's", "$(rm x)", "größe", "a\nb"];
+        let quoted =
+            ["./test", "--items=2", "''", "'two words'", r"'it'\''s'", "'$(rm x)'", "'größe'", "'a\nb'"];
+        assert_eq!(words.map(shell_word), quoted);
+    }
+}

@@ -1,0 +1,227 @@
+//! The HTML page in a real browser, used as a person would: looked at, clicked, typed at.
+
+use std::path::PathBuf;
+
+use report::{AccessKind, Finding, Kind, Report, html};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::devtools::{Browser, DESKTOP, Look, Page};
+use crate::hostile::{TEXTS, made_of};
+use crate::samples::{Known, access, confirmed, early_use, finding, report, stale_check, torn_pair};
+
+fn written(report: &Report) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    std::fs::write(&file, html::page(report)).unwrap();
+    (folder, file)
+}
+
+fn three() -> Report {
+    report(vec![confirmed(stale_check()), early_use(), torn_pair()])
+}
+
+/// Many findings, each on a variable of its own.
+fn many(count: usize) -> Report {
+    let named = |number: usize| {
+        let variable = format!("slot{number}");
+        let accesses = [(1, AccessKind::Read, "take"), (2, AccessKind::Write, "put")];
+        let accesses = accesses.map(|(thread, kind, function)| access(thread, kind, &variable, function, 7));
+        finding(Kind::OrderViolation, "RW", accesses.to_vec())
+    };
+    report((1..=count).map(named).collect())
+}
+
+/// Nothing went wrong in the page, and it asked for nothing but itself.
+#[track_caller]
+fn check_silence(page: &Page<'_>) {
+    assert_eq!(page.events("Runtime.exceptionThrown"), Vec::<serde_json::Value>::new());
+    assert_eq!(page.events("Log.entryAdded"), Vec::<serde_json::Value>::new());
+    assert_eq!(page.events("Network.requestWillBeSent").len(), 1);
+}
+
+const OPEN: &str = "[...document.querySelectorAll('.finding')].map(row => row.open)";
+
+#[test]
+fn a_click_opens_a_finding_and_another_closes_it() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&three());
+    let page = browser.open(&file, DESKTOP);
+    assert_eq!(page.value(OPEN), json!([true, false, false]));
+    assert_eq!(page.value("document.querySelectorAll('.body').length"), 1);
+
+    page.click("[data-finding='1'] > summary");
+    page.wait_for("document.querySelectorAll('.body').length === 2");
+    assert_eq!(page.value(OPEN), json!([true, true, false]));
+    let shown = page.value("document.querySelector(\"[data-finding='1'] .body\").innerText");
+    assert!(shown.as_str().unwrap().contains("config = parsed;"), "{shown}");
+    page.click("[data-finding='1'] > summary");
+    page.wait_for("!document.querySelector(\"[data-finding='1']\").open");
+    check_silence(&page);
+}
+
+#[test]
+fn what_the_script_builds_is_what_was_written() {
+    let Some(browser) = Browser::start() else { return };
+    let mut report = three();
+    report.findings[0].accesses[1].source = Some(TEXTS.concat());
+    let (_folder, file) = written(&report);
+    let page = browser.open(&file, DESKTOP);
+    page.value(
+        "window.was = document.querySelector('.body').outerHTML; document.querySelector('.body').remove()",
+    );
+    page.click("[data-finding='0'] > summary");
+    page.click("[data-finding='0'] > summary");
+    page.wait_for("document.querySelector('.body') !== null");
+    assert_eq!(page.value("document.querySelector('.body').outerHTML"), page.value("window.was"));
+    let drawn = "document.querySelector('.body .wide svg') instanceof SVGElement";
+    assert_eq!(page.value(drawn), true);
+    check_silence(&page);
+}
+
+#[test]
+fn everything_can_be_done_with_the_keyboard() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&many(12));
+    let page = browser.open(&file, DESKTOP);
+    let at = |number: usize| {
+        page.wait_for(&format!("document.activeElement.closest('.finding')?.dataset.finding === '{number}'"));
+    };
+    for key in ["j", "j", "ArrowDown", "k", "ArrowUp", "j"] {
+        page.press(key);
+    }
+    at(1);
+    page.press("Enter");
+    page.wait_for("document.querySelector(\"[data-finding='1'] .body\") !== null");
+    page.press("Tab");
+    page.wait_for("document.activeElement.matches(\"[data-finding='1'] .wide g.access\")");
+    page.press("Escape");
+    page.wait_for("!document.querySelector(\"[data-finding='1']\").open");
+    at(1);
+
+    // From the last listed finding on, those below the fold follow.
+    for _ in 0..4 {
+        page.press("j");
+    }
+    at(5);
+    assert_eq!(page.value("document.querySelector('#further').open"), true);
+
+    page.press("?");
+    page.wait_for("document.querySelector('#help').open");
+    page.press("Escape");
+    page.wait_for("!document.querySelector('#help').open");
+
+    page.press("/");
+    page.wait_for("document.activeElement.matches('input')");
+    for key in ["s", "l", "o", "t", "1", "1"] {
+        page.press(key);
+    }
+    page.wait_for("document.querySelectorAll('#rows .finding').length === 1");
+    assert_eq!(page.value("document.querySelector('#rows h2').innerText"), "Order violation on slot11");
+    check_silence(&page);
+}
+
+#[test]
+fn pointing_at_an_access_lights_up_its_source_and_stack() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&three());
+    let page = browser.open(&file, DESKTOP);
+    let lit = "[...document.querySelectorAll('.lit')].map(lit => [lit.tagName, lit.dataset.access])";
+    page.point_at(".wide g.access[data-access='1'] .box");
+    page.wait_for("document.querySelectorAll('.lit').length > 0");
+    let everything = json!([["g", "1"], ["g", "1"], ["DIV", "1"], ["DIV", "1"]]);
+    assert_eq!(page.value(lit), everything);
+    page.point_at("h1");
+    page.wait_for("document.querySelectorAll('.lit').length === 0");
+}
+
+#[test]
+fn a_long_list_is_shown_in_parts() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&many(500));
+    let page = browser.open(&file, DESKTOP);
+    let rows =
+        |count: usize| page.wait_for(&format!("document.querySelectorAll('.finding').length === {count}"));
+    rows(5);
+    page.click("#further > summary");
+    rows(205);
+    page.click("#more");
+    rows(405);
+    page.click("#more");
+    rows(500);
+    assert_eq!(page.value("document.querySelector('#more').hidden"), true);
+    check_silence(&page);
+}
+
+#[test]
+fn the_theme_follows_the_system_until_it_is_changed() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&three());
+    let back = "getComputedStyle(document.body).backgroundColor";
+    let light = browser.open(&file, DESKTOP);
+    let dark = browser.open(&file, Look { dark: true, ..DESKTOP });
+    let [white, black] = [light.value(back), dark.value(back)];
+    assert_ne!(white, black);
+    light.click("#theme");
+    assert_eq!(light.value(back), black);
+    light.press("t");
+    assert_eq!(light.value(back), white);
+}
+
+#[test]
+fn a_phone_shows_one_column_without_scrolling_sideways() {
+    let Some(browser) = Browser::start() else { return };
+    let long = "std::map<std::string, std::vector<int, std::allocator<int> > >::_M_root[1234567890123456789]";
+    let accesses = vec![
+        access(1, AccessKind::Read, long, long, 41).source(long).value(long).called_from(&[]),
+        access(2, AccessKind::Write, long, long, 52).source(long).called_from(&[]),
+    ];
+    let (_folder, file) = written(&report(vec![finding(Kind::OrderViolation, "RW", accesses), torn_pair()]));
+    for (width, visible) in [(360, ["narrow", "wide"]), (1280, ["wide", "narrow"])] {
+        let page = browser.open(&file, Look { width, ..DESKTOP });
+        assert_eq!(page.value("document.documentElement.scrollWidth <= innerWidth"), true, "{width}");
+        let shown =
+            visible.map(|class| page.value(&format!("document.querySelector('.{class}').offsetHeight > 0")));
+        assert_eq!(shown, [true, false], "{width}");
+    }
+}
+
+#[test]
+fn without_scripts_the_first_finding_can_be_read() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&three());
+    let page = browser.open(&file, Look { scripts: false, ..DESKTOP });
+    let shown = page.value("document.querySelector('main').innerText");
+    let shown = shown.as_str().unwrap();
+    for part in [
+        "Atomicity violation on queue.size",
+        "15 of 15 failing runs",
+        "forced: 20 of 20 runs fail",
+        "Call stacks",
+    ] {
+        assert!(shown.to_lowercase().contains(&part.to_lowercase()), "no {part} in {shown}");
+    }
+    assert_eq!(page.value("document.querySelector('#theme').hidden"), true);
+}
+
+#[test]
+fn hostile_text_is_shown_not_obeyed() {
+    let Some(browser) = Browser::start() else { return };
+    let hostile: Vec<Finding> = TEXTS.iter().flat_map(|text| made_of(text).findings).collect();
+    let mut report = made_of(&TEXTS.concat());
+    report.findings = hostile;
+    let (_folder, file) = written(&report);
+    let page = browser.open(&file, DESKTOP);
+    for index in 1..5 {
+        page.click(&format!("[data-finding='{index}'] > summary"));
+        page.wait_for(&format!("document.querySelector(\"[data-finding='{index}'] .body\") !== null"));
+    }
+    page.click("#further > summary");
+    page.wait_for("document.querySelectorAll('#rows .finding').length > 0");
+    assert_eq!(page.value("document.querySelectorAll('img, iframe, object, a, base, link').length"), 0);
+    assert_eq!(page.value("document.scripts.length"), 2);
+    assert_eq!(page.value("typeof window.owned"), "undefined");
+    let name = page.value("document.querySelector('h1').textContent");
+    assert_eq!(name, report::visible(&TEXTS.concat()).as_ref());
+    check_silence(&page);
+}

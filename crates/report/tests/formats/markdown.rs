@@ -1,0 +1,62 @@
+use insta::assert_snapshot;
+use report::markdown;
+
+use crate::hostile::{TEXTS, made_of};
+use crate::samples::{confirmed, early_use, excerpts, report, stale_check, torn_pair};
+
+#[test]
+fn a_report_as_markdown() {
+    let mut report = report(vec![confirmed(stale_check()), early_use(), torn_pair()]);
+    report.excerpts = excerpts();
+    report.warnings = vec!["run 9 was recorded with a gap".into()];
+    assert_snapshot!(markdown::report(&report));
+}
+
+#[test]
+fn nothing_found_is_said() {
+    assert!(markdown::report(&report(vec![])).contains("No cause worth naming"));
+}
+
+/// The markdown without code blocks and code spans.
+fn outside_of_code(markdown: &str) -> String {
+    let mut fence = None;
+    let mut text = String::new();
+    for line in markdown.lines() {
+        match fence {
+            Some(end) if line == end => fence = None,
+            Some(_) => {}
+            None if line.starts_with("```") => fence = Some(line.trim_end_matches("text")),
+            None => {
+                let mut rest = line;
+                while let Some(start) = rest.find('`') {
+                    text.push_str(&rest[..start]);
+                    if rest[..start].ends_with('\\') {
+                        rest = &rest[start + 1..];
+                        continue;
+                    }
+                    let ticks = rest[start..].len() - rest[start..].trim_start_matches('`').len();
+                    let (fence, inside) = rest[start..].split_at(ticks);
+                    rest = &inside[inside.find(fence).expect("a code span ends in its line") + ticks..];
+                }
+                text.push_str(rest);
+                text.push('\n');
+            }
+        }
+    }
+    assert_eq!(fence, None, "a code block is left open");
+    text
+}
+
+#[test]
+fn hostile_text_formats_nothing_and_mentions_nobody() {
+    for text in TEXTS {
+        let markdown = markdown::report(&made_of(text));
+        assert!(markdown.lines().all(|line| report::visible(line) == line), "{markdown}");
+        let plain = outside_of_code(&markdown);
+        let plain =
+            plain.replace("<details><summary>", "").replace("</summary>", "").replace("</details>", "");
+        for (at, character) in plain.char_indices().filter(|(_, character)| "<[@".contains(*character)) {
+            assert!(plain[..at].ends_with('\\'), "{character} in {plain}");
+        }
+    }
+}
