@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use localize::{Formula, Technique};
 use recording::Noise;
 
@@ -157,8 +157,44 @@ pub struct ReportArguments {
     #[command(flatten)]
     pub ranking: RankingArguments,
     /// Write the JSON report to this file instead (- for standard output)
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", conflicts_with = "format")]
     pub json: Option<PathBuf>,
+    /// What the report is to look like
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ReportFormat,
+    /// Write it to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What a whole report can look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// The first screen
+    #[default]
+    Terminal,
+    /// One self-contained page
+    Html,
+    /// For pasting into an issue
+    Markdown,
+    /// SARIF 2.1.0, for editors and code scanning
+    Sarif,
+    /// All of it as data
+    Json,
+}
+
+/// What one finding can look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FindingFormat {
+    /// Text
+    #[default]
+    Terminal,
+    /// For pasting into an issue
+    Markdown,
+    /// Its picture
+    Svg,
+    /// Its graph, for Graphviz
+    Dot,
 }
 
 #[derive(Args)]
@@ -171,6 +207,12 @@ pub struct ShowArguments {
     pub session: Option<PathBuf>,
     #[command(flatten)]
     pub ranking: RankingArguments,
+    /// What it is to look like
+    #[arg(long, value_enum, default_value_t)]
+    pub format: FindingFormat,
+    /// Write it to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]

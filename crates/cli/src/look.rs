@@ -1,12 +1,12 @@
 //! `unsnarl report` and `unsnarl show`: a session again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use report::terminal::{self, Hint};
 use runner::Session;
 
-use crate::args::{ReportArguments, ShowArguments};
+use crate::args::{FindingFormat, ReportArguments, ReportFormat, ShowArguments};
 use crate::exit::Complaint;
 use crate::{analysis, exit, screen, sessions};
 
@@ -19,10 +19,19 @@ pub fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     let report = analysis::analyse(&session, &arguments.ranking)?;
     if let Some(file) = &arguments.json {
         write_json(&report, file)?;
-    } else {
-        let view = screen::view(arguments.ranking.technique.is_some());
-        screen::print(&terminal::summary(&report, &hints(&session), &view))?;
+        return Ok(ExitCode::from(verdict(&report)));
     }
+    let text = match arguments.format {
+        ReportFormat::Terminal => {
+            let view = screen::view(arguments.ranking.technique.is_some());
+            terminal::summary(&report, &hints(&session), &view)
+        }
+        ReportFormat::Html => report::html::page(&report),
+        ReportFormat::Markdown => report::markdown::report(&report),
+        ReportFormat::Sarif => report::sarif::to_string(&report),
+        ReportFormat::Json => report::json::to_string(&report),
+    };
+    put(&text, arguments.output.as_deref())?;
     Ok(ExitCode::from(verdict(&report)))
 }
 
@@ -34,18 +43,46 @@ pub fn show(arguments: &ShowArguments) -> anyhow::Result<ExitCode> {
         let (asked, present) = (arguments.finding, report.findings.len());
         return Err(Complaint::usage(format!("there is no finding {asked}: the report has {present}")).into());
     };
-    let view = screen::view(arguments.ranking.technique.is_some());
-    screen::print(&terminal::finding(&report, arguments.finding, finding, &view))?;
+    let text = match arguments.format {
+        FindingFormat::Terminal => {
+            let view = screen::view(arguments.ranking.technique.is_some());
+            terminal::finding(&report, arguments.finding, finding, &view)
+        }
+        FindingFormat::Markdown => report::markdown::finding(&report, arguments.finding, finding),
+        FindingFormat::Dot => report::dot::finding(finding),
+        FindingFormat::Svg => match report::svg::finding(finding) {
+            Some(picture) => picture,
+            None => return Err(Complaint::usage("this finding has no accesses to draw".to_owned()).into()),
+        },
+    };
+    put(&text, arguments.output.as_deref())?;
     Ok(ExitCode::from(exit::FOUND))
 }
 
 /// Writes the JSON report; `-` is standard output.
 pub fn write_json(report: &report::Report, file: &Path) -> anyhow::Result<()> {
-    let text = report::json::to_string(report);
-    if file == Path::new(STDOUT) {
-        return Ok(screen::print(&text)?);
+    put(&report::json::to_string(report), Some(file))
+}
+
+/// Writes text to a file, or to standard output if there is none or it is `-`.
+fn put(text: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    match file {
+        Some(file) if file != Path::new(STDOUT) => {
+            Ok(std::fs::write(file, text).map_err(runner::Error::writing(file))?)
+        }
+        _ => Ok(screen::print(text)?),
     }
-    Ok(std::fs::write(file, text).map_err(runner::Error::writing(file))?)
+}
+
+/// The page of a session, beside its runs.
+pub fn page_of(session: &Session) -> PathBuf {
+    session.folder().join("report.html")
+}
+
+/// The report stays with the runs it came from: as data, and as a page to show a colleague.
+pub fn keep(session: &Session, report: &report::Report) -> anyhow::Result<()> {
+    write_json(report, &session.folder().join("report.json"))?;
+    put(&report::html::page(report), Some(&page_of(session)))
 }
 
 /// The exit code that a report stands for.
@@ -67,6 +104,7 @@ pub fn verdict(report: &report::Report) -> u8 {
 pub fn hints(session: &Session) -> Vec<Hint> {
     let at = sessions::argument(session);
     vec![
+        Hint { label: "report".into(), command: page_of(session).display().to_string() },
         Hint { label: "in full".into(), command: format!("unsnarl show 1{at}") },
         Hint { label: "another technique".into(), command: format!("unsnarl report --technique falcon{at}") },
     ]

@@ -186,7 +186,7 @@ fn finish(arguments: &RunArguments, session: &Session, stop: Stop) -> anyhow::Re
         eprintln!("interrupted: this is from the runs done so far");
     }
     // The report stays beside the runs it came from.
-    look::write_json(&report, &session.folder().join("report.json"))?;
+    look::keep(session, &report)?;
     if let Some(file) = &arguments.json {
         look::write_json(&report, file)?;
     }

@@ -6,6 +6,7 @@ mod compilers;
 mod damage;
 mod demo;
 mod disk;
+mod formats;
 mod interruption;
 mod kit;
 mod limits;
