@@ -164,7 +164,7 @@ impl Truth {
 /// All corpus programs, by name.
 pub fn subjects() -> anyhow::Result<Vec<Subject>> {
     let mut subjects = Vec::new();
-    for language in ["c", "cpp"] {
+    for language in ["c", "cpp", "rust"] {
         let folder = workspace::root().join("corpus").join(language);
         for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
             let folder = entry?.path();

@@ -119,6 +119,8 @@ fn rustflags(recorder: &Recorder) -> OsString {
             // Without it the read of `x += 1` is left out, and a lost update looks like three writes.
             "-Cllvm-args=-tsan-instrument-read-before-write=1",
             "-Cdebuginfo=2",
+            // A release profile strips what it did not ask for.
+            "-Cstrip=none",
             "-Clink-arg=-Wl,--whole-archive",
         ]
         .map(str::to_owned),

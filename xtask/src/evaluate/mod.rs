@@ -133,7 +133,7 @@ fn outcome(subject: &Subject, tool: &Tool, folder: &Path, arguments: &Arguments)
     let mut scores = BTreeMap::new();
     for technique in &arguments.technique {
         let report = record::report(tool, &session, technique)?;
-        scores.insert(technique.clone(), score::score(&report, &answers));
+        scores.insert(technique.clone(), score::score(&report, &answers, &subject.truth.sources));
         runs = Some(report.runs);
     }
     let fixed_plan = Plan {

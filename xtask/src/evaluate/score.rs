@@ -1,6 +1,7 @@
 //! Compares a JSON report with a program's truth. Reports are read as any program would: by their documented keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,11 +43,28 @@ pub struct Access {
     pub thread: u32,
     pub file: Option<String>,
     pub line: Option<u32>,
+    #[serde(default)]
+    pub stack: Vec<Frame>,
+}
+
+#[derive(Deserialize)]
+pub struct Frame {
+    pub file: Option<String>,
+    pub line: Option<u32>,
 }
 
 impl Access {
-    fn place(&self) -> Option<Place> {
-        Some(Place::new(self.file.as_deref()?, self.line?))
+    /// The innermost place in the program's own files: what a container does inside, it does for its user's line.
+    /// An access outside of all of them is where it says.
+    fn place(&self, own_files: &[String]) -> Option<Place> {
+        let is_own = |file: &str| {
+            own_files.iter().any(|own| Path::new(file).file_name() == Path::new(own).file_name())
+        };
+        let own = self.stack.iter().find_map(|frame| {
+            let file = frame.file.as_deref().filter(|file| is_own(file))?;
+            Some(Place::new(file, frame.line?))
+        });
+        own.or_else(|| Some(Place::new(self.file.as_deref()?, self.line?)))
     }
 }
 
@@ -70,8 +88,8 @@ pub struct Standing {
     pub pattern: String,
 }
 
-/// Scores a report against the answers that count as right, the truth itself first.
-pub fn score(report: &Report, answers: &[Answer]) -> Score {
+/// Scores a report against the answers that count as right, the truth itself first. `own_files` are the program's.
+pub fn score(report: &Report, answers: &[Answer], own_files: &[String]) -> Score {
     let lines: BTreeSet<&Place> =
         answers.first().into_iter().flat_map(|truth| &truth.accesses).map(|(place, _)| place).collect();
     let standing = |finding: &Finding| Standing {
@@ -80,11 +98,12 @@ pub fn score(report: &Report, answers: &[Answer]) -> Score {
         pattern: finding.pattern.clone(),
     };
     let right = report.findings.iter().filter_map(|finding| {
-        let answer = answers.iter().position(|answer| is_answer(finding, answer))?;
+        let answer = answers.iter().position(|answer| is_answer(finding, answer, own_files))?;
         Some((finding, answer))
     });
     let near = report.findings.iter().filter(|finding| {
-        let touched: BTreeSet<Place> = finding.accesses.iter().filter_map(Access::place).collect();
+        let touched: BTreeSet<Place> =
+            finding.accesses.iter().filter_map(|access| access.place(own_files)).collect();
         touched.iter().filter(|place| lines.contains(place)).count() >= 2
     });
     Score {
@@ -98,7 +117,7 @@ pub fn score(report: &Report, answers: &[Answer]) -> Score {
 }
 
 /// The same places in the same order, read and written alike, and each thread of the one is one thread of the other.
-fn is_answer(finding: &Finding, answer: &Answer) -> bool {
+fn is_answer(finding: &Finding, answer: &Answer, own_files: &[String]) -> bool {
     if finding.pattern != answer.pattern || finding.accesses.len() != answer.accesses.len() {
         return false;
     }
@@ -106,7 +125,7 @@ fn is_answer(finding: &Finding, answer: &Answer) -> bool {
     finding.accesses.iter().zip(&answer.accesses).all(|(access, (place, role))| {
         let same_thread = *roles.entry(access.thread).or_insert(*role) == *role
             && *owners.entry(*role).or_insert(access.thread) == access.thread;
-        same_thread && access.place().as_ref() == Some(place)
+        same_thread && access.place(own_files).as_ref() == Some(place)
     })
 }
 
@@ -150,7 +169,7 @@ mod tests {
     /// Scores findings against the example truth: 1@queue.c:41 2@queue.c:30 1@queue.c:25, or its first two.
     fn check(findings: &[&str], truth: Option<(u64, u64)>, nearest: Option<(u64, u64)>) {
         let answers = Truth::parse(crate::truth::tests::EXAMPLE).unwrap().answers().unwrap();
-        let score = score(&report(findings), &answers);
+        let score = score(&report(findings), &answers, &["queue.c".to_owned()]);
         let standing = |standing: Option<Standing>| standing.map(|s| (s.rank, s.tied));
         assert_eq!(score.patterns, findings.len());
         assert_eq!((standing(score.truth), standing(score.nearest)), (truth, nearest), "{findings:?}");
@@ -203,7 +222,7 @@ mod tests {
     fn the_truth_itself_is_named_before_a_tied_alternative() {
         let answers = Truth::parse(crate::truth::tests::EXAMPLE).unwrap().answers().unwrap();
         let findings = ["1 2 RW 1@queue.c:41 2@queue.c:30", "1 2 RWR 1@queue.c:41 2@queue.c:30 1@queue.c:25"];
-        assert_eq!(score(&report(&findings), &answers).truth.unwrap().pattern, "RWR");
+        assert_eq!(score(&report(&findings), &answers, &[]).truth.unwrap().pattern, "RWR");
     }
 
     #[test]
@@ -216,5 +235,22 @@ mod tests {
         let runs = report(&[]).runs;
         assert_eq!(runs.failure_rate(), Some(0.25));
         assert_eq!(Runs { passed: 0, failed: 0, ..runs }.failure_rate(), None);
+    }
+
+    #[test]
+    fn what_a_container_does_counts_for_its_users_line() {
+        let frame = |file: &str, line: u32| Frame { file: Some(file.to_owned()), line: Some(line) };
+        let access = Access {
+            thread: 1,
+            file: Some("/std/vec.rs".to_owned()),
+            line: Some(9),
+            stack: vec![
+                frame("/std/vec.rs", 9),
+                frame("/home/me/src/main.rs", 41),
+                frame("/home/me/src/main.rs", 7),
+            ],
+        };
+        assert_eq!(access.place(&["src/main.rs".to_owned()]), Some(Place::new("main.rs", 41)));
+        assert_eq!(access.place(&["other.rs".to_owned()]), Some(Place::new("vec.rs", 9)));
     }
 }

@@ -10,8 +10,18 @@ use super::{Problem, TextFile};
 const OURS: &str = "MIT OR Apache-2.0";
 
 /// Licences that ask for no more than attribution.
-const PERMISSIVE: &[&str] =
-    &["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unicode-3.0", "Unlicense", "Zlib"];
+const PERMISSIVE: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
 
 pub fn check(files: &[TextFile]) -> anyhow::Result<Vec<Problem>> {
     let mut problems = Vec::new();
