@@ -51,11 +51,12 @@ const STEPS: [Step; 8] = [
         },
     },
     Step { name: "tidy", run: tidy::tidy },
-    Step { name: "test", run: test },
     Step {
         name: "doctest",
         run: || workspace::run(workspace::cargo().args(["test", "--workspace", "--doc"])),
     },
+    // Last, so that the output ends with how many tests ran.
+    Step { name: "test", run: test },
 ];
 
 pub fn ci(arguments: &Arguments) -> anyhow::Result<()> {

@@ -14,7 +14,7 @@
 enum {
     CHANGES = 12,
     CHANGE_ROUNDS = 12000,
-    TABLES = 12,
+    TABLES = 8,
     SAVE_ROUNDS = 20000,
     DISK_MICROSECONDS = 50,
 };

@@ -10,7 +10,7 @@
 #include "mailbox.h"
 
 enum {
-    MAILBOXES = 10,
+    MAILBOXES = 20,
     WRITE_ROUNDS = 9000,
     READ_ROUNDS = 8000,
 };
