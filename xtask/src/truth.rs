@@ -32,6 +32,9 @@ pub struct Truth {
     #[serde(default)]
     pub pattern: String,
     pub natural_failure_rate: f64,
+    /// When a run counts as hung.
+    #[serde(default = "usual_timeout")]
+    pub timeout_seconds: u32,
     /// The accesses of the faulty interleaving, in order.
     #[serde(rename = "access", default)]
     pub accesses: Vec<Access>,
@@ -159,6 +162,10 @@ impl Truth {
         }
         Ok(answers)
     }
+}
+
+fn usual_timeout() -> u32 {
+    30
 }
 
 /// All corpus programs, by name.

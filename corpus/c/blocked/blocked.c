@@ -12,10 +12,11 @@
 #include "journal.h"
 
 enum {
-    CHANGES = 12,
-    CHANGE_ROUNDS = 12000,
-    TABLES = 8,
-    SAVE_ROUNDS = 20000,
+    CHANGES = 4,
+    CHANGE_ROUNDS = 30000,
+    NETWORK_MICROSECONDS = 20,
+    TABLES = 5,
+    SAVE_ROUNDS = 8000,
     DISK_MICROSECONDS = 50,
 };
 
@@ -23,6 +24,7 @@ static struct journal journal;
 
 static bool make_change(unsigned number)
 {
+    usleep(NETWORK_MICROSECONDS);
     background_step(number);
     return journal_append(&journal, compute(number, CHANGE_ROUNDS));
 }

@@ -126,6 +126,7 @@ fn outcome(subject: &Subject, tool: &Tool, folder: &Path, arguments: &Arguments)
         at_most: arguments.time_per_program,
         seed: arguments.seed,
         noise: &arguments.noise,
+        timeout_seconds: subject.truth.timeout_seconds,
     };
     let (session, fixed_session) = (folder.join("session"), folder.join("fixed-session"));
     record::record(tool, &programs.recorded, &session, plan)?;
@@ -146,7 +147,12 @@ fn outcome(subject: &Subject, tool: &Tool, folder: &Path, arguments: &Arguments)
     Ok(Outcome {
         runs: runs.context("no technique was given")?,
         fixed_runs: record::report(tool, &fixed_session, technique)?.runs,
-        slowdown: record::slowdown(&programs.native, &programs.recorded, arguments.timed_runs)?,
+        slowdown: record::slowdown(
+            &programs.native,
+            &programs.recorded,
+            arguments.timed_runs,
+            subject.truth.timeout_seconds,
+        )?,
         scores,
     })
 }

@@ -29,6 +29,8 @@ pub struct Plan<'a> {
     pub at_most: Duration,
     pub seed: u64,
     pub noise: &'a str,
+    /// When a run counts as hung.
+    pub timeout_seconds: u32,
 }
 
 /// Records a program into a new session folder; an old one is replaced.
@@ -44,6 +46,7 @@ pub fn record(tool: &Tool, program: &Path, session: &Path, plan: Plan) -> anyhow
     };
     unsnarl.arg("--time").arg(humantime::format_duration(plan.at_most).to_string().replace(' ', ""));
     unsnarl.args(["--seed", &plan.seed.to_string(), "--noise", plan.noise]);
+    unsnarl.args(["--timeout", &format!("{}s", plan.timeout_seconds)]);
     healthy(unsnarl.arg("--").arg(program))
 }
 
@@ -67,14 +70,24 @@ fn healthy(command: &mut Command) -> anyhow::Result<()> {
 }
 
 /// How much longer a recorded run takes than a native one, without noise. The two take turns; the medians count.
-/// Failing runs are left out, since they end early.
-pub fn slowdown(native: &Path, recorded: &Path, repetitions: u32) -> anyhow::Result<f64> {
+/// Failing runs are left out, since they end early, or, if they hang, late.
+pub fn slowdown(
+    native: &Path,
+    recorded: &Path,
+    repetitions: u32,
+    timeout_seconds: u32,
+) -> anyhow::Result<f64> {
+    let limited = |program: &Path| {
+        let mut command = Command::new("timeout");
+        command.arg(timeout_seconds.to_string()).arg(program);
+        command
+    };
     let (mut native_times, mut recorded_times) = (Vec::new(), Vec::new());
     for _ in 0..repetitions {
-        let run = measure::time(&|_| Command::new(native))?;
+        let run = measure::time(&|_| limited(native))?;
         native_times.extend(run.succeeded.then_some(run.time));
         let run = measure::time(&|scratch| {
-            let mut command = Command::new(recorded);
+            let mut command = limited(recorded);
             command.env("UNSNARL_DIR", scratch).env("UNSNARL_PLAN", "noise=off");
             command
         })?;
