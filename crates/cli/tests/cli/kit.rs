@@ -1,11 +1,11 @@
 //! A folder to work in, `unsnarl` to call in it, and programs to call it on.
 
-use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -204,26 +204,51 @@ pub fn claims_line(comment: &str) -> u64 {
     1 + index.unwrap_or_else(|| panic!("no line ends with {comment}")) as u64
 }
 
-/// A program built by `unsnarl cc`, once for all tests of this process.
+/// A program built by `unsnarl cc`, once for each build of `unsnarl`. Nothing is ever replaced: other processes of
+/// these tests might be running it, and the recordings of a program whose file is gone have no names.
 pub fn compiled(name: &str, source: &str) -> PathBuf {
-    static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
-    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let build = || {
-        fs::create_dir_all(cache()).unwrap();
-        // The source stays there for reports to quote. The program is put in place in one step, since another
-        // process of these tests might be running the last one.
-        let (source_file, beside) = (format!("{name}.c"), format!("{name}.{}", std::process::id()));
-        fs::write(cache().join(&source_file), source).unwrap();
+    let folder = cache().join(build_of(source));
+    let program = folder.join(name);
+    if !program.exists() {
+        fs::create_dir_all(&folder).unwrap();
+        let (source_file, beside) = (format!("{name}.c"), format!("{name}.{}", unique()));
+        // The source stays there for reports to quote.
+        put(&folder.join(&source_file), |file| fs::write(file, source).unwrap());
         let mut compiler = Command::new(UNSNARL);
         compiler.args(["cc", "-g", "-O1", "-pthread", &source_file, "-o", &beside]);
-        compiler.current_dir(cache());
+        compiler.current_dir(&folder);
         clean_environment(&mut compiler);
-        Seen::of(name, compiler.output().unwrap()).exits(0);
-        let program = cache().join(name);
-        fs::rename(cache().join(beside), &program).unwrap();
-        program
-    };
-    built.entry(name.to_owned()).or_insert_with(build).clone()
+        put(&program, |file| {
+            Seen::of(name, compiler.output().unwrap()).exits(0);
+            fs::rename(folder.join(&beside), file).unwrap();
+        });
+    }
+    program
+}
+
+/// Makes a file in one step, unless somebody was first.
+fn put(path: &Path, make: impl FnOnce(&Path)) {
+    let beside = path.with_extension(format!("new.{}", unique()));
+    make(&beside);
+    match fs::hard_link(&beside, path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            panic!("{}: {error}", path.display())
+        }
+        _ => fs::remove_file(beside).unwrap(),
+    }
+}
+
+fn unique() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{}.{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Names what comes of a source with this build of `unsnarl`.
+fn build_of(source: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    source.hash(&mut hasher);
+    fs::metadata(UNSNARL).unwrap().modified().unwrap().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Waits for something that is sure to come.
