@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use localize::profile::Lock;
-use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId};
+use localize::{Access, AccessKind, Code, Lock, ModuleId, Profile, SiteId};
 use report::Frame;
 use report::expression::{Place, shared_expression};
 use runner::{BuildId, Symbolizer};
@@ -50,9 +49,9 @@ impl Names {
             address: if named { None } else { Some(place.address) },
             stack,
             value: access.value.map(|value| show_value(value, location.size)),
-            locks: profile.locksets[access.locks.0 as usize]
+            locks: profile.run.locksets[access.locks.0 as usize]
                 .iter()
-                .map(|lock| self.lock(lock, code))
+                .map(|lock| self.lock(lock, profile, code))
                 .collect(),
         }
     }
@@ -152,8 +151,9 @@ impl Names {
         }
     }
 
-    fn lock(&mut self, lock: &Lock, code: &Code) -> String {
-        let name = lock.in_module.and_then(|(module, address)| self.variable(module, address, code));
+    fn lock(&mut self, lock: &Lock, profile: &Profile, code: &Code) -> String {
+        let object = profile.objects[lock.object.0 as usize];
+        let name = object.in_module.and_then(|(module, address)| self.variable(module, address, code));
         if let Some(name) = name {
             return without_internals(&name).to_owned();
         }
@@ -164,7 +164,7 @@ impl Names {
                     Path::new(file).file_name().map_or_else(|| file.clone(), |f| f.to_string_lossy().into());
                 format!("lock taken at {file}:{line}")
             }
-            _ => format!("lock at {:#x}", lock.address),
+            _ => format!("lock at {:#x}", object.address),
         }
     }
 }

@@ -130,7 +130,7 @@ fn synthetic_run(id: RunId, outcome: Outcome, pairs: usize) -> Run {
             accesses.push(access(thread, location, site, writes));
         }
     }
-    Run { id, outcome, accesses, gaps: Vec::new(), observations: Vec::new() }
+    Run { accesses, ..Run::new(id, outcome) }
 }
 
 /// How many accesses one more access immediately depends on.
@@ -159,6 +159,8 @@ fn access(thread: u32, location: u32, site: u32, writes: bool) -> Access {
         value: None,
         locks: LocksetId(0),
         iteration: None,
+        atomic: false,
+        frees: false,
     }
 }
 

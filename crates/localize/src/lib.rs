@@ -31,6 +31,7 @@ pub mod run;
 mod shape;
 mod suspect;
 pub mod suspiciousness;
+pub mod synchronization;
 pub mod technique;
 mod unicorn;
 mod window;
@@ -52,4 +53,5 @@ pub use run::{
 pub use shape::{Shape, Step};
 pub use suspect::Previous;
 pub use suspiciousness::Formula;
+pub use synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 pub use technique::Technique;

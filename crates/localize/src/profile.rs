@@ -9,12 +9,13 @@
 //! it ends every object's life, and would only hide the accesses before it from rules that keep a turn's write.
 
 use recording::{EventKind, Recording, ThreadEvent, flag};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Code, Module, ModuleId, Site};
 use crate::run::{
     Access, AccessKind, Gap, LocationId, LocksetId, Outcome, Run, RunId, SiteId, StackId, ThreadId,
 };
+use crate::synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
 /// A run, and what its ids stand for.
 #[derive(Clone, Debug)]
@@ -25,8 +26,8 @@ pub struct Profile {
     pub threads: Vec<Thread>,
     /// By [`LocationId`].
     pub locations: Vec<Location>,
-    /// By [`LocksetId`]; the first is the empty set.
-    pub locksets: Vec<Vec<Lock>>,
+    /// Locks, conditions and the like, by [`ObjectId`].
+    pub objects: Vec<SyncObject>,
     /// What is missing from the recording and why, in words.
     pub warnings: Vec<String>,
 }
@@ -53,25 +54,22 @@ pub struct Location {
     pub in_module: Option<(ModuleId, u64)>,
 }
 
-/// A lock that a thread held.
+/// A lock, condition, semaphore or barrier of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lock {
+pub struct SyncObject {
     /// Address in memory.
     pub address: u64,
-    /// Module and address in its file, for static locks.
+    /// Module and address in its file, for static ones.
     pub in_module: Option<(ModuleId, u64)>,
-    /// The calls that took it.
-    pub taken_at: StackId,
 }
 
 /// Puts a run together from the recordings of its processes.
 pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut Code) -> Profile {
-    let run = Run { id, outcome, accesses: Vec::new(), gaps: Vec::new(), observations: Vec::new() };
     let mut profile = Profile {
-        run,
+        run: Run::new(id, outcome),
         threads: Vec::new(),
         locations: Vec::new(),
-        locksets: vec![Vec::new()],
+        objects: Vec::new(),
         warnings: Vec::new(),
     };
     for recording in recordings {
@@ -93,6 +91,9 @@ fn leave_out_last_frees(profile: &mut Profile, frees: &[usize]) {
     for gap in &mut run.gaps {
         gap.before -= removed.partition_point(|&index| index < gap.before);
     }
+    for event in &mut run.synchronization {
+        event.before -= removed.partition_point(|&index| index < event.before);
+    }
     let mut index = 0;
     run.accesses.retain(|_| {
         index += 1;
@@ -113,6 +114,10 @@ struct ProcessReader<'a> {
     first_thread: u32,
     first_location: u32,
     locksets: FxHashMap<u32, LocksetId>,
+    /// Numbers of this process's locks, conditions and the like by their address.
+    objects: FxHashMap<u64, ObjectId>,
+    /// Leaves at which a lock was taken for reading.
+    shared_at: FxHashSet<u32>,
     /// The locations a recorded location ended up as: itself, or the pieces it was cut into.
     pieces: Vec<Vec<u32>>,
     /// Per location: its last write whose value is not known yet.
@@ -141,6 +146,13 @@ impl<'a> ProcessReader<'a> {
             first_thread,
             first_location,
             locksets: FxHashMap::default(),
+            objects: FxHashMap::default(),
+            shared_at: recording
+                .events
+                .iter()
+                .filter(|event| event.kind == EventKind::AcquireShared)
+                .map(|event| event.event.leaf)
+                .collect(),
             pieces: pieces(&recording.locations),
             unknown_write: vec![None; recording.locations.len()],
             frees: Vec::new(),
@@ -170,9 +182,14 @@ impl<'a> ProcessReader<'a> {
                 EventKind::Lockset => self.lockset(event),
                 EventKind::Gap => self.gap(event),
                 kind if kind.is_access() => self.access(event),
-                _ => {}
+                kind => {
+                    if let Some(kind) = SyncKind::of(kind) {
+                        self.synchronization(event, kind);
+                    }
+                }
             }
         }
+        self.waits();
         self.frees
     }
 
@@ -216,7 +233,7 @@ impl<'a> ProcessReader<'a> {
     }
 
     fn access(&mut self, event: &ThreadEvent) {
-        if event.actor() as usize >= self.recording.threads.len() {
+        if !self.is_thread(event.actor()) {
             return;
         }
         let thread = ThreadId(self.first_thread + event.actor());
@@ -253,22 +270,97 @@ impl<'a> ProcessReader<'a> {
                 value: before.filter(|_| whole && kind == AccessKind::Read),
                 locks: locks.unwrap_or(LocksetId(0)),
                 iteration: None,
+                atomic: event.event.flags & flag::ATOMIC != 0,
+                frees: event.event.flags & flag::FREE != 0,
             });
         }
     }
 
     fn lockset(&mut self, event: &ThreadEvent) {
-        let parent = self.locksets.get(&event.event.other).copied().unwrap_or(LocksetId(0));
-        let mut locks = self.profile.locksets[parent.0 as usize].clone();
-        let address = event.event.value;
-        let taken_at = self.leaf(event.event.leaf).1;
-        locks.push(Lock { address, in_module: self.data_of(address), taken_at });
-        // A hostile file could nest sets without end; no thread holds this many locks.
-        if locks.len() <= 64 {
-            let id = LocksetId(self.profile.locksets.len() as u32);
-            self.profile.locksets.push(locks);
-            self.locksets.insert(event.event.object, id);
+        let id = match self.locksets.get(&event.event.object) {
+            // Told again for a further thread.
+            Some(&known) => known,
+            None => {
+                let parent = self.locksets.get(&event.event.other).copied().unwrap_or(LocksetId(0));
+                let mut locks = self.profile.run.locksets[parent.0 as usize].clone();
+                let object = self.object_at(event.event.value);
+                let taken_at = self.leaf(event.event.leaf).1;
+                locks.push(Lock { object, taken_at, shared: self.shared_at.contains(&event.event.leaf) });
+                // A hostile file could nest sets without end; no thread holds this many locks.
+                if locks.len() > 64 {
+                    return;
+                }
+                let id = LocksetId(self.profile.run.locksets.len() as u32);
+                self.profile.run.locksets.push(locks);
+                self.locksets.insert(event.event.object, id);
+                id
+            }
+        };
+        if self.profile.run.locksets[id.0 as usize].len() > 1 && self.is_thread(event.thread) {
+            let thread = ThreadId(self.first_thread + event.thread);
+            self.profile.run.nestings.push(Nesting { thread, locks: id });
         }
+    }
+
+    fn synchronization(&mut self, event: &ThreadEvent, kind: SyncKind) {
+        if !self.is_thread(event.actor()) {
+            return;
+        }
+        let thread = ThreadId(self.first_thread + event.actor());
+        let other = match kind {
+            SyncKind::Start => event.event.other,
+            SyncKind::End => event.actor(),
+            _ => event.event.object,
+        };
+        let target = if kind.concerns_thread() {
+            if !self.is_thread(other) {
+                return;
+            }
+            SyncTarget::Thread(ThreadId(self.first_thread + other))
+        } else {
+            SyncTarget::Object(self.object_at(event.event.value))
+        };
+        let (site, stack) = self.leaf(event.event.leaf);
+        let before = self.profile.run.accesses.len();
+        self.profile.run.synchronization.push(SyncEvent { before, thread, kind, target, site, stack });
+    }
+
+    /// What the threads waited for at the end.
+    fn waits(&mut self) {
+        for (id, record) in self.recording.threads.iter().enumerate() {
+            let kind = u8::try_from(record.waits_in).ok().and_then(EventKind::from_number);
+            let Some(kind) = kind.and_then(SyncKind::of) else { continue };
+            if record.ended != 0 || record.waits_for == 0 {
+                continue;
+            }
+            let target = if kind.concerns_thread() {
+                let Some(other) = u32::try_from(record.waits_for).ok().filter(|&id| self.is_thread(id))
+                else {
+                    continue;
+                };
+                SyncTarget::Thread(ThreadId(self.first_thread + other))
+            } else {
+                SyncTarget::Object(self.object_at(record.waits_for))
+            };
+            let (site, stack) = self.leaf(record.waits_at);
+            let locks = self.locksets.get(&record.locks).copied().unwrap_or(LocksetId(0));
+            let thread = ThreadId(self.first_thread + id as u32);
+            self.profile.run.waits.push(Wait { thread, kind, target, site, stack, locks });
+        }
+    }
+
+    fn is_thread(&self, id: u32) -> bool {
+        (id as usize) < self.recording.threads.len()
+    }
+
+    fn object_at(&mut self, address: u64) -> ObjectId {
+        if let Some(&known) = self.objects.get(&address) {
+            return known;
+        }
+        let id = ObjectId(self.profile.objects.len() as u32);
+        self.profile.objects.push(SyncObject { address, in_module: self.data_of(address) });
+        self.objects.insert(address, id);
+        id
     }
 
     fn data_of(&self, address: u64) -> Option<(ModuleId, u64)> {

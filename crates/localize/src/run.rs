@@ -1,4 +1,7 @@
-//! What every technique reads: one run as the accesses of its threads to shared locations, in time order.
+//! What every technique reads: one run as the accesses of its threads to shared locations, in time order, and how
+//! the threads synchronized.
+
+use crate::synchronization::{Lock, Nesting, SyncEvent, Wait};
 
 /// A static place in code, the same number in every run of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +66,10 @@ pub struct Access {
     pub locks: LocksetId,
     /// Where in the innermost loop around it, where that is known.
     pub iteration: Option<LoopPosition>,
+    /// An atomic operation, which other threads may rely on.
+    pub atomic: bool,
+    /// This write is the freeing of the memory.
+    pub frees: bool,
 }
 
 /// A place in the course of a loop.
@@ -126,4 +133,30 @@ pub struct Run {
     /// What was observed at sites besides, each site at most once. A site that is not here is known only by its
     /// recorded accesses.
     pub observations: Vec<Observation>,
+    /// The sets of locks that threads held, by [`LocksetId`]; the first is the empty set. Locks are in the order in
+    /// which they were taken.
+    pub locksets: Vec<Vec<Lock>>,
+    /// What threads did at locks, conditions and the like, and to each other, in time order.
+    pub synchronization: Vec<SyncEvent>,
+    /// Which thread took a lock while it held others: each combination at least once.
+    pub nestings: Vec<Nesting>,
+    /// The threads that waited when the run ended.
+    pub waits: Vec<Wait>,
+}
+
+impl Run {
+    /// A run in which nothing happened yet.
+    pub fn new(id: RunId, outcome: Outcome) -> Self {
+        Self {
+            id,
+            outcome,
+            accesses: Vec::new(),
+            gaps: Vec::new(),
+            observations: Vec::new(),
+            locksets: vec![Vec::new()],
+            synchronization: Vec::new(),
+            nestings: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
 }

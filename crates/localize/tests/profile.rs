@@ -1,6 +1,6 @@
 //! From recordings to runs.
 
-use localize::{AccessKind, Code, Outcome, Profile, RunId, profile};
+use localize::{AccessKind, Code, Outcome, Profile, RunId, SyncTarget, ThreadId, profile};
 use recording::{
     Context, Event, EventKind, Header, Location, Module, Pod, Recording, ThreadEvent, ThreadRecord, flag,
 };
@@ -173,9 +173,97 @@ fn locks_held_are_known_by_where_they_were_taken() {
     let access = by(2, event(1, EventKind::Read, 5, 20, 1));
     let events = vec![set(1, 0, 0x10900, 30), set(2, 1, 0x8000, 31), access];
     let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
-    let locks = &profile.locksets[profile.run.accesses[0].locks.0 as usize];
-    assert_eq!(locks.iter().map(|lock| lock.address).collect::<Vec<_>>(), [0x10900, 0x8000]);
-    assert!(locks[0].in_module.is_some() && locks[1].in_module.is_none());
+    let locks = &profile.run.locksets[profile.run.accesses[0].locks.0 as usize];
+    let objects: Vec<_> = locks.iter().map(|lock| profile.objects[lock.object.0 as usize]).collect();
+    assert_eq!(objects.iter().map(|object| object.address).collect::<Vec<_>>(), [0x10900, 0x8000]);
+    assert!(objects[0].in_module.is_some() && objects[1].in_module.is_none());
+    assert!(!locks[0].shared);
+}
+
+fn sync(thread: u32, kind: EventKind, tick: u64, leaf: u32, address: u64) -> ThreadEvent {
+    let base = event(thread, kind, tick, leaf, 0);
+    ThreadEvent { event: Event { other: thread, value: address, ..base.event }, ..base }
+}
+
+#[test]
+fn synchronization_lies_between_accesses() {
+    let lock = 0x8000;
+    let events = vec![
+        event(1, EventKind::ThreadCreate, 1, 20, 2),
+        by(1, event(2, EventKind::ThreadStart, 2, 21, 0)),
+        event(1, EventKind::Write, 3, 10, 1),
+        by(1, sync(2, EventKind::Release, 3, 22, lock)),
+        sync(2, EventKind::Acquire, 4, 23, lock),
+        event(2, EventKind::Read, 5, 11, 1),
+        event(1, EventKind::ThreadJoin, 6, 24, 2),
+        event(1, EventKind::ThreadJoin, 7, 24, 77),
+    ];
+    let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
+    let shown: Vec<String> = profile
+        .run
+        .synchronization
+        .iter()
+        .map(|event| match event.target {
+            SyncTarget::Thread(other) => {
+                format!("{} {:?} {} before {}", event.thread.0, event.kind, other.0, event.before)
+            }
+            SyncTarget::Object(object) => {
+                let address = profile.objects[object.0 as usize].address;
+                format!("{} {:?} {address:#x} before {}", event.thread.0, event.kind, event.before)
+            }
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "1 Create 2 before 0",
+            "2 Start 1 before 0",
+            "1 Release 0x8000 before 1",
+            "2 Acquire 0x8000 before 1",
+            "1 Join 2 before 2",
+        ]
+    );
+}
+
+#[test]
+fn locks_taken_for_reading_are_told_apart() {
+    let set = sync(1, EventKind::Lockset, 2, 30, 0x8000);
+    let set = ThreadEvent { event: Event { object: 1, other: 0, ..set.event }, ..set };
+    let access = by(1, event(1, EventKind::Read, 5, 20, 1));
+    let taken = sync(1, EventKind::AcquireShared, 1, 30, 0x8000);
+    let locations = [location(0x5000, 4, 0)];
+    let profile = read_run(&[process(0x10000, &locations, vec![taken, set, access])], &mut Code::default());
+    assert!(profile.run.locksets[profile.run.accesses[0].locks.0 as usize][0].shared);
+}
+
+#[test]
+fn nested_locks_are_told_for_each_thread_and_waits_at_the_end() {
+    let set = |thread, id, parent, lock| {
+        let base = event(thread, EventKind::Lockset, 1, 30, id);
+        ThreadEvent { event: Event { other: parent, value: lock, ..base.event }, ..base }
+    };
+    let events =
+        vec![set(1, 1, 0, 0x8000), set(1, 2, 1, 0x9000), set(2, 2, 1, 0x9000), set(99, 2, 1, 0x9000)];
+    let mut recording = process(0x10000, &[], events);
+    let waiting = |waits_for, waits_in: EventKind, locks| ThreadRecord {
+        waits_for,
+        waits_in: waits_in as u32,
+        waits_at: 40,
+        locks,
+        ..zeroed()
+    };
+    recording.threads[1] = waiting(0x8000, EventKind::Acquire, 2);
+    recording.threads[2] = waiting(1, EventKind::ThreadJoin, 0);
+    recording.threads[3] = ThreadRecord { ended: 1, ..waiting(0x8000, EventKind::Acquire, 0) };
+    let run = read_run(&[recording], &mut Code::default()).run;
+    let nestings = run.nestings.iter();
+    let nestings = nestings.map(|nesting| (nesting.thread.0, run.locksets[nesting.locks.0 as usize].len()));
+    assert_eq!(nestings.collect::<Vec<_>>(), [(1, 2), (2, 2)]);
+    let waits: Vec<_> = run.waits.iter().map(|wait| (wait.thread.0, wait.target)).collect();
+    let first_lock = run.locksets[1][0].object;
+    let expected = [(1, SyncTarget::Object(first_lock)), (2, SyncTarget::Thread(ThreadId(1)))];
+    assert_eq!(waits, expected);
+    assert_eq!(run.locksets[run.waits[0].locks.0 as usize].len(), 2);
 }
 
 #[test]

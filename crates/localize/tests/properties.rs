@@ -48,7 +48,7 @@ fn run() -> impl Strategy<Value = Run> {
         gaps.sort_by_key(|gap| gap.before);
         let observed = |(site, local, remote)| Observation { site: SiteId(site), local, remote };
         let observations = observations.into_iter().map(observed).collect();
-        Run { id: RunId(0), outcome, accesses, gaps, observations }
+        Run { accesses, gaps, observations, ..Run::new(RunId(0), outcome) }
     })
 }
 
@@ -102,7 +102,7 @@ fn interleavings() -> impl Strategy<Value = Vec<Run>> {
             if fails {
                 accesses.truncate(end);
             }
-            Run { id: RunId(id), outcome, accesses, gaps: Vec::new(), observations: Vec::new() }
+            Run { accesses, ..Run::new(RunId(id), outcome) }
         };
         (1..).zip(runs).map(run).collect()
     })

@@ -78,6 +78,8 @@ struct SetEntry {
     parent: AtomicU32,
     taken_at: AtomicU32,
     id: AtomicU32,
+    /// One bit for each thread (modulo 64) that was told of with it.
+    threads: AtomicU64,
 }
 
 const SETS: usize = 1 << 17;
@@ -87,6 +89,7 @@ static SET_TABLE: [SetEntry; SETS] = [const {
         parent: AtomicU32::new(0),
         taken_at: AtomicU32::new(0),
         id: AtomicU32::new(0),
+        threads: AtomicU64::new(0),
     }
 }; SETS];
 static NEXT_SET: AtomicU32 = AtomicU32::new(1);
@@ -104,6 +107,7 @@ pub unsafe fn restart(thread: &mut Thread) {
     for entry in &SET_TABLE {
         if entry.id.load(Ordering::Relaxed) != 0 {
             entry.id.store(0, Ordering::Relaxed);
+            entry.threads.store(0, Ordering::Relaxed);
         }
     }
     let mut set = 0;
@@ -143,7 +147,8 @@ fn last_holder(address: u64) -> Option<&'static LastHolder> {
     None
 }
 
-/// The id of a set of locks. A new one gets an event that describes it.
+/// The id of a set of locks. A new one gets an event that describes it; where locks nest, so does each further
+/// thread, since only locks of different threads can be in each other's way.
 unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32) -> u32 {
     let start = mix(address, (parent as u64) << 32 | taken_at as u64);
     let find = || {
@@ -157,24 +162,34 @@ unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32
                 && entry.parent.load(Ordering::Relaxed) == parent
                 && entry.taken_at.load(Ordering::Relaxed) == taken_at
             {
-                return Ok(id);
+                return Ok((id, entry));
             }
         }
         Err(None)
     };
-    if let Ok(id) = find() {
+    let own_bit = 1u64 << (thread.id % u64::BITS);
+    let is_news = |entry: &SetEntry| {
+        parent != 0
+            && entry.threads.load(Ordering::Relaxed) & own_bit == 0
+            && entry.threads.fetch_or(own_bit, Ordering::Relaxed) & own_bit == 0
+    };
+    if let Ok((id, entry)) = find() {
+        if is_news(entry) {
+            log::emit_sync(thread, EventKind::Lockset, taken_at, id, parent, address);
+        }
         return id;
     }
     if !spin::lock(&SETS_LOCK) {
         return 0;
     }
     let (id, new) = match find() {
-        Ok(id) => (id, false),
+        Ok((id, entry)) => (id, is_news(entry)),
         Err(Some(entry)) => {
             let id = NEXT_SET.fetch_add(1, Ordering::Relaxed);
             entry.address.store(address, Ordering::Relaxed);
             entry.parent.store(parent, Ordering::Relaxed);
             entry.taken_at.store(taken_at, Ordering::Relaxed);
+            entry.threads.store(own_bit, Ordering::Relaxed);
             entry.id.store(id, Ordering::Release);
             (id, true)
         }

@@ -101,6 +101,36 @@ int main(void) {
 }
 
 #[test]
+fn each_thread_that_nests_locks_is_told_once() {
+    let program = c(r#"
+pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+THREAD(worker) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&outer); //@o
+        pthread_mutex_lock(&inner); //@i
+        pthread_mutex_unlock(&inner);
+        pthread_mutex_unlock(&outer);
+    }
+    return NULL;
+}
+int main(void) {
+    in_thread(worker);
+    in_thread(worker);
+    return 0;
+}
+"#);
+    let process = program.record();
+    let told: Vec<String> = process
+        .recording
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::Lockset)
+        .map(|event| format!("{}: {}", event.thread, process.locks(event.event.object)))
+        .collect();
+    assert_eq!(told, ["2: outer@o", "2: outer@o inner@i", "3: outer@o inner@i"]);
+}
+
+#[test]
 fn recursive_locks_are_held_until_the_last_unlock() {
     let program = c(r#"
 pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -47,7 +47,7 @@ pub fn parse(traces: &str) -> Session {
             other => panic!("no outcome: {other}"),
         };
         let id = RunId(session.runs.len() as u32 + 1);
-        let mut run = Run { id, outcome, accesses: Vec::new(), gaps: Vec::new(), observations: Vec::new() };
+        let mut run = Run::new(id, outcome);
         let mut locations = Vec::new();
         for word in words.split_whitespace() {
             if let Some((seen, site)) = word.split_once('@').filter(|(seen, _)| !seen.contains('(')) {
@@ -85,7 +85,19 @@ pub fn parse(traces: &str) -> Session {
 /// An access with nothing but what patterns are made of.
 pub fn access(kind: AccessKind, thread: ThreadId, location: LocationId, site: SiteId) -> Access {
     let (stack, locks) = (StackId(0), LocksetId(0));
-    Access { thread, location, site, stack, kind, uncertain: false, value: None, locks, iteration: None }
+    Access {
+        thread,
+        location,
+        site,
+        stack,
+        kind,
+        uncertain: false,
+        value: None,
+        locks,
+        iteration: None,
+        atomic: false,
+        frees: false,
+    }
 }
 
 fn loop_position(place: &str) -> LoopPosition {
