@@ -4,7 +4,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
-use runner::compiler::{self, Language};
+use runner::compiler::{Compiler, Language};
 
 use crate::args::CompileArguments;
 use crate::recorder;
@@ -15,8 +15,7 @@ pub fn compile(language: Language, arguments: &CompileArguments) -> anyhow::Resu
         Some((flag, rest)) if flag == "--with" && !rest.is_empty() => (rest[0].to_str(), &rest[1..]),
         _ => (None, arguments.arguments.as_slice()),
     };
-    let compiler = compiler::real_compiler(language, with)?;
-    let line = compiler::command_line(&compiler, &recorder::unpack()?, rest);
+    let line = Compiler::choose(language, with)?.command_line(&recorder::unpack()?, rest)?;
     let (program, words) = line.split_first().context("the compiler's command line is empty")?;
     let error = Command::new(program).args(words).exec();
     Err(error).with_context(|| format!("cannot start {}", program.display()))

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
-use runner::compiler::{self, Language};
+use runner::compiler::{Compiler, Language};
 
 use crate::args::{DemoArguments, RunArguments};
 use crate::{exit, recorder, run};
@@ -58,11 +58,11 @@ fn without_markers(text: &str) -> String {
 }
 
 fn compile(program: &Path, sources: &[&Path]) -> anyhow::Result<bool> {
-    let Ok(compiler) = compiler::real_compiler(Language::C, None) else { return Ok(false) };
+    let Ok(compiler) = Compiler::choose(Language::C, None) else { return Ok(false) };
     let mut words = ["-O1", "-g", "-pthread", "-o"].map(Into::into).to_vec();
     words.push(program.into());
     words.extend(sources.iter().map(|path| path.into()));
-    let line = compiler::command_line(&compiler, &recorder::unpack()?, &words);
+    let line = compiler.command_line(&recorder::unpack()?, &words)?;
     let (compiler, words) = line.split_first().context("the compiler's command line is empty")?;
     Ok(Command::new(compiler).args(words).status().is_ok_and(|status| status.success()))
 }

@@ -119,11 +119,16 @@ fn advise(error: &Error) -> (u8, &'static str) {
         ),
         Error::StaticTsan { .. } | Error::OtherTsan { .. } => (
             NOT_INSTRUMENTED,
-            "  rebuild it with    CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make\n  \
-             or with gcc 12     gcc -fsanitize=thread -g …   (its shared runtime can be replaced)",
+            "  rebuild it with    UNSNARL_CC=clang UNSNARL_CXX=clang CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make\n  \
+             or link it with    clang -fsanitize=thread -shared-libsan …   (a shared runtime can be replaced)\n  \
+             or with gcc 12     gcc -fsanitize=thread -g …",
         ),
         Error::BadPattern { .. } | Error::BadSessionName { .. } => (USAGE, ""),
-        Error::UnsupportedCompiler { .. } => (USAGE, "  choose gcc with UNSNARL_CC=gcc or UNSNARL_CXX=g++"),
+        Error::UnsupportedCompiler { .. } => (
+            USAGE,
+            "  choose one by --with, UNSNARL_CC or UNSNARL_CXX: gcc, g++, clang, clang++, or any path to them",
+        ),
+        Error::StaticProgram => (USAGE, ""),
         Error::DiskFull { .. } => (
             DISK_FULL,
             "  all runs done so far are kept. Make room (unsnarl sessions delete NAME), or keep the session \

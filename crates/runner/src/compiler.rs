@@ -1,55 +1,22 @@
-//! `unsnarl cc` and `unsnarl c++`: gcc, building for the recorder.
+//! `unsnarl cc` and `unsnarl c++`: gcc or clang, building for the recorder.
 //!
-//! The user's arguments reach gcc untouched. All that is added is a pair of *spec files*, by which gcc itself
-//! knows when it compiles and when it links:
-//! - its compilers proper get `-fsanitize=thread` (and `-g`), while the driver does not, since it would link
-//!   gcc's own thread sanitizer;
-//! - programs are linked with the static recorder, whole, and export its functions to the instrumented
-//!   libraries that they load. Shared libraries get nothing: their hooks are found in the program.
-//!
-//! Rejected: telling the modes of gcc apart by its arguments. That is what spec files are written in, with
-//! response files, `-x`, `-###`, `@file` and all.
+//! The user's arguments reach the compiler untouched. What is added around them makes it instrument what it
+//! compiles, and link programs with the static recorder: see [`gcc`] and [`clang`].
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::error::{Error, Result};
 use crate::takeover::Recorder;
 
-const COMPILE_SPECS: &str = "compile.specs";
-const LINK_SPECS: &str = "link.specs";
+mod clang;
+pub(crate) mod gcc;
 
-/// Files that gcc needs beside the recorder.
-pub(crate) const SUPPORT_FILES: &[(&str, &str)] = &[
-    // `cpp_unique_options` is for `-E`, which defines __SANITIZE_THREAD__ then just as a compilation does.
-    (
-        COMPILE_SPECS,
-        "*cpp_unique_options:\n\
-         + -fsanitize=thread\n\
-         \n\
-         *cc1_options:\n\
-         + -fsanitize=thread %{!g*:-g}\n\
-         \n",
-    ),
-    // `link_ssp` stands right before the system's libraries and is left out where those are. `%s` looks a
-    // file up in the folder given by -B, whatever characters its path has.
-    (
-        LINK_SPECS,
-        "%rename link_ssp unsnarl_link_ssp\n\
-         \n\
-         *link_ssp:\n\
-         %(unsnarl_link_ssp) \
-         %{shared:-z undefs} \
-         %{!shared:%{static|static-pie:%eunsnarl cannot record a statically linked program: link without -static} \
-         --build-id --dynamic-list exported.list%s \
-         --whole-archive libunsnarl_runtime.a%s --no-whole-archive \
-         --push-state --as-needed -ldl -lpthread -lm --pop-state}\n\
-         \n",
-    ),
-    ("exported.list", "{ __tsan_*; __sanitizer_*; unsnarl_*; };\n"),
-];
+/// What a program exports to the instrumented libraries that it loads, for the linker.
+const EXPORTED: &str = "{ __tsan_*; __sanitizer_*; unsnarl_*; };\n";
 
 /// What is compiled; decides which compiler stands behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,36 +27,100 @@ pub enum Language {
     Cxx,
 }
 
-/// The real compiler, as a program and leading arguments: `with` if given, else the environment's `UNSNARL_CC` or
-/// `UNSNARL_CXX`, else gcc or g++. Words are separated by blanks, so that `ccache gcc` works.
-pub fn real_compiler(language: Language, with: Option<&str>) -> Result<Vec<OsString>> {
-    let (variable, default) = match language {
-        Language::C => ("UNSNARL_CC", "gcc"),
-        Language::Cxx => ("UNSNARL_CXX", "g++"),
-    };
-    let chosen = with.map(str::to_owned).or_else(|| env::var(variable).ok());
-    let chosen = chosen.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| default.to_owned());
-    let words: Vec<OsString> = chosen.split_whitespace().map(OsString::from).collect();
-    check_is_gcc(&chosen, &words)?;
-    Ok(words)
+/// The real compiler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiler {
+    /// The program and leading arguments.
+    words: Vec<OsString>,
+    family: Family,
 }
 
-/// Spec files are gcc's. clang would ignore them without a word and build programs that record nothing.
-fn check_is_gcc(chosen: &str, words: &[OsString]) -> Result<()> {
-    let refuse = |why| Err(Error::UnsupportedCompiler { compiler: chosen.to_owned(), why });
-    if let Some(first) = words.first()
-        && is_ourselves(first)
-    {
-        return refuse("it is unsnarl itself");
+/// Compilers that are told in the same way what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Gcc,
+    Clang,
+}
+
+impl fmt::Display for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy()).collect();
+        f.write_str(&words.join(" "))
     }
-    let Some(compiler) = words.last() else { return refuse("its name is empty") };
-    let name = Path::new(compiler).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if name.contains("clang")
-        || (!name.contains("gcc") && !name.contains("g++") && introduces_as_clang(words))
-    {
-        return refuse("clang takes no spec files; use gcc, or build with gcc's -fsanitize=thread");
+}
+
+impl Compiler {
+    /// The compiler for a language: `with` if given, else what the environment names in `UNSNARL_CC` or
+    /// `UNSNARL_CXX`, else in `CC` or `CXX` unless that is `unsnarl` itself, else gcc or g++. Words are separated by
+    /// blanks, so that `ccache gcc` works.
+    pub fn choose(language: Language, with: Option<&str>) -> Result<Compiler> {
+        Compiler::choose_from(language, with, |name| env::var(name).ok())
     }
-    Ok(())
+
+    fn choose_from(
+        language: Language,
+        with: Option<&str>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Compiler> {
+        let (ours, everybodys, default) = match language {
+            Language::C => ("UNSNARL_CC", "CC", "gcc"),
+            Language::Cxx => ("UNSNARL_CXX", "CXX", "g++"),
+        };
+        let said = |text: &String| !text.trim().is_empty();
+        let chosen = with.map(str::to_owned).filter(said).or_else(|| environment(ours).filter(said));
+        let named = || environment(everybodys).filter(|text| names_compiler(text));
+        let chosen = chosen.or_else(named).unwrap_or_else(|| default.to_owned());
+        Compiler::named(language, &chosen)
+    }
+
+    fn named(language: Language, chosen: &str) -> Result<Compiler> {
+        let mut words: Vec<OsString> = chosen.split_whitespace().map(OsString::from).collect();
+        let refuse = |why| Err(Error::UnsupportedCompiler { compiler: chosen.to_owned(), why });
+        if words.iter().any(|word| is_ourselves(word)) {
+            return refuse("it is unsnarl itself");
+        }
+        let Some(compiler) = words.last() else { return refuse("its name is empty") };
+        let name = file_name(compiler);
+        let is_gcc = !name.contains("clang") && (name.contains("gcc") || name.contains("g++"));
+        let family = if is_gcc || !(name.contains("clang") || introduces_as_clang(&words)) {
+            Family::Gcc
+        } else {
+            Family::Clang
+        };
+        if family == Family::Clang && language == Language::Cxx {
+            // `clang` is `clang++` when told so.
+            words.push("--driver-mode=g++".into());
+        }
+        Ok(Compiler { words, family })
+    }
+
+    /// The whole command line of the real compiler for the user's arguments.
+    pub fn command_line(&self, recorder: &Recorder, arguments: &[OsString]) -> Result<Vec<OsString>> {
+        let sanitizers = Sanitizers::of(arguments);
+        match self.family {
+            Family::Gcc => Ok(gcc::command_line(&self.words, recorder, &sanitizers, arguments)),
+            Family::Clang => clang::command_line(self, recorder, &sanitizers, arguments),
+        }
+    }
+}
+
+fn file_name(program: &OsStr) -> String {
+    Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Is this a compiler by name? `CC` may also be a script that calls `unsnarl cc`, which must not come back to it.
+fn names_compiler(chosen: &str) -> bool {
+    const NAMES: [&str; 6] = ["gcc", "g++", "clang", "clang++", "cc", "c++"];
+    let name = chosen.split_whitespace().next_back().map(|word| file_name(OsStr::new(word)));
+    let Some(name) = name else { return false };
+    if chosen.split_whitespace().any(|word| is_ourselves(OsStr::new(word))) {
+        return false;
+    }
+    // Triples before the name and versions behind it are told apart by dashes.
+    let mut parts = name.split('-').rev();
+    let last = parts.next().unwrap_or_default();
+    let is_version = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    NAMES.contains(&if is_version { parts.next().unwrap_or_default() } else { last })
 }
 
 fn is_ourselves(program: &OsStr) -> bool {
@@ -111,28 +142,11 @@ fn introduces_as_clang(words: &[OsString]) -> bool {
     command.output().is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("clang"))
 }
 
-/// The whole command line of the real compiler for the user's arguments.
-pub fn command_line(compiler: &[OsString], recorder: &Recorder, arguments: &[OsString]) -> Vec<OsString> {
-    let folder = recorder.folder();
-    let with_path = |option: &str, path: &Path| {
-        let mut word = OsString::from(option);
-        word.push(path);
-        word
-    };
-    let mut line = compiler.to_vec();
-    let sanitizers = Sanitizers::of(arguments);
-    if sanitizers != Sanitizers::ThreadOptedOut {
-        line.push(with_path("-specs=", &folder.join(COMPILE_SPECS)));
-    }
-    line.push(with_path("-specs=", &folder.join(LINK_SPECS)));
-    // The slash makes it a folder to gcc, which otherwise takes it for the beginning of file names.
-    line.push(with_path("-B", &folder.join("")));
-    line.extend_from_slice(arguments);
-    if sanitizers == Sanitizers::MayAskForThread {
-        // Keeps the driver from linking libtsan; the compilers proper are told otherwise later in their line.
-        line.push("-fno-sanitize=thread".into());
-    }
-    line
+/// An option and a path in one word.
+fn joined(option: &str, path: &Path) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path);
+    word
 }
 
 /// What the user's own arguments say about `-fsanitize=thread`.
@@ -144,7 +158,7 @@ enum Sanitizers {
 }
 
 impl Sanitizers {
-    /// The last one counts, as for gcc. A response file may contain anything.
+    /// The last one counts, as for the compilers. A response file may contain anything.
     fn of(arguments: &[OsString]) -> Sanitizers {
         let names_thread = |list: &str| list.split(',').any(|name| name == "thread" || name == "all");
         arguments.iter().fold(Sanitizers::Silent, |before, argument| {
@@ -163,12 +177,6 @@ impl Sanitizers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::takeover::ARCHIVE;
-
-    #[test]
-    fn the_link_specs_name_the_archive() {
-        assert!(SUPPORT_FILES.iter().any(|(name, text)| *name == LINK_SPECS && text.contains(ARCHIVE)));
-    }
 
     /// `before` and `after` are what surrounds the user's arguments.
     fn check(arguments: &str, before: &str, after: &str) {
@@ -176,7 +184,8 @@ mod tests {
         let images = crate::RecorderImages { shared: b"", archive: b"" };
         let recorder = Recorder::unpack_into(folder.path(), images).unwrap();
         let words: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
-        let line = command_line(&["gcc".into()], &recorder, &words);
+        let gcc = Compiler::choose(Language::C, Some("gcc")).unwrap();
+        let line = gcc.command_line(&recorder, &words).unwrap();
         let line: Vec<String> = line.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let line = line.join(" ").replace(&*recorder.folder().to_string_lossy(), "R");
         let expected = [before, arguments, after].into_iter().filter(|part| !part.is_empty());
@@ -211,17 +220,43 @@ mod tests {
         check("-fsanitize=thread -fno-sanitize=all -c a.c", link_only, "");
     }
 
+    /// What is chosen with this flag and environment.
+    fn chosen(language: Language, with: Option<&str>, environment: &[(&str, &str)]) -> String {
+        let value = |name: &str| {
+            let found = environment.iter().find(|(set, _)| *set == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Compiler::choose_from(language, with, value).unwrap().to_string()
+    }
+
     #[test]
-    fn compilers_that_would_ignore_the_specs_are_refused() {
-        for name in ["clang", "/opt/bin/clang++-17", "ccache clang"] {
-            assert!(
-                matches!(real_compiler(Language::C, Some(name)), Err(Error::UnsupportedCompiler { .. })),
-                "{name}"
-            );
+    fn the_flag_comes_before_our_variable_before_everybodys() {
+        let all = [("UNSNARL_CC", "ccache gcc"), ("CC", "clang")];
+        assert_eq!(chosen(Language::C, Some("gcc-12"), &all), "gcc-12");
+        assert_eq!(chosen(Language::C, Some(" "), &all), "ccache gcc");
+        assert_eq!(chosen(Language::C, None, &all[1..]), "clang");
+        assert_eq!(chosen(Language::C, None, &[]), "gcc");
+        assert_eq!(chosen(Language::Cxx, None, &all), "g++");
+        assert_eq!(chosen(Language::Cxx, Some("clang-19"), &[]), "clang-19 --driver-mode=g++");
+    }
+
+    #[test]
+    fn what_stands_for_unsnarl_is_not_taken_for_the_real_compiler() {
+        let own = env::current_exe().unwrap().display().to_string();
+        assert!(Compiler::choose(Language::C, Some(&own)).is_err());
+        for cc in [&own, &format!("{own} cc"), &format!("ccache {own}"), "./wrapper", "build/cc.sh", ""] {
+            assert_eq!(chosen(Language::C, None, &[("CC", cc)]), "gcc", "{cc}");
         }
-        let own = env::current_exe().unwrap();
-        assert!(real_compiler(Language::C, own.to_str()).is_err());
-        assert_eq!(real_compiler(Language::C, Some("ccache gcc-12")).unwrap(), ["ccache", "gcc-12"]);
-        assert_eq!(real_compiler(Language::Cxx, Some(" ")).unwrap(), ["g++"]);
+        for cc in ["cc", "x86_64-linux-gnu-gcc-12", "/opt/bin/clang-19", "ccache gcc"] {
+            assert_eq!(chosen(Language::C, None, &[("CC", cc)]), cc);
+        }
+    }
+
+    #[test]
+    fn families_are_told_by_name() {
+        let family = |name: &str| Compiler::choose(Language::C, Some(name)).unwrap().family;
+        assert_eq!(family("ccache gcc-12"), Family::Gcc);
+        assert_eq!(family("/opt/bin/clang-17"), Family::Clang);
+        assert_eq!(family("ccache clang"), Family::Clang);
     }
 }

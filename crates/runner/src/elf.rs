@@ -138,7 +138,7 @@ impl Elf {
 
     /// The thread sanitizer library it is linked to, if any.
     pub fn tsan_library(&self) -> Option<&str> {
-        self.needed.iter().map(String::as_str).find(|name| name.starts_with("libtsan.so"))
+        self.needed.iter().map(String::as_str).find(|name| is_tsan_library(name))
     }
 
     /// Was any of its own code compiled with `-fsanitize=thread`, the runtime being elsewhere?
@@ -163,6 +163,11 @@ impl Elf {
             .map(|folder| Path::new(&folder).join(soname))
             .find(|path| path.is_file())
     }
+}
+
+/// Is a library of this name a compiler's thread sanitizer?
+pub(crate) fn is_tsan_library(soname: &str) -> bool {
+    soname.starts_with("libtsan.so") || soname.starts_with("libclang_rt.tsan")
 }
 
 /// Where distributions keep libraries; whatever else ld.so.conf names is not worth asking for, since

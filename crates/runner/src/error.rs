@@ -27,7 +27,7 @@ pub enum Error {
         "{} has a thread sanitizer of its own linked into it, which leaves no room for the recorder", path.display()
     )]
     StaticTsan { path: PathBuf },
-    #[error("{} needs {soname}, but the recorder can only stand in for {supported}", path.display())]
+    #[error("{} needs {soname}, but the recorder can only stand in for {supported} and clang's shared runtime", path.display())]
     OtherTsan { path: PathBuf, soname: String, supported: &'static str },
     #[error("{} was built for {machine}, not for this machine", path.display())]
     OtherMachine { path: PathBuf, machine: String },
@@ -62,6 +62,8 @@ pub enum Error {
     #[error("cannot read symbols from {}: {why}", path.display())]
     Symbols { path: PathBuf, why: String },
 
+    #[error("unsnarl cannot record a statically linked program: link without -static")]
+    StaticProgram,
     #[error("{compiler} is not a compiler that unsnarl can drive: {why}")]
     UnsupportedCompiler { compiler: String, why: &'static str },
 }

@@ -17,6 +17,12 @@ use crate::target::{Instrumentation, Target};
 
 /// The library that gcc's thread sanitizer builds ask the loader for, and that the recorder poses as.
 pub(crate) const TSAN_SONAME: &str = "libtsan.so.2";
+/// What builds of `clang -fsanitize=thread -shared-libsan` ask for: the first with the layout of distributions, the
+/// second with that of clang's own releases.
+pub(crate) const CLANG_TSAN_SONAMES: [&str; 2] = [
+    if cfg!(target_arch = "aarch64") { "libclang_rt.tsan-aarch64.so" } else { "libclang_rt.tsan-x86_64.so" },
+    "libclang_rt.tsan.so",
+];
 /// The same library under a name that no search path but ours has. LD_PRELOAD is given this bare name, since
 /// paths in it may contain no blanks.
 const PRELOADED: &str = "libunsnarl_recorder.so";
@@ -66,10 +72,11 @@ impl Recorder {
         let folder = parent.join(name);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(Error::writing(&folder))?;
         check_owner(&folder)?;
-        place(&folder.join(TSAN_SONAME), images.shared)?;
-        place(&folder.join(PRELOADED), images.shared)?;
+        for name in [TSAN_SONAME, PRELOADED].into_iter().chain(CLANG_TSAN_SONAMES) {
+            place(&folder.join(name), images.shared)?;
+        }
         place(&folder.join(ARCHIVE), images.archive)?;
-        for (name, text) in compiler::SUPPORT_FILES {
+        for (name, text) in compiler::gcc::SUPPORT_FILES {
             place(&folder.join(name), text.as_bytes())?;
         }
         Ok(Recorder { folder })
@@ -189,7 +196,7 @@ mod tests {
                 .map(|(name, value)| format!("{}={}", name.display(), value.display()))
                 .collect::<Vec<_>>()
         };
-        let tsan = Instrumentation::GccTsan { soname: TSAN_SONAME.to_owned() };
+        let tsan = Instrumentation::SharedTsan { soname: TSAN_SONAME.to_owned() };
         let path_only = ["LD_LIBRARY_PATH=/r"];
         let both = ["LD_LIBRARY_PATH=/r", "LD_PRELOAD=libunsnarl_recorder.so"];
         assert_eq!(environment(target(tsan.clone(), false), None), path_only);

@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 
 use object::elf::{EM_AARCH64, EM_X86_64};
 
-use crate::elf::Elf;
+use crate::elf::{self, Elf};
 use crate::error::{Error, Result};
 use crate::session::Binary;
-use crate::takeover::TSAN_SONAME;
+use crate::takeover::{CLANG_TSAN_SONAMES, TSAN_SONAME};
 
 /// How a program was built, seen from the recorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instrumentation {
     /// The recorder is linked into it.
     StaticRecorder,
-    /// Linked to gcc's shared thread sanitizer, which the recorder can stand in for.
-    GccTsan {
-        /// The library's name, `libtsan.so.2` if it can be replaced.
+    /// Linked to a compiler's shared thread sanitizer, which the recorder can stand in for.
+    SharedTsan {
+        /// The library's name, `libtsan.so.2` if it is gcc's and can be replaced.
         soname: String,
     },
     /// Carries a thread sanitizer's runtime within itself, as clang builds do.
@@ -63,7 +63,7 @@ impl Target {
         let instrumentation = if elf.defines_recorder {
             Instrumentation::StaticRecorder
         } else if let Some(soname) = elf.tsan_library() {
-            Instrumentation::GccTsan { soname: soname.to_owned() }
+            Instrumentation::SharedTsan { soname: soname.to_owned() }
         } else if elf.defines_tsan {
             Instrumentation::StaticTsan
         } else {
@@ -89,14 +89,18 @@ impl Target {
             Instrumentation::StaticRecorder | Instrumentation::Libraries(_) | Instrumentation::Script => {
                 Ok(())
             }
-            Instrumentation::GccTsan { soname } if soname == TSAN_SONAME => Ok(()),
-            Instrumentation::GccTsan { soname } => {
+            Instrumentation::SharedTsan { soname } if is_replaceable(soname) => Ok(()),
+            Instrumentation::SharedTsan { soname } => {
                 Err(Error::OtherTsan { path, soname: soname.clone(), supported: TSAN_SONAME })
             }
             Instrumentation::StaticTsan => Err(Error::StaticTsan { path }),
             Instrumentation::NotInstrumented => Err(Error::NotInstrumented { path }),
         }
     }
+}
+
+fn is_replaceable(soname: &str) -> bool {
+    soname == TSAN_SONAME || CLANG_TSAN_SONAMES.contains(&soname)
 }
 
 /// A name with a slash is a path; any other is looked up in the folders of `search`.
@@ -154,7 +158,7 @@ fn check_machine(path: &Path, machine: u16) -> Result<()> {
 fn instrumented_libraries(path: &Path, elf: &Elf) -> Vec<(PathBuf, Elf)> {
     elf.needed
         .iter()
-        .filter(|soname| !soname.starts_with("libtsan.so"))
+        .filter(|soname| !elf::is_tsan_library(soname))
         .filter_map(|soname| elf.find_library(path, soname))
         .filter_map(|path| Some((Elf::read(&path).ok()??, path)))
         .filter(|(elf, _)| elf.is_instrumented())

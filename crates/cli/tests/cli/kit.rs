@@ -274,12 +274,17 @@ pub fn processes_with(mark: &str) -> Vec<String> {
 
 /// Is this tool there? Says so if not, since a test that was left out should be seen.
 pub fn present(tool: &str) -> bool {
-    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .any(|folder| folder.join(tool).is_file());
+    let found = is_present(tool);
     if !found {
         skip(&format!("there is no {tool}"));
     }
     found
+}
+
+/// Is this tool there?
+pub fn is_present(tool: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(tool).is_file())
 }
 
 /// Says that a test was left out, past the test harness, which shows nothing of tests that pass.

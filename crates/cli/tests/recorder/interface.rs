@@ -24,19 +24,37 @@ fn file_of_gcc(name: &str) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-#[test]
-fn every_symbol_of_gccs_runtime_is_there() {
-    let Some(path) = file_of_gcc("libtsan.so") else {
-        eprintln!("skipped: gcc's own libtsan is not installed");
-        return;
-    };
-    let theirs = symbols_of(&path);
-    assert!(theirs.contains("__tsan_read4") && theirs.len() > 100, "{path:?} is no runtime: {theirs:?}");
+/// Everything that a compiler may call, or a program by a compiler's headers, is there.
+#[track_caller]
+fn check_interface(runtime: &Path) {
+    let theirs = symbols_of(runtime);
+    assert!(theirs.contains("__tsan_read4") && theirs.len() > 100, "{runtime:?} is no runtime: {theirs:?}");
     let ours = symbols_of(&Path::new(RECORDERS).join("libtsan.so.2"));
     let of_interface =
         |name: &&String| ["__tsan_", "__sanitizer_", "Annotate"].iter().any(|start| name.starts_with(start));
     let missing: Vec<_> = theirs.difference(&ours).filter(of_interface).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_symbol_of_gccs_runtime_is_there() {
+    match file_of_gcc("libtsan.so") {
+        Some(path) => check_interface(&path),
+        None => eprintln!("skipped: gcc's own libtsan is not installed"),
+    }
+}
+
+#[test]
+fn every_symbol_of_clangs_runtime_is_there() {
+    for clang in ["clang-14", "clang-19", "clang"] {
+        let name = format!("-print-file-name=libclang_rt.tsan-{}.so", std::env::consts::ARCH);
+        let path = Command::new(clang).arg(name).output();
+        let path = path.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        match path {
+            Ok(path) if Path::new(&path).is_absolute() => check_interface(Path::new(&path)),
+            _ => eprintln!("SKIPPED for {clang}: it or its thread sanitizer is not installed"),
+        }
+    }
 }
 
 /// gcc's runtime also offers functions that a program has in itself otherwise. One that was linked against it

@@ -1,4 +1,4 @@
-//! The rest of the interface of gcc's runtime: nothing in it concerns a recorder, but a program that refers to
+//! The rest of the interface of gcc's and clang's runtimes: nothing in it concerns a recorder, but a program that refers to
 //! it must load. All do nothing and return zero; none has an effect on the program by its contract.
 
 macro_rules! unused {
@@ -27,6 +27,7 @@ unused! {
     __tsan_java_release __tsan_java_release_store __tsan_locate_address __tsan_on_report
     __tsan_symbolize_external __tsan_symbolize_external_ex __tsan_testonly_barrier_init
     __tsan_testonly_barrier_wait __tsan_testonly_shadow_stack_current_size
+    __tsan_check_no_mutexes_held __tsan_on_thread_idle __tsan_test_only_on_fork
 }
 
 // Reporting, coverage and allocator queries of the sanitizers' common part.
@@ -49,7 +50,11 @@ unused! {
     __sanitizer_set_report_path __sanitizer_symbolize_global __sanitizer_symbolize_pc
     __sanitizer_weak_hook_memcmp __sanitizer_weak_hook_memmem __sanitizer_weak_hook_strcasecmp
     __sanitizer_weak_hook_strcasestr __sanitizer_weak_hook_strcmp __sanitizer_weak_hook_strncasecmp
-    __sanitizer_weak_hook_strncmp __sanitizer_weak_hook_strstr
+    __sanitizer_weak_hook_strncmp __sanitizer_weak_hook_strstr __sanitizer_cov_load1
+    __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8 __sanitizer_cov_load16
+    __sanitizer_cov_store1 __sanitizer_cov_store2 __sanitizer_cov_store4 __sanitizer_cov_store8
+    __sanitizer_cov_store16 __sanitizer_get_allocated_begin __sanitizer_get_allocated_size_fast
+    __sanitizer_ignore_free_hook __sanitizer_purge_allocator
 }
 
 // Annotations of what a race detector is to ignore or expect.
@@ -66,6 +71,8 @@ unused! {
 
 // Announcements of system calls made without the C library.
 unused! {
+    __sanitizer_syscall_post_impl_fchmodat2 __sanitizer_syscall_post_impl_futex
+    __sanitizer_syscall_pre_impl_fchmodat2 __sanitizer_syscall_pre_impl_futex
     __sanitizer_syscall_post_impl_accept __sanitizer_syscall_post_impl_accept4
     __sanitizer_syscall_post_impl_access __sanitizer_syscall_post_impl_acct
     __sanitizer_syscall_post_impl_add_key __sanitizer_syscall_post_impl_adjtimex

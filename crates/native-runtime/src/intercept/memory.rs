@@ -16,6 +16,9 @@ with_caller! {
     __tsan_memcpy => 3, copy;
     __tsan_memmove => 3, copy;
     __tsan_memset => 3, fill;
+    __sanitizer_internal_memcpy => 3, copy;
+    __sanitizer_internal_memmove => 3, copy;
+    __sanitizer_internal_memset => 3, fill;
     __memcpy_chk => 4, checked_copy;
     __memmove_chk => 4, checked_copy;
     __memset_chk => 4, checked_fill;

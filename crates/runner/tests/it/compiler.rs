@@ -1,6 +1,7 @@
+use std::ffi::OsString;
 use std::process::{Command, Output};
 
-use runner::compiler::command_line;
+use runner::compiler::{Compiler, Language};
 use runner::{Instrumentation, Recorder, Target};
 
 use crate::{Workshop, words};
@@ -21,8 +22,14 @@ impl Driver {
         Driver { workshop, recorder }
     }
 
+    fn line(&self, compiler: &str, arguments: &str) -> Vec<OsString> {
+        let language = if compiler.contains("++") { Language::Cxx } else { Language::C };
+        let compiler = Compiler::choose(language, Some(compiler)).unwrap();
+        compiler.command_line(&self.recorder, &words(arguments)).unwrap()
+    }
+
     fn invoke(&self, compiler: &str, arguments: &str) -> Output {
-        let line = command_line(&words(compiler), &self.recorder, &words(arguments));
+        let line = self.line(compiler, arguments);
         Command::new(&line[0]).args(&line[1..]).current_dir(self.workshop.path("")).output().unwrap()
     }
 
@@ -38,7 +45,7 @@ impl Driver {
 
     /// A stand-in for `unsnarl cc`, for build systems.
     fn wrapper(&self, name: &str, compiler: &str) -> String {
-        let line = command_line(&words(compiler), &self.recorder, &[]);
+        let line = self.line(compiler, "");
         let quoted: Vec<String> = line.iter().map(|word| format!("'{}'", word.display())).collect();
         let path = self.workshop.script(name, &format!("exec {} \"$@\"", quoted.join(" ")));
         path.display().to_string()
@@ -77,7 +84,7 @@ fn arguments_may_come_from_files_and_sources_from_a_pipe() {
     driver.workshop.write("flags", "-fsanitize=thread p.c -o from-file");
     driver.cc("@flags");
     assert_eq!(driver.run("from-file"), COUNTED);
-    let line = command_line(&words("gcc"), &driver.recorder, &words("-x c - -o from-pipe"));
+    let line = driver.line("gcc", "-x c - -o from-pipe");
     let mut command = Command::new(&line[0]);
     let source = std::fs::File::open(driver.workshop.path("p.c")).unwrap();
     command.args(&line[1..]).current_dir(driver.workshop.path("")).stdin(source);

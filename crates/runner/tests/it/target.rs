@@ -1,3 +1,4 @@
+use runner::compiler::{Compiler, Language};
 use runner::{Error, Instrumentation, Target};
 
 use crate::{Workshop, words};
@@ -17,10 +18,10 @@ fn builds_are_told_apart() {
     workshop.tool("gcc -fsanitize=thread -static-libtsan p.c -o own-tsan");
     let instrumentation = |name: &str| look_at(&workshop, name).instrumentation;
     assert_eq!(instrumentation("plain"), Instrumentation::NotInstrumented);
-    assert_eq!(instrumentation("tsan"), Instrumentation::GccTsan { soname: "libtsan.so.2".to_owned() });
+    assert_eq!(instrumentation("tsan"), Instrumentation::SharedTsan { soname: "libtsan.so.2".to_owned() });
     assert_eq!(instrumentation("own-tsan"), Instrumentation::StaticTsan);
     workshop.tool("strip tsan");
-    assert_eq!(instrumentation("tsan"), Instrumentation::GccTsan { soname: "libtsan.so.2".to_owned() });
+    assert_eq!(instrumentation("tsan"), Instrumentation::SharedTsan { soname: "libtsan.so.2".to_owned() });
 
     let target = look_at(&workshop, "plain");
     assert!(matches!(target.check_recordable(), Err(Error::NotInstrumented { .. })));
@@ -84,7 +85,8 @@ fn the_static_recorder_is_recognized_also_after_strip() {
     workshop.write("p.c", PROGRAM);
     let program = workshop.path("p");
     let arguments = words(&format!("{} -o {}", workshop.path("p.c").display(), program.display()));
-    let line = runner::compiler::command_line(&["gcc".into()], &recorder, &arguments);
+    let gcc = Compiler::choose(Language::C, Some("gcc")).unwrap();
+    let line = gcc.command_line(&recorder, &arguments).unwrap();
     assert!(std::process::Command::new(&line[0]).args(&line[1..]).status().unwrap().success());
     assert_eq!(look_at(&workshop, "p").instrumentation, Instrumentation::StaticRecorder);
     workshop.tool("strip p");

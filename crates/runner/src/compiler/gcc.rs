@@ -1,0 +1,80 @@
+//! gcc, which learns by *spec files* what to do when it compiles and when it links:
+//! - its compilers proper get `-fsanitize=thread` (and `-g`), while the driver does not, since it would link
+//!   gcc's own thread sanitizer;
+//! - programs are linked with the static recorder, whole, and export its functions to the instrumented
+//!   libraries that they load. Shared libraries get nothing: their hooks are found in the program.
+//!
+//! Rejected: telling the modes of gcc apart by its arguments. That is what spec files are written in, with
+//! response files, `-x`, `-###`, `@file` and all.
+
+use std::ffi::OsString;
+
+use super::{EXPORTED, Sanitizers, joined};
+use crate::takeover::Recorder;
+
+const COMPILE_SPECS: &str = "compile.specs";
+const LINK_SPECS: &str = "link.specs";
+
+/// Files that gcc needs beside the recorder.
+pub(crate) const SUPPORT_FILES: &[(&str, &str)] = &[
+    // `cpp_unique_options` is for `-E`, which defines __SANITIZE_THREAD__ then just as a compilation does.
+    (
+        COMPILE_SPECS,
+        "*cpp_unique_options:\n\
+         + -fsanitize=thread\n\
+         \n\
+         *cc1_options:\n\
+         + -fsanitize=thread %{!g*:-g}\n\
+         \n",
+    ),
+    // `link_ssp` stands right before the system's libraries and is left out where those are. `%s` looks a
+    // file up in the folder given by -B, whatever characters its path has.
+    (
+        LINK_SPECS,
+        "%rename link_ssp unsnarl_link_ssp\n\
+         \n\
+         *link_ssp:\n\
+         %(unsnarl_link_ssp) \
+         %{shared:-z undefs} \
+         %{!shared:%{static|static-pie:%eunsnarl cannot record a statically linked program: link without -static} \
+         --build-id --dynamic-list exported.list%s \
+         --whole-archive libunsnarl_runtime.a%s --no-whole-archive \
+         --push-state --as-needed -ldl -lpthread -lm --pop-state}\n\
+         \n",
+    ),
+    ("exported.list", EXPORTED),
+];
+
+/// The whole command line for the user's arguments.
+pub(super) fn command_line(
+    words: &[OsString],
+    recorder: &Recorder,
+    sanitizers: &Sanitizers,
+    arguments: &[OsString],
+) -> Vec<OsString> {
+    let folder = recorder.folder();
+    let mut line = words.to_vec();
+    if *sanitizers != Sanitizers::ThreadOptedOut {
+        line.push(joined("-specs=", &folder.join(COMPILE_SPECS)));
+    }
+    line.push(joined("-specs=", &folder.join(LINK_SPECS)));
+    // The slash makes it a folder to gcc, which otherwise takes it for the beginning of file names.
+    line.push(joined("-B", &folder.join("")));
+    line.extend_from_slice(arguments);
+    if *sanitizers == Sanitizers::MayAskForThread {
+        // Keeps the driver from linking libtsan; the compilers proper are told otherwise later in their line.
+        line.push("-fno-sanitize=thread".into());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::takeover::ARCHIVE;
+
+    #[test]
+    fn the_link_specs_name_the_archive() {
+        assert!(SUPPORT_FILES.iter().any(|(name, text)| *name == LINK_SPECS && text.contains(ARCHIVE)));
+    }
+}
