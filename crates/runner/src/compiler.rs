@@ -1,7 +1,7 @@
 //! `unsnarl cc` and `unsnarl c++`: gcc or clang, building for the recorder.
 //!
 //! The user's arguments reach the compiler untouched. What is added around them makes it instrument what it
-//! compiles, and link programs with the static recorder: see [`gcc`] and [`clang`].
+//! compiles, and link programs with the static recorder; gcc and clang each have their own way.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
