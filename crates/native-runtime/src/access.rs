@@ -1,8 +1,9 @@
 //! Plain accesses. The common case, an access to bytes that only this thread has used since they came to
 //! life, is decided here by one comparison and noted by two stores; everything else is in [`crate::cells`].
 
-use crate::cell::{BYTES, SHARED};
+use crate::cell::{BYTES, ID, READS_AT, SHARED, SPLIT, WRITES_AT};
 use crate::cells::{self, Kind, Touch};
+use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
 use crate::{context, location, noise, thread};
@@ -19,17 +20,29 @@ pub unsafe fn aligned<const SIZE: usize, const WRITE: bool>(address: usize, pc: 
             let distance = (pc as u32).wrapping_sub((*tls).frame.function);
             if distance < (*tls).frame.size {
                 let leaf = (*tls).frame.first_leaf + distance;
-                if own::<SIZE, WRITE>(line, tls, address, leaf) {
-                    return;
+                if !own::<SIZE, WRITE>(line, tls, address, leaf) {
+                    not_just_own::<SIZE, WRITE>(address, pc, line, leaf);
                 }
-                let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
-                if owner & SHARED != 0 {
-                    return shared::<SIZE, WRITE>(owner & !SHARED, address, leaf, pc);
-                }
+                return;
             }
         }
     }
     any(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, pc);
+}
+
+/// An access to bytes that are not this thread's own, or only in parts.
+pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
+    address: usize,
+    pc: usize,
+    line: *mut Line,
+    leaf: u32,
+) {
+    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    if owner & SHARED != 0 {
+        shared::<SIZE, WRITE>(owner & !SHARED, address, leaf, pc);
+    } else {
+        unusual::<SIZE, WRITE>(line, address, leaf, pc);
+    }
 }
 
 /// Notes the access if its bytes are this thread's own; false if it needs a closer look.
@@ -62,27 +75,45 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
             return false;
         }
         leaves.write(leaf);
-        let stamps = if WRITE { &raw mut (*line).write_stamp } else { &raw mut (*line).read_stamp };
-        stamps.cast::<u16>().add(half).write((*tls).stamp());
-        return true;
+    } else {
+        // Smaller than half a word: only the repetition of what the half says of these bytes already.
+        let mask = (cells::byte_mask(address, SIZE) >> (half * 4)) as u32;
+        let masks = mask << if WRITE { WRITES_AT } else { READS_AT };
+        // Zero for a half that is the thread's as a whole.
+        let difference = owner ^ (*tls).id();
+        let is_part = difference & (SHARED | SPLIT | BYTES | ID | masks) == BYTES | masks;
+        if !(difference == 0 || is_part) || leaves.read() != leaf {
+            return false;
+        }
     }
-    // Smaller than half a word: only the repetition of what the half says of these bytes already.
-    if owner != (*tls).id() | BYTES || leaves.read() != leaf {
-        return false;
-    }
-    let masks = (&raw const (*line).read_stamp).cast::<u16>().add(half).read();
-    let mask = cells::byte_mask(address, SIZE) >> (half * 4);
-    let seen = if WRITE { masks >> 4 } else { masks };
-    if seen & mask != mask {
-        return false;
-    }
-    (&raw mut (*line).write_stamp).cast::<u16>().add(half).write((*tls).stamp());
+    let stamps = if WRITE { &raw mut (*line).write_stamp } else { &raw mut (*line).read_stamp };
+    stamps.cast::<u16>().add(half).write((*tls).stamp());
     true
+}
+
+/// An access to bytes that are this thread's own in parts, or nobody's, or another thread's.
+#[inline(never)]
+unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+    pc: usize,
+) {
+    let tls = tls::current();
+    let kind = if WRITE { Kind::Write } else { Kind::Read };
+    let who = Who { id: (*tls).id(), stamp: (*tls).stamp() };
+    if !own::note(line, who, address, SIZE, Touch { kind, flags: 0, leaf }) {
+        any(address, SIZE, kind, pc);
+    }
 }
 
 /// An access to bytes that several threads use: most often one more of those that the turn has on record.
 #[inline(never)]
 unsafe fn shared<const SIZE: usize, const WRITE: bool>(index: u32, address: usize, leaf: u32, pc: usize) {
+    if index == 0 && !WRITE {
+        // Read by many: see `cell`.
+        return;
+    }
     let tls = tls::current();
     let thread = &mut *(*tls).thread;
     let kind = if WRITE { Kind::Write } else { Kind::Read };

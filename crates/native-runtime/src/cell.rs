@@ -5,25 +5,71 @@
 //! - 0: untouched.
 //! - a thread's id: only this thread has touched them, always all four at once (or neighbours that were
 //!   touched together); `read` and `write` hold the leaves of its last read and write, the stamps their times.
-//! - id | [`BYTES`]: only this thread, but parts of it. `read` holds for the bytes in the low four bits of
-//!   `read_stamp`, `write` for those in the next four; `write_stamp` is the time of both.
-//! - [`SPLIT`] | index: too different to share one description: each byte has a [`ByteCell`].
+//! - [`BYTES`] | masks | id: only this thread, but parts of it: `read` holds for the bytes in the mask from bit
+//!   [`READS_AT`], `write` for those in the mask from bit [`WRITES_AT`].
+//! - [`SPLIT`] | index: too different to share one description: each byte has a cell in [`crate::split`].
+//! - [`READ_BY_MANY`]: several threads have read them, and their handovers are no news: `read` is the leaf of one
+//!   read, `write` the id of its thread.
 //! - [`SHARED`] | index: several threads have used them: [`crate::location`] knows the rest.
+//!
+//! A thread claims untouched bytes, and adds to its own, without a lock. So whoever takes bytes from another
+//! thread changes `owner` by an exchange that fails if it is no longer what the new description was made from.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cells::Touch;
 use crate::shadow::Line;
+use crate::split;
 use crate::thread::Thread;
-use crate::{log, mapping, spin};
 
 pub const SHARED: u32 = 1 << 31;
 pub const SPLIT: u32 = 1 << 30;
 pub const BYTES: u32 = 1 << 29;
+pub const WRITES_AT: u32 = 25;
+pub const READS_AT: u32 = 21;
 /// The bits of a thread's id.
-pub const ID: u32 = BYTES - 1;
+pub const ID: u32 = (1 << READS_AT) - 1;
+/// There is no location with this index.
+pub const READ_BY_MANY: u32 = SHARED;
+
+/// Which of a half's four bytes the reads and the writes of its only thread concern.
+#[derive(Clone, Copy)]
+pub struct Masks {
+    pub reads: u32,
+    pub writes: u32,
+}
+
+impl Masks {
+    /// Of a half that one thread has touched.
+    #[inline(always)]
+    pub unsafe fn of(line: *const Line, half: usize, owner: u32) -> Masks {
+        if owner & BYTES != 0 {
+            return Masks { reads: owner >> READS_AT & 15, writes: owner >> WRITES_AT & 15 };
+        }
+        let whole = |leaf: u32| if leaf != 0 { 15 } else { 0 };
+        Masks { reads: whole((*line).read[half]), writes: whole((*line).write[half]) }
+    }
+
+    /// The owner field that says so.
+    #[inline(always)]
+    pub fn owner(self, thread: u32) -> u32 {
+        let whole = |mask: u32| mask == 0 || mask == 15;
+        if whole(self.reads) && whole(self.writes) {
+            thread
+        } else {
+            BYTES | self.writes << WRITES_AT | self.reads << READS_AT | thread
+        }
+    }
+}
+
+/// Changes the owner field if it is still `from`.
+#[inline(always)]
+pub unsafe fn exchange(owner: *mut u32, from: u32, to: u32) -> bool {
+    AtomicU32::from_ptr(owner).compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+}
 
 /// One cell: a half, or a byte of a split half.
+#[derive(Clone, Copy)]
 pub struct Cell {
     pub owner: *mut u32,
     pub read: *mut u32,
@@ -36,6 +82,7 @@ pub struct Cell {
 }
 
 impl Cell {
+    #[inline(always)]
     pub unsafe fn half(line: *mut Line, half: usize) -> Cell {
         Cell {
             owner: &raw mut (*line).owner[half],
@@ -49,8 +96,9 @@ impl Cell {
     }
 
     /// A byte of a half whose owner is `SPLIT` | index.
+    #[inline(always)]
     pub unsafe fn byte(owner: u32, half: usize, byte: usize) -> Cell {
-        let cell = &raw mut (*split_table(owner & !SPLIT))[byte];
+        let cell = &raw mut (*split::table(owner & !SPLIT))[byte];
         Cell {
             owner: &raw mut (*cell).owner,
             read: &raw mut (*cell).read,
@@ -70,10 +118,9 @@ impl Cell {
         *self.write_stamp = 0;
     }
 
-    /// Notes an access by the cell's only thread to all of its bytes.
-    pub unsafe fn note(&self, thread: &Thread, touch: Touch) {
-        *self.owner = thread.id;
-        let stamp = thread.last_tick as u16;
+    /// Notes an access by the cell's only thread to all of its bytes. The cell is its own already.
+    #[inline(always)]
+    pub unsafe fn note(&self, stamp: u16, touch: Touch) {
         if touch.reads() {
             *self.read = touch.leaf;
             *self.read_stamp = stamp;
@@ -84,6 +131,29 @@ impl Cell {
         }
     }
 
+    /// Gives the cell, whose last user's accesses are of no more interest, to this thread.
+    #[inline(always)]
+    pub unsafe fn take(&self, thread: &Thread, touch: Touch) {
+        let stamp = thread.last_tick as u16;
+        let (read, write) = (touch.reads(), touch.writes());
+        *self.read = if read { touch.leaf } else { 0 };
+        *self.read_stamp = if read { stamp } else { 0 };
+        *self.write = if write { touch.leaf } else { 0 };
+        *self.write_stamp = if write { stamp } else { 0 };
+        AtomicU32::from_ptr(self.owner).store(thread.id, Ordering::Release);
+    }
+
+    /// Has one thread alone used it?
+    pub unsafe fn has_one_user(&self) -> bool {
+        *self.owner != 0 && *self.owner & (SHARED | SPLIT) == 0
+    }
+
+    /// What its last user did last, as far as it matters to others.
+    #[inline(always)]
+    pub unsafe fn newest(&self) -> u32 {
+        if *self.write != 0 { *self.write } else { *self.read }
+    }
+
     /// Are these two described alike, so that they can become one location?
     pub unsafe fn continues(&self, previous: &Cell) -> bool {
         self.offset == previous.offset + previous.bytes
@@ -91,10 +161,6 @@ impl Cell {
             && *self.read == *previous.read
             && *self.write == *previous.write
     }
-}
-
-unsafe fn split_table(index: u32) -> *mut [ByteCell; 4] {
-    SPLIT_TABLE.load(Ordering::Acquire).add(index as usize)
 }
 
 /// Calls `visit` for each cell that the masked bytes touch, in order.
@@ -113,110 +179,4 @@ pub unsafe fn each_cell(line: *mut Line, mask: u16, visit: &mut dyn FnMut(Cell))
             visit(Cell::half(line, half));
         }
     }
-}
-
-/// The description of one byte of a split half.
-#[repr(C)]
-struct ByteCell {
-    owner: u32,
-    read: u32,
-    write: u32,
-    read_stamp: u16,
-    write_stamp: u16,
-}
-
-/// Split halves have room for this many times four bytes: 16 MiB. Beyond it neighbours' older accesses are
-/// forgotten instead, and counted.
-const SPLITS: usize = 1 << 18;
-/// Address space for them.
-pub const SPLIT_BYTES: usize = SPLITS * size_of::<[ByteCell; 4]>();
-static SPLIT_TABLE: AtomicPtr<[ByteCell; 4]> = AtomicPtr::new(core::ptr::null_mut());
-static SPLITS_USED: AtomicU32 = AtomicU32::new(1);
-/// Head of the list of free split records, linked through their first owner field.
-static SPLITS_FREE: AtomicU32 = AtomicU32::new(0);
-static SPLITS_LOCK: AtomicU32 = AtomicU32::new(0);
-
-pub unsafe fn start() -> bool {
-    let table = mapping::reserve(SPLIT_BYTES).cast();
-    SPLIT_TABLE.store(table, Ordering::Release);
-    !table.is_null()
-}
-
-/// Gives each byte of a half its own cell; false if there is no room for that.
-pub unsafe fn split(line: *mut Line, half: usize) -> bool {
-    let owner = (*line).owner[half];
-    let Some(index) = allocate_split() else {
-        log::count(&raw mut (*mapping::header()).forgotten);
-        return false;
-    };
-    let table = split_table(index);
-    let (read_mask, write_mask) = if owner & SHARED != 0 {
-        (0, 0)
-    } else if owner & BYTES != 0 {
-        let masks = (*line).read_stamp[half];
-        (masks & 15, masks >> 4 & 15)
-    } else {
-        (15, 15)
-    };
-    let read_stamp = if owner & BYTES != 0 { (*line).write_stamp[half] } else { (*line).read_stamp[half] };
-    for byte in 0..4 {
-        let reads = read_mask >> byte & 1 != 0 && (*line).read[half] != 0;
-        let writes = write_mask >> byte & 1 != 0 && (*line).write[half] != 0;
-        (*table)[byte] = ByteCell {
-            owner: if owner & SHARED != 0 {
-                owner
-            } else if reads || writes {
-                owner & ID
-            } else {
-                0
-            },
-            read: if reads { (*line).read[half] } else { 0 },
-            write: if writes { (*line).write[half] } else { 0 },
-            read_stamp: if reads { read_stamp } else { 0 },
-            write_stamp: if writes { (*line).write_stamp[half] } else { 0 },
-        };
-    }
-    (*line).owner[half] = SPLIT | index;
-    true
-}
-
-unsafe fn allocate_split() -> Option<u32> {
-    if !spin::lock(&SPLITS_LOCK) {
-        return None;
-    }
-    let free = SPLITS_FREE.load(Ordering::Relaxed);
-    let index = if free != 0 {
-        SPLITS_FREE.store((*split_table(free))[0].owner, Ordering::Relaxed);
-        Some(free)
-    } else {
-        let next = SPLITS_USED.load(Ordering::Relaxed);
-        ((next as usize) < SPLITS).then(|| {
-            SPLITS_USED.store(next + 1, Ordering::Relaxed);
-            next
-        })
-    };
-    spin::unlock(&SPLITS_LOCK);
-    index
-}
-
-pub unsafe fn free_split(index: u32) {
-    if spin::lock(&SPLITS_LOCK) {
-        (*split_table(index))[0].owner = SPLITS_FREE.load(Ordering::Relaxed);
-        SPLITS_FREE.store(index, Ordering::Relaxed);
-        spin::unlock(&SPLITS_LOCK);
-    }
-}
-
-/// In a forked child, whose shadow is empty.
-pub fn restart() {
-    SPLITS_USED.store(1, Ordering::Relaxed);
-    SPLITS_FREE.store(0, Ordering::Relaxed);
-}
-
-pub fn lock_before_fork() {
-    spin::lock(&SPLITS_LOCK);
-}
-
-pub fn unlock_after_fork() {
-    SPLITS_LOCK.store(0, Ordering::Relaxed);
 }

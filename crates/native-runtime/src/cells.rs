@@ -7,15 +7,17 @@
 //! where the thread had no event in between, or tens of thousands; the read is then taken to be first, as in
 //! `x++`.
 
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{Event, EventKind, Location, RegionId};
 
-use crate::cell::{self, BYTES, Cell, ID, SHARED, SPLIT, each_cell, split};
-use crate::location;
+use crate::cell::{BYTES, Cell, ID, READ_BY_MANY, SHARED, SPLIT, each_cell, exchange};
+use crate::own::{self, Who};
 use crate::shadow::{self, Line};
+use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, log, mapping, noise, spin};
+use crate::{handovers, location, log, mapping, noise, spin};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -59,14 +61,14 @@ pub fn lock_before_fork() {
     for stripe in &LOCKS {
         spin::lock(&stripe.0);
     }
-    cell::lock_before_fork();
+    split::lock_before_fork();
 }
 
 pub fn unlock_after_fork() {
     for stripe in &LOCKS {
         stripe.0.store(0, Ordering::Relaxed);
     }
-    cell::unlock_after_fork();
+    split::unlock_after_fork();
 }
 
 /// The bytes of an access as bits, bit 0 for the first byte of its aligned word.
@@ -101,7 +103,7 @@ impl Concerned {
 /// A plain access within one aligned word.
 pub unsafe fn touch(thread: &mut Thread, address: usize, size: usize, touch: Touch) {
     let line = shadow::line(address);
-    if line.is_null() {
+    if line.is_null() || own::note(line, thread.who(), address, size, touch) {
         return;
     }
     if is_contended(thread, line, address) {
@@ -118,7 +120,11 @@ pub unsafe fn touch(thread: &mut Thread, address: usize, size: usize, touch: Tou
         if !spin::lock(lock) {
             return;
         }
-        let concerned = look(thread, line, address, size, touch);
+        if take_over(thread, line, address, size, touch) {
+            return spin::unlock(lock);
+        }
+        let concerned = look_at_others(thread, line, address, size, touch);
+        note_own(thread, line, address, size, touch);
         spin::unlock(lock);
         let mut done = true;
         for &location in concerned.as_slice() {
@@ -159,7 +165,8 @@ pub unsafe fn touch_atomically(
     }
     // Which locations it concerns must be known before the operation, its kind only afterwards; so bytes of
     // this thread alone are noted afterwards, and others' bytes become locations first.
-    let concerned = look_at_others(thread, line, address, size, leaf);
+    let unknown = Touch { kind: Kind::Update, flags, leaf };
+    let concerned = look_at_others(thread, line, address, size, unknown);
     for &location in concerned.as_slice() {
         location::lock(location);
     }
@@ -187,6 +194,11 @@ pub unsafe fn read_again(
     if line.is_null() || noise::is_due_at_access(thread) {
         return false;
     }
+    if (*line).owner[(address >> 2) & 1] == READ_BY_MANY {
+        // No order to be exact about: whoever writes next is recorded after all that was read until then.
+        read();
+        return true;
+    }
     let only = sole_location(line, address, size);
     let done = only.is_some_and(|only| location::read_again(thread, only, leaf, read));
     if done {
@@ -213,10 +225,81 @@ unsafe fn sole_location(line: *const Line, address: usize, size: usize) -> Optio
     ((*location).address == address as u64 && (*location).size == size as u32).then_some(index)
 }
 
-unsafe fn look(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) -> Concerned {
-    let concerned = look_at_others(thread, line, address, size, touch.leaf);
-    note_own(thread, line, address, size, touch);
-    concerned
+/// Handovers that are no news: the bytes just change their user. False if there is something to record, or to
+/// cut: what was not taken over yet is as before then. With the word's lock held.
+unsafe fn take_over(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) -> bool {
+    let mask = byte_mask(address, size) as u32;
+    (mask & 15 == 0 || take_over_half(thread, line, 0, mask & 15, touch))
+        && (mask >> 4 == 0 || take_over_half(thread, line, 1, mask >> 4, touch))
+}
+
+unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask: u32, touch: Touch) -> bool {
+    let cell = Cell::half(line, half);
+    let owner = *cell.owner;
+    if owner & SHARED != 0 {
+        return owner == READ_BY_MANY && !touch.writes();
+    }
+    if mask == 15 && owner != 0 && owner & (SPLIT | BYTES) == 0 && owner & ID != thread.id {
+        return take_over_cell(thread, cell, touch);
+    }
+    if owner & SPLIT == 0 {
+        if own::note_half(line, half, mask, thread.who(), touch) {
+            return true;
+        }
+        if *cell.owner & ID != thread.id && !handovers::is_no_news(cell.newest(), touch.leaf) {
+            return false;
+        }
+        if !split(thread, line, half) {
+            return false;
+        }
+    }
+    let owner = *cell.owner;
+    for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
+        let cell = Cell::byte(owner, half, byte);
+        let user = *cell.owner;
+        let done = if user == READ_BY_MANY {
+            !touch.writes()
+        } else if user == 0 || user == thread.id {
+            own::note_half(line, half, 1 << byte, thread.who(), touch)
+        } else {
+            user & SHARED == 0 && take_over_cell(thread, cell, touch)
+        };
+        if !done {
+            return false;
+        }
+    }
+    // Whoever goes through a buffer byte by byte has now been everywhere.
+    if mask & 8 != 0 {
+        split::join(thread, line, half);
+    }
+    true
+}
+
+/// Takes a cell from the one thread that has used it so far.
+unsafe fn take_over_cell(thread: &mut Thread, cell: Cell, touch: Touch) -> bool {
+    if !handovers::is_no_news(cell.newest(), touch.leaf) {
+        return false;
+    }
+    log::count_thinned(thread);
+    if *cell.write == 0 && !touch.writes() {
+        // From reader to reader and back, for as long as nobody writes: no thread's bytes any more.
+        *cell.write = *cell.owner & ID;
+        AtomicU32::from_ptr(cell.owner).store(READ_BY_MANY, Ordering::Release);
+    } else {
+        cell.take(thread, touch);
+    }
+    true
+}
+
+/// Bytes that many have read are about to be written: they become the one known reader's again.
+unsafe fn remember_reader(line: *mut Line, mask: u16) {
+    each_cell(line, mask, &mut |cell| {
+        if *cell.owner == READ_BY_MANY {
+            let reader = *cell.write;
+            *cell.write = 0;
+            AtomicU32::from_ptr(cell.owner).store(reader, Ordering::Release);
+        }
+    });
 }
 
 /// Turns bytes of other threads into locations, cuts locations that the access covers in part, and returns
@@ -226,54 +309,74 @@ unsafe fn look_at_others(
     line: *mut Line,
     address: usize,
     size: usize,
-    leaf: u32,
+    touch: Touch,
 ) -> Concerned {
     let mask = byte_mask(address, size);
     let word = address & !7;
+    if touch.writes() {
+        remember_reader(line, mask);
+    }
     for half in 0..2 {
         separate(thread, line, half, mask >> (half * 4) & 15);
     }
     cut_partly_covered(thread, line, word, mask);
-    let mut cells: [Option<Cell>; 8] = [const { None }; 8];
-    let mut count = 0;
-    each_cell(line, mask, &mut |cell| {
-        cells[count] = Some(cell);
-        count += 1;
-    });
     let mut concerned = Concerned::none();
-    let mut first = 0;
-    while first < count {
-        let Some(cell) = &cells[first] else { break };
-        let owner = *cell.owner;
-        let mut last = first;
-        if owner & SHARED != 0 {
-            concerned.add(owner & !SHARED);
-        } else if owner != 0 && owner & ID != thread.id {
-            while let Some(next) = cells.get(last + 1).and_then(Option::as_ref) {
-                if !cells[last].as_ref().is_some_and(|previous| next.continues(previous)) {
-                    break;
-                }
-                last += 1;
-            }
-            let run = &cells[first..=last];
-            if let Some(location) = share(thread, word, run, leaf) {
-                concerned.add(location);
-            }
+    let mut alike = Alike::none();
+    each_cell(line, mask, &mut |cell| {
+        if !alike.takes(&cell) {
+            alike.share(thread, word, touch.leaf, &mut concerned);
+            alike = Alike::none();
         }
-        first = last + 1;
-    }
+        if cell.has_one_user() && *cell.owner & ID != thread.id {
+            alike.add(cell);
+        } else if *cell.owner & SHARED != 0 && *cell.owner != READ_BY_MANY {
+            concerned.add(*cell.owner & !SHARED);
+        }
+    });
+    alike.share(thread, word, touch.leaf, &mut concerned);
     concerned
+}
+
+/// Adjacent cells of another thread that are described alike.
+struct Alike {
+    cells: [MaybeUninit<Cell>; 8],
+    count: usize,
+}
+
+impl Alike {
+    fn none() -> Alike {
+        Alike { cells: [const { MaybeUninit::uninit() }; 8], count: 0 }
+    }
+
+    unsafe fn as_slice(&self) -> &[Cell] {
+        core::slice::from_raw_parts(self.cells.as_ptr().cast(), self.count)
+    }
+
+    unsafe fn takes(&self, cell: &Cell) -> bool {
+        self.as_slice().last().is_none_or(|last| cell.continues(last))
+    }
+
+    fn add(&mut self, cell: Cell) {
+        self.cells[self.count].write(cell);
+        self.count += 1;
+    }
+
+    unsafe fn share(&self, thread: &mut Thread, word: usize, leaf: u32, concerned: &mut Concerned) {
+        if let Some(location) = share(thread, word, self.as_slice(), leaf) {
+            concerned.add(location);
+        }
+    }
 }
 
 /// Makes sure that a half of another thread is either touched by both threads as a whole, or described byte by
 /// byte.
-unsafe fn separate(thread: &Thread, line: *mut Line, half: usize, mask: u16) {
+unsafe fn separate(thread: &mut Thread, line: *mut Line, half: usize, mask: u16) {
     let owner = (*line).owner[half];
     if mask == 0 || owner == 0 || owner & (SHARED | SPLIT) != 0 || owner & ID == thread.id {
         return;
     }
     if owner & BYTES != 0 || mask != 15 {
-        split(line, half);
+        split(thread, line, half);
     }
 }
 
@@ -283,7 +386,7 @@ unsafe fn cut_partly_covered(thread: &mut Thread, line: *mut Line, word: usize, 
     let mut count = 0;
     each_cell(line, mask, &mut |cell| {
         let owner = *cell.owner;
-        if owner & SHARED == 0 || cut[..count].contains(&(owner & !SHARED)) {
+        if owner & SHARED == 0 || owner == READ_BY_MANY || cut[..count].contains(&(owner & !SHARED)) {
             return;
         }
         let location: *const Location = mapping::record(RegionId::Locations, owner & !SHARED);
@@ -307,7 +410,7 @@ unsafe fn cut_location(thread: &mut Thread, line: *mut Line, word: usize, index:
         let covered = mask >> (half * 4) & part;
         if (*line).owner[half] == SHARED | index && covered != 0 && covered != 15 {
             // Without room for a split the half stays one piece, and the neighbours are taken for it.
-            split(line, half);
+            split(thread, line, half);
         }
     }
     // The pieces: maximal runs of bytes that are all inside the access or all outside of it.
@@ -335,22 +438,19 @@ unsafe fn cut_location(thread: &mut Thread, line: *mut Line, word: usize, index:
 /// Makes a location of adjacent cells that another thread alone has used so far.
 ///
 /// None if it is not worth one: the cells are nobody's then.
-unsafe fn share(thread: &mut Thread, word: usize, cells: &[Option<Cell>], leaf: u32) -> Option<u32> {
-    let first = cells.first()?.as_ref()?;
-    let last = cells.last()?.as_ref()?;
+unsafe fn share(thread: &mut Thread, word: usize, cells: &[Cell], leaf: u32) -> Option<u32> {
+    let first = cells.first()?;
+    let last = cells.last()?;
     let owner = *first.owner & ID;
-    let newest = if *first.write != 0 { *first.write } else { *first.read };
-    if !handovers::is_worth_a_location(newest, leaf) {
+    if !handovers::is_worth_a_location(first.newest(), leaf) {
         log::count_thinned(thread);
-        cells.iter().flatten().for_each(|cell| cell.clear());
+        cells.iter().for_each(|cell| cell.clear());
         return None;
     }
     let index = location::new(word + first.offset, last.offset + last.bytes - first.offset, 0)?;
     let location: *const Location = mapping::record(RegionId::Locations, index);
-    // A half without room for its split keeps masks where the stamp of a read should be.
-    let read_stamp = if *first.owner & BYTES != 0 { *first.write_stamp } else { *first.read_stamp };
     for (kind, leaf, stamp) in [
-        (EventKind::LastRead, *first.read, read_stamp),
+        (EventKind::LastRead, *first.read, *first.read_stamp),
         (EventKind::LastWrite, *first.write, *first.write_stamp),
     ] {
         if leaf != 0 {
@@ -368,81 +468,48 @@ unsafe fn share(thread: &mut Thread, word: usize, cells: &[Option<Cell>], leaf: 
             log::emit(thread, event);
         }
     }
-    for cell in cells.iter().flatten() {
+    for cell in cells {
         cell.clear();
         AtomicU32::from_ptr(cell.owner).store(SHARED | index, Ordering::Release);
     }
     Some(index)
 }
 
-/// Notes the access at those of its bytes that are untouched or this thread's own.
-unsafe fn note_own(thread: &Thread, line: *mut Line, address: usize, size: usize, touch: Touch) {
-    let mask = byte_mask(address, size);
+/// Notes the access at those of its bytes that are untouched or this thread's own. With the word's lock held.
+unsafe fn note_own(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) {
+    let mask = byte_mask(address, size) as u32;
     for half in 0..2 {
         let mask = mask >> (half * 4) & 15;
-        if mask == 0 {
-            continue;
-        }
-        let owner = (*line).owner[half];
-        if owner & (SHARED | SPLIT) == 0 {
-            if owner == 0 || owner & ID == thread.id {
-                note_own_half(thread, line, half, mask, touch);
-            }
-        } else if owner & SHARED == 0 {
-            for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-                let cell = Cell::byte(owner, half, byte);
-                if *cell.owner == 0 || *cell.owner == thread.id {
-                    cell.note(thread, touch);
-                }
-            }
+        if mask != 0 {
+            note_own_half(thread, line, half, mask, touch);
         }
     }
 }
 
-unsafe fn note_own_half(thread: &Thread, line: *mut Line, half: usize, mask: u16, touch: Touch) {
+unsafe fn note_own_half(thread: &mut Thread, line: *mut Line, half: usize, mask: u32, touch: Touch) {
+    let who = thread.who();
     let owner = (*line).owner[half];
-    let (mut reads, mut writes) = if owner & BYTES != 0 {
-        let masks = (*line).read_stamp[half];
-        (masks & 15, masks >> 4 & 15)
-    } else {
-        (if (*line).read[half] != 0 { 15 } else { 0 }, if (*line).write[half] != 0 { 15 } else { 0 })
-    };
-    // The access overwrites the description of its own bytes; will other bytes lose theirs?
-    let loses = |described: u16, leaf: u32| described & !mask != 0 && leaf != touch.leaf;
-    if touch.reads() && loses(reads, (*line).read[half])
-        || touch.writes() && loses(writes, (*line).write[half])
-    {
-        if split(line, half) {
-            for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-                Cell::byte((*line).owner[half], half, byte).note(thread, touch);
-            }
+    if owner & SHARED != 0 {
+        return;
+    }
+    if owner & SPLIT == 0 {
+        if owner != 0 && owner & ID != who.id || own::note_half(line, half, mask, who, touch) {
             return;
         }
-        if touch.reads() {
-            reads = 0;
-        }
-        if touch.writes() {
-            writes = 0;
+        if !split(thread, line, half) {
+            // Its neighbours' older accesses are forgotten.
+            return forget_and_note(line, half, who, touch);
         }
     }
-    let stamp = thread.last_tick as u16;
-    if touch.reads() {
-        reads |= mask;
-        (*line).read[half] = touch.leaf;
+    for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
+        own::note_half(line, half, 1 << byte, who, touch);
     }
-    if touch.writes() {
-        writes |= mask;
-        (*line).write[half] = touch.leaf;
-    }
-    let whole = |described: u16| described == 0 || described == 15;
-    if whole(reads) && whole(writes) {
-        if owner & BYTES != 0 {
-            (*line).read_stamp[half] = (*line).write_stamp[half];
-        }
-        Cell::half(line, half).note(thread, touch);
-    } else {
-        (*line).owner[half] = thread.id | BYTES;
-        (*line).read_stamp[half] = reads | writes << 4;
-        (*line).write_stamp[half] = stamp;
+}
+
+unsafe fn forget_and_note(line: *mut Line, half: usize, who: Who, touch: Touch) {
+    let cell = Cell::half(line, half);
+    cell.clear();
+    if exchange(cell.owner, 0, who.id) {
+        cell.note(who.stamp, touch);
     }
 }

@@ -14,6 +14,9 @@ use crate::{log, mapping};
 const BUDGET_PER_LOCATION: u64 = 512;
 /// Handovers between two sites that are always recorded.
 const ALWAYS_RECORDED: u32 = 64;
+/// Handovers between two sites that are recorded within the budget: more items than a test has accounts, jobs or
+/// nodes, fewer than it has bytes in its buffers.
+const MOST_RECORDED: u32 = 4096;
 
 /// A pair of sites. Those that find no room count as new each time.
 struct Pair {
@@ -27,14 +30,44 @@ static SEEN: [Pair; PAIRS] = [const { Pair { sites: AtomicU64::new(0), count: At
 
 /// Counts a handover; true if it is to be recorded.
 pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
-    let times = count(from, to);
-    times < ALWAYS_RECORDED
-        || u64::from(mapping::record_count::<Location>(RegionId::Locations))
-            < log::budget() / BUDGET_PER_LOCATION
+    let Some(pair) = find(from, to) else { return true };
+    let before = pair.count.load(Ordering::Relaxed);
+    pair.increment(before);
+    has_room(before)
 }
 
-/// Counts a handover and says how often it was seen before.
-fn count(from: u32, to: u32) -> u32 {
+/// Is this handover one of those that are not recorded any more? Counts it only if so.
+#[inline]
+pub unsafe fn is_no_news(from: u32, to: u32) -> bool {
+    let Some(pair) = find(from, to) else { return false };
+    let before = pair.count.load(Ordering::Relaxed);
+    let no_news = before >= ALWAYS_RECORDED && !has_room(before);
+    if no_news {
+        pair.increment(before);
+    }
+    no_news
+}
+
+/// May a handover be recorded that was seen so many times before?
+unsafe fn has_room(before: u32) -> bool {
+    before < ALWAYS_RECORDED
+        || before < MOST_RECORDED
+            && u64::from(mapping::record_count::<Location>(RegionId::Locations))
+                < log::budget() / BUDGET_PER_LOCATION
+}
+
+impl Pair {
+    fn increment(&self, before: u32) {
+        // A lost increment does no harm, and a store is cheaper than an atomic addition; nor is it needed for ever.
+        if before <= MOST_RECORDED {
+            self.count.store(before + 1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The count of a pair; none if there is no room for it.
+#[inline]
+fn find(from: u32, to: u32) -> Option<&'static Pair> {
     let sites = u64::from(from) << 32 | u64::from(to);
     let start = (sites.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize;
     for probe in 0..PROBES {
@@ -47,11 +80,8 @@ fn count(from: u32, to: u32) -> u32 {
                     Err(now) => now == sites,
                 };
         if ours {
-            let before = pair.count.load(Ordering::Relaxed);
-            // A lost increment does no harm, and a store is cheaper than an atomic addition.
-            pair.count.store(before.saturating_add(1), Ordering::Relaxed);
-            return before;
+            return Some(pair);
         }
     }
-    0
+    None
 }

@@ -4,7 +4,7 @@
 //!
 //! - [`hooks`]: the `__tsan_*` interface, one-line shims around …
 //! - [`access`]: is this access the owner's? Then one compare and a store; all else goes to …
-//! - [`cells`]: who touched these bytes so far (each described by a [`cell`] in the [`shadow`]), and …
+//! - [`own`] and [`cells`]: who touched these bytes so far (each described by a [`cell`] in the [`shadow`]), and …
 //! - [`location`]: the turns of bytes that several threads use (with [`slots`], in the file), which emit …
 //! - [`log`]: events, into the [`mapping`] that outlives the process.
 //! - [`context`]: calling contexts, kept up by function entry and exit.
@@ -29,11 +29,13 @@ mod log;
 mod mapping;
 mod modules;
 mod noise;
+mod own;
 mod real;
 mod rebirth;
 mod shadow;
 mod slots;
 mod spin;
+mod split;
 mod start;
 mod sync;
 mod thread;

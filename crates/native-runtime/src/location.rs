@@ -58,11 +58,18 @@ pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
 /// Is this access one more of the kind that this thread's turn has recorded already? Then it is noted in the slot.
 #[inline]
 pub unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
-    let cached = thread.cache[index as usize % CACHED_SLOTS];
     let location = at(index);
-    cached.location == index
-        && cached.version == (&raw const (*location).version).read_volatile()
-        && note_repetition(thread, location, cached.slot, touch)
+    match slots::at_hand(location, index, thread.id).or_else(|| cached(thread, location, index)) {
+        Some(slot) => note_repetition(thread, location, slot, touch),
+        None => false,
+    }
+}
+
+#[inline]
+unsafe fn cached(thread: &Thread, location: *const Location, index: u32) -> Option<*mut Slot> {
+    let cached = &thread.cache[index as usize % CACHED_SLOTS];
+    let version = (&raw const (*location).version).read_volatile();
+    (cached.location == index && cached.version == version).then_some(cached.slot)
 }
 
 /// Notes the access in the thread's slot of the current version, if it only repeats what is on record.

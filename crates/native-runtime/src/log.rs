@@ -111,6 +111,9 @@ static SPARE: [AtomicU64; SPARE_CHUNKS] = [const { AtomicU64::new(0) }; SPARE_CH
 static SPARE_COUNT: AtomicU32 = AtomicU32::new(0);
 const SPARE_CHUNKS: usize = 64;
 
+/// Full chunks are taken out of this process's memory, so many at a time; the file keeps them.
+const DROPPED_BYTES: u64 = 1 << 20;
+
 #[cold]
 unsafe fn begin_chunk(thread: &mut Thread) -> bool {
     if let Some((chunk, left)) = take_spare() {
@@ -133,6 +136,12 @@ unsafe fn begin_chunk(thread: &mut Thread) -> bool {
     let Some(offset) = mapping::allocate(RegionId::Chunks, CHUNK_BYTES as u64) else { return false };
     let region = (*mapping::header()).regions[RegionId::Chunks as usize].offset;
     let chunk = mapping::base().add((region + offset) as usize);
+    if offset.is_multiple_of(DROPPED_BYTES) && offset > DROPPED_BYTES {
+        // The newest ones may still be in use, here or by other threads, which then just find them again.
+        let _errno = crate::errno::keep();
+        let old = chunk.sub(2 * DROPPED_BYTES as usize);
+        libc::madvise(old.cast(), DROPPED_BYTES as usize, libc::MADV_DONTNEED);
+    }
     let header = chunk.cast::<ChunkHeader>();
     (*header).thread = thread.id;
     AtomicU32::from_ptr(&raw mut (*header).used).store(size_of::<ChunkHeader>() as u32, Ordering::Release);

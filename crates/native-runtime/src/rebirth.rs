@@ -1,10 +1,10 @@
 //! Memory that begins a new life: its history ends.
 
-use crate::cell::{Cell, SHARED, SPLIT, each_cell, free_split};
+use crate::cell::{Cell, READ_BY_MANY, SHARED, SPLIT, each_cell};
 use crate::cells::stripe;
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
-use crate::{location, spin};
+use crate::{location, spin, split};
 
 /// Above this size only the shadow pages that are in memory are looked at.
 const LARGE: usize = 32 << 10;
@@ -29,8 +29,13 @@ pub unsafe fn forget(start: usize, end: usize) {
 unsafe fn forget_lines(thread: &mut Thread, from: usize, to: usize) {
     let mut line = shadow::line_if_mapped(from);
     for address in (from..to).step_by(8) {
-        if (*line).owner != [0, 0] {
+        let [low, high] = (*line).owner;
+        if (low | high) & (SHARED | SPLIT) != 0 {
             forget_line(thread, line, address);
+        } else if low | high != 0 {
+            // One thread's alone: nothing depends on it.
+            Cell::half(line, 0).clear();
+            Cell::half(line, 1).clear();
         }
         line = line.add(1);
     }
@@ -42,13 +47,13 @@ unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
         return;
     }
     each_cell(line, 0xff, &mut |cell| {
-        if *cell.owner & SHARED != 0 {
+        if *cell.owner & SHARED != 0 && *cell.owner != READ_BY_MANY {
             location::end(thread, *cell.owner & !SHARED);
         }
     });
     for half in 0..2 {
         if (*line).owner[half] & (SHARED | SPLIT) == SPLIT {
-            free_split((*line).owner[half] & !SPLIT);
+            split::free(thread, (*line).owner[half] & !SPLIT);
         }
         Cell::half(line, half).clear();
     }

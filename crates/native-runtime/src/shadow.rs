@@ -11,14 +11,14 @@ use crate::errno;
 use crate::mapping::reserve;
 
 /// log2 of the bytes of address space that one root entry describes.
-const RANGE_BITS: usize = 22;
-const RANGE_MASK: usize = (1 << RANGE_BITS) - 1;
+pub const RANGE_BITS: usize = 22;
+pub const RANGE_MASK: usize = (1 << RANGE_BITS) - 1;
 /// Width of user space: addresses above it need five-level paging, which programs must ask for.
 const ADDRESS_BITS: usize = if cfg!(target_arch = "x86_64") { 47 } else { 48 };
 const ROOT_ENTRIES: usize = 1 << (ADDRESS_BITS - RANGE_BITS);
-const ROOT_MASK: usize = ROOT_ENTRIES - 1;
+pub const ROOT_MASK: usize = ROOT_ENTRIES - 1;
 /// Shadow bytes per byte of the target.
-const SCALE: usize = size_of::<Line>() / 8;
+pub const SCALE: usize = size_of::<Line>() / 8;
 const RANGE_SHADOW: usize = SCALE << RANGE_BITS;
 
 /// What is known about one aligned 8-byte word: two halves of four bytes, field by field, so that an access

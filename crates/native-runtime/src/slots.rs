@@ -36,6 +36,26 @@ pub unsafe fn of_thread(location: *mut Location, thread: u32) -> Option<*mut Slo
     None
 }
 
+/// The slot of a thread if it is among the first of the location's list. Without the lock the list may be on its
+/// way back to its threads, which location or version then tell: only its own thread changes these.
+#[inline]
+pub unsafe fn at_hand(location: *const Location, index: u32, thread: u32) -> Option<*mut Slot> {
+    const LOOKED_AT: usize = 3;
+    let version = (&raw const (*location).version).read_volatile();
+    let mut number = (&raw const (*location).slots).read_volatile();
+    for _ in 0..LOOKED_AT {
+        if number == 0 {
+            break;
+        }
+        let slot = at(number);
+        if (*slot).thread == thread {
+            return ((*slot).location == index && (*slot).version == version).then_some(slot);
+        }
+        number = (&raw const (*slot).next).read_volatile();
+    }
+    None
+}
+
 /// A slot of this thread, put in front of the location's list, or behind another of its slots there.
 pub unsafe fn take(
     thread: &mut Thread,
@@ -79,6 +99,13 @@ pub unsafe fn take(
 /// Notes an access that has no event, for the one that will close the turn.
 #[inline]
 pub unsafe fn note(slot: *mut Slot, touch: Touch, tick: u64) {
+    if touch.kind == Kind::Read
+        && (*slot).reread == LATER
+        && (*slot).read == touch.leaf
+        && (*slot).read_tick == tick
+    {
+        return;
+    }
     if touch.kind != Kind::Write {
         (*slot).read = touch.leaf;
         (*slot).read_tick = tick;

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
 
-use crate::{cell, cells, context, errno, log, mapping, modules, noise, shadow, thread};
+use crate::{cells, context, errno, log, mapping, modules, noise, shadow, split, thread};
 
 const NOT_STARTED: u32 = 0;
 const STARTING: u32 = 1;
@@ -56,7 +56,7 @@ unsafe fn start() -> bool {
         complain("UNSNARL_DIR cannot be used", errno::get());
         return false;
     }
-    let elsewhere = (shadow::ROOT_BYTES + cell::SPLIT_BYTES) as u64;
+    let elsewhere = (shadow::ROOT_BYTES + split::SPLIT_BYTES) as u64;
     match create_file(|path| mapping::create(path, &plan, elsewhere)) {
         Ok(()) => {}
         Err(libc::ENOMEM) => {
@@ -68,7 +68,7 @@ unsafe fn start() -> bool {
             return false;
         }
     }
-    if !shadow::start() || !cell::start() {
+    if !shadow::start() || !split::start() {
         complain("there is not enough address space for its shadow memory", errno::get());
         log::fault(recording::fault::MEMORY, errno::get() as u32);
         return false;
@@ -264,7 +264,6 @@ unsafe extern "C" fn in_forked_child() {
         return;
     }
     shadow::clear();
-    cell::restart();
     context::restart();
     // Inside since before the fork.
     if let Some(thread) = (*crate::tls::current()).thread.as_mut() {

@@ -5,8 +5,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
+use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
-use crate::{context, errno, jumps, location, log, mapping, noise, shadow, sync};
+use crate::{cell, context, errno, jumps, location, log, mapping, noise, shadow, split, sync};
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
 pub const FRAMES: usize = 1 << 18;
@@ -48,6 +49,7 @@ pub struct Thread {
     pub free_slots: u32,
     /// Events of this thread that were left out.
     pub thinned: u32,
+    pub splits: split::Pool,
     pub noise: noise::State,
     pub held: sync::Held,
     pub jumps: jumps::Marks,
@@ -64,6 +66,12 @@ impl Thread {
         (*self.record).last_tick = tick;
         let low = tick as u32 & 0xffff;
         (*self.tls).stamp_pair = low | low << 16;
+    }
+
+    /// This thread, for what it notes of bytes of its own.
+    #[inline(always)]
+    pub fn who(&self) -> Who {
+        Who { id: self.id, stamp: self.last_tick as u16 }
     }
 
     /// The full tick that a 16-bit stamp of this thread stood for: the newest that fits.
@@ -133,7 +141,12 @@ unsafe fn attach_unknown() -> Option<&'static mut Thread> {
 
 /// Reserves the id of a thread that is about to be created.
 pub unsafe fn new_id() -> Option<u32> {
-    mapping::allocate_record::<ThreadRecord>(RegionId::Threads)
+    let id = mapping::allocate_record::<ThreadRecord>(RegionId::Threads)?;
+    if id > cell::ID {
+        log::fault(recording::fault::REGION_FULL, RegionId::Threads as u32);
+        return None;
+    }
+    Some(id)
 }
 
 /// Makes the calling thread a recorded one.
@@ -205,6 +218,7 @@ pub unsafe fn detach() {
     if log::is_active() {
         log::emit_sync(thread, EventKind::ThreadEnd, 0, thread.id, 0, 0);
         log::give_back_chunk(thread);
+        split::give_back_all(thread);
         // Set still if the thread was cancelled while it waited.
         (*thread.record).waits_for = 0;
         AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
@@ -223,5 +237,6 @@ pub unsafe fn restart(thread: &mut Thread) {
     thread.free_slots = 0;
     thread.chunk_left = 0;
     location::forget_cache(thread);
+    split::restart(thread);
     sync::restart(thread);
 }

@@ -89,22 +89,26 @@ fn instructions(from: &[String]) -> Vec<String> {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn fast_path_has_no_call_no_lock_and_no_system_call() {
-    for shim in ["__tsan_read4", "__tsan_read8", "__tsan_write4", "__tsan_write8", "__tsan_read1"] {
-        let shim_body = instructions(&[format!("--disassemble={shim}")]);
-        assert!(shim_body.len() <= 3, "{shim} passes its caller on and jumps: {shim_body:?}");
-        let target = shim_body.iter().find_map(|line| line.strip_prefix("jmp")).expect("a shim jumps");
-        let address = target.split_whitespace().next().expect("a jump has a target");
-        let start = u64::from_str_radix(address, 16).expect("an address");
-        let mut body = instructions(&[
-            format!("--start-address={start:#x}"),
-            format!("--stop-address={:#x}", start + 512),
-        ]);
+    for hook in
+        ["__tsan_read4", "__tsan_read8", "__tsan_write4", "__tsan_write8", "__tsan_read1", "__tsan_write1"]
+    {
+        let mut body = instructions(&[format!("--disassemble={hook}")]);
+        if body.len() <= 3 {
+            // It passes its caller on and jumps.
+            let target = body.iter().find_map(|line| line.strip_prefix("jmp")).expect("a shim jumps");
+            let address = target.split_whitespace().next().expect("a jump has a target");
+            let start = u64::from_str_radix(address, 16).expect("an address");
+            body = instructions(&[
+                format!("--start-address={start:#x}"),
+                format!("--stop-address={:#x}", start + 512),
+            ]);
+        }
         let end = body.iter().position(|line| line.starts_with("ret"));
-        body.truncate(end.unwrap_or_else(|| panic!("{shim} returns soon:\n{}", body.join("\n"))));
+        body.truncate(end.unwrap_or_else(|| panic!("{hook} returns soon:\n{}", body.join("\n"))));
         let text = body.join("\n");
         for bad in ["call", "lock", "xchg", "syscall", "mfence", "rdtsc", "push"] {
-            assert!(!body.iter().any(|line| line.starts_with(bad)), "{shim} has {bad}:\n{text}");
+            assert!(!body.iter().any(|line| line.starts_with(bad)), "{hook} has {bad}:\n{text}");
         }
-        assert!(body.len() <= 50, "{shim} has {} instructions:\n{text}", body.len());
+        assert!(body.len() <= 50, "{hook} has {} instructions:\n{text}", body.len());
     }
 }

@@ -3,6 +3,7 @@
 //! A line of the program is named by a comment at its end: `counter++; //@increment` is the site `increment`.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -297,9 +298,19 @@ impl<'p> Finished<'p> {
         Process::new(self.program, self.recordings.remove(0))
     }
 
-    /// All processes that were recorded, by pid and then by program executed.
-    pub fn processes(self) -> Vec<Process<'p>> {
+    /// All processes that were recorded: parents before their children, then by pid (numbers start over some day,
+    /// so that a child's may be the lower), then by program executed.
+    pub fn processes(mut self) -> Vec<Process<'p>> {
         let program = self.program;
+        let parents: BTreeMap<u32, u32> = self
+            .recordings
+            .iter()
+            .map(|recording| (recording.header.pid, recording.header.parent_pid))
+            .collect();
+        let generation = |pid| {
+            std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1).count()
+        };
+        self.recordings.sort_by_key(|recording| (generation(recording.header.pid), recording.header.pid));
         self.recordings.into_iter().map(|recording| Process::new(program, recording)).collect()
     }
 }

@@ -9,9 +9,9 @@ use recording::fault;
 use crate::kit::c;
 
 const BODY: &str = r#"
-volatile long x[20000];
+volatile long x[4000];
 THREAD(worker) {
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 4000; i++) {
         errno = 1234;
         x[i]++; //@worker
         // Whatever trouble the recorder has with this access, it keeps to itself.
@@ -20,7 +20,7 @@ THREAD(worker) {
     return NULL;
 }
 static int handovers(void) {
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 4000; i++)
         x[i] = 1; //@init
     in_thread(worker);
     in_thread(worker);
@@ -28,7 +28,7 @@ static int handovers(void) {
 }
 "#;
 
-/// Handovers of 20,000 locations after `change`, all of which must be there.
+/// Handovers of 4,000 locations after `change`, all of which must be there.
 fn check_change(change: &str) {
     let program = c(&format!(
         "#include <dirent.h>\n{BODY}\nint main(void) {{ x[0] = 1; {change} return handovers(); }}"
@@ -37,7 +37,7 @@ fn check_change(change: &str) {
     process.expect_whole();
     let complete = "main w@init | worker R@worker W@worker | worker2 R@worker W@worker";
     let history = process.history("x");
-    assert_eq!(history.lines().filter(|line| line.ends_with(complete)).count(), 20_000, "{change}");
+    assert_eq!(history.lines().filter(|line| line.ends_with(complete)).count(), 4_000, "{change}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 mod annotations;
 mod atomic;
+#[cfg(target_arch = "x86_64")]
+mod fast;
 mod function;
 mod memory;
 mod unused;

@@ -1,0 +1,170 @@
+//! The hooks that most programs spend most of their time in, instruction by instruction.
+//!
+//! What they do is what [`access::aligned`] does, which serves all other hooks and processors: if the bytes are
+//! this thread's own, its leaf and stamp go into their line. In Rust that costs a third more: its compiler can
+//! neither take the return address nor use the thread pointer as a segment.
+
+use core::mem::offset_of;
+
+use crate::access;
+use crate::cell::{BYTES, READS_AT, WRITES_AT};
+use crate::cells::Kind;
+use crate::shadow::{self, Line};
+use crate::tls::{Frame, Tls};
+
+/// Finds the line of the word at `rdi` (in `rdx`) and the leaf of the caller (in `eax`), or goes to label 2.
+/// `rsi` becomes the caller's address, `rcx` the offset of the thread's block.
+macro_rules! find_line_and_leaf {
+    () => {
+        "mov rsi, [rsp]
+        mov rcx, [rip + unsnarl_tls@GOTTPOFF]
+        mov rdx, fs:[rcx + {root}]
+        mov rax, rdi
+        shr rax, {range_bits}
+        test rdx, rdx
+        jz 2f
+        and eax, {root_mask}
+        mov rdx, [rdx + rax * 8]
+        mov eax, esi
+        sub eax, fs:[rcx + {function}]
+        lea r8d, [rdi * 4]
+        cmp eax, fs:[rcx + {size}]
+        jae 2f
+        and r8d, {line_mask}
+        test rdx, rdx
+        jz 2f
+        add eax, fs:[rcx + {first_leaf}]
+        add rdx, r8"
+    };
+}
+
+/// Where to go with what is not just the thread's own.
+macro_rules! leave {
+    () => {
+        "3:
+        mov ecx, eax
+        jmp {not_just_own}
+        2:
+        jmp {any}"
+    };
+}
+
+macro_rules! hook {
+    ($name:ident, $size:literal, $write:literal, $leaves:ident, $stamps:ident, $body:literal $($constants:tt)*) => {
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                find_line_and_leaf!(),
+                $body,
+                leave!(),
+                root = const offset_of!(Tls, root),
+                owner = const offset_of!(Tls, owner_pair),
+                stamp = const offset_of!(Tls, stamp_pair),
+                function = const offset_of!(Tls, frame) + offset_of!(Frame, function),
+                size = const offset_of!(Tls, frame) + offset_of!(Frame, size),
+                first_leaf = const offset_of!(Tls, frame) + offset_of!(Frame, first_leaf),
+                range_bits = const shadow::RANGE_BITS,
+                root_mask = const shadow::ROOT_MASK,
+                line_mask = const (shadow::RANGE_MASK & !7) * shadow::SCALE,
+                leaves = const offset_of!(Line, $leaves),
+                stamps = const offset_of!(Line, $stamps),
+                not_just_own = sym access::not_just_own::<$size, $write>,
+                any = sym any::<$size, $write>
+                $($constants)*
+            )
+        }
+    };
+}
+
+macro_rules! hook8 {
+    ($name:ident, $write:literal, $leaves:ident, $stamps:ident) => {
+        hook!(
+            $name,
+            8,
+            $write,
+            $leaves,
+            $stamps,
+            "test dil, 7
+            jnz 2f
+            mov r8, fs:[rcx + {owner}]
+            cmp r8, [rdx]
+            jne 3f
+            mov [rdx + {leaves}], eax
+            mov [rdx + {leaves} + 4], eax
+            mov eax, fs:[rcx + {stamp}]
+            mov [rdx + {stamps}], eax
+            ret"
+        );
+    };
+}
+
+macro_rules! hook4 {
+    ($name:ident, $write:literal, $leaves:ident, $stamps:ident) => {
+        hook!(
+            $name,
+            4,
+            $write,
+            $leaves,
+            $stamps,
+            "mov r8d, edi
+            test dil, 3
+            jnz 2f
+            and r8d, 4
+            mov r9d, fs:[rcx + {owner}]
+            cmp r9d, [rdx + r8]
+            jne 3f
+            mov [rdx + r8 + {leaves}], eax
+            shr r8d, 1
+            mov eax, fs:[rcx + {stamp}]
+            mov [rdx + r8 + {stamps}], ax
+            ret"
+        );
+    };
+}
+
+macro_rules! hook1 {
+    ($name:ident, $write:literal, $leaves:ident, $stamps:ident) => {
+        hook!(
+            $name,
+            1,
+            $write,
+            $leaves,
+            $stamps,
+            "mov r8d, edi
+            and r8d, 4
+            mov r9d, [rdx + r8]
+            xor r9d, fs:[rcx + {owner}]
+            jz 4f
+            mov r10d, edi
+            and r10d, 3
+            add r10d, {first_bit}
+            bt r9d, r10d
+            jnc 3f
+            and r9d, {not_masks}
+            cmp r9d, {bytes}
+            jne 3f
+            4:
+            cmp eax, [rdx + r8 + {leaves}]
+            jne 3f
+            shr r8d, 1
+            mov eax, fs:[rcx + {stamp}]
+            mov [rdx + r8 + {stamps}], ax
+            ret",
+            first_bit = const if $write { WRITES_AT } else { READS_AT },
+            not_masks = const !(15 << WRITES_AT | 15 << READS_AT),
+            bytes = const BYTES
+        );
+    };
+}
+
+hook1!(__tsan_read1, false, read, read_stamp);
+hook1!(__tsan_write1, true, write, write_stamp);
+hook8!(__tsan_read8, false, read, read_stamp);
+hook8!(__tsan_write8, true, write, write_stamp);
+hook4!(__tsan_read4, false, read, read_stamp);
+hook4!(__tsan_write4, true, write, write_stamp);
+
+unsafe extern "C" fn any<const SIZE: usize, const WRITE: bool>(address: usize, pc: usize) {
+    access::any(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, pc);
+}
