@@ -8,6 +8,7 @@ use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
 
 use crate::args::RankingArguments;
+use crate::causes;
 use crate::evidence;
 use crate::exit;
 use crate::names::{self, LocationKey, Names};
@@ -42,9 +43,12 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         // What only passing runs show is no suspect.
         let mut findings = collector.findings();
         findings.retain(|finding| finding.failed > 0);
-        findings.truncate(ranking.findings);
-        let (described, locations) = describe(session, &findings, &mut code, &mut warnings)?;
+        let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
+        let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
+        let chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
+        let (described, locations) = describe(session, &chosen, &mut code, &mut warnings)?;
         report.findings = described;
+        report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
         report::source::Sources::new(std::env::current_dir()).fill_in(&mut report);
         names::name_by_source(&mut report.findings, &locations);
     }
@@ -117,6 +121,7 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
         technique: technique.to_string(),
         warnings: Vec::new(),
         findings: Vec::new(),
+        causes: Vec::new(),
         excerpts: Vec::new(),
     }
 }

@@ -122,7 +122,7 @@ pub struct OracleArguments {
 
 #[derive(Args)]
 pub struct RankingArguments {
-    /// How to find suspects: falcon, unicorn, recon, bugaboo, locon, avio, defuse, cci or pset [default: unicorn]
+    /// How to find suspects: falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci or pset [default: unicorn]
     #[arg(long, value_name = "NAME")]
     pub technique: Option<Technique>,
     /// How to score them: jaccard, tarantula, ochiai, dstar, op2 or barinel

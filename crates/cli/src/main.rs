@@ -3,6 +3,7 @@
 mod analysis;
 mod args;
 mod cargo;
+mod causes;
 mod compile;
 mod demo;
 mod evidence;

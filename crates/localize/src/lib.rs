@@ -19,6 +19,7 @@ mod defuse;
 mod dependencies;
 mod falcon;
 mod finding;
+pub mod griffin;
 mod locon;
 mod name;
 mod occurrences;

@@ -19,6 +19,8 @@ pub enum Technique {
     Falcon,
     /// Patterns on one or two variables.
     Unicorn,
+    /// Unicorn's patterns, put together to causes.
+    Griffin,
     /// Communications with what surrounds them.
     Recon,
     /// Communications in their context.
@@ -56,7 +58,7 @@ pub(crate) enum Method {
 }
 
 /// In the order of the enum, so that a technique is the index of its row.
-const TABLE: [Row; 9] = [
+const TABLE: [Row; 10] = [
     Row {
         technique: Technique::Falcon,
         name: "falcon",
@@ -67,6 +69,12 @@ const TABLE: [Row; 9] = [
         technique: Technique::Unicorn,
         name: "unicorn",
         summary: "order and atomicity violations on one or two variables",
+        method: Method::Counting { occurrences: unicorn::occurrences, findings: by_formula },
+    },
+    Row {
+        technique: Technique::Griffin,
+        name: "griffin",
+        summary: "the same, put together to causes by the runs that fail and the calls that lead there",
         method: Method::Counting { occurrences: unicorn::occurrences, findings: by_formula },
     },
     Row {
@@ -179,7 +187,7 @@ mod tests {
         }
         assert_eq!(
             "falkon".parse::<Technique>().unwrap_err().to_string(),
-            "unknown technique `falkon` (known: falcon, unicorn, recon, bugaboo, locon, avio, defuse, cci, pset)"
+            "unknown technique `falkon` (known: falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci, pset)"
         );
     }
 }

@@ -32,7 +32,7 @@ fn with_failing_runs_only_everything_is_suspect() {
     for technique in Technique::all() {
         let expected = match technique {
             Technique::Avio | Technique::Defuse => 1,
-            Technique::Unicorn => 3,
+            Technique::Unicorn | Technique::Griffin => 3,
             _ => 2,
         };
         assert_eq!(number_of_findings(technique, &format!("F: {trace}")), expected, "{technique}");
@@ -50,7 +50,8 @@ fn with_passing_runs_only_nothing_is_suspicious() {
     let session = support::parse("P: W1(x)@a W2(x)@b R1(x)@c\nP: W1(x)@a R2(x)@b");
     for technique in Technique::all() {
         let findings = localize(technique, &session.runs, &Options::default());
-        let counts = matches!(technique, Technique::Falcon | Technique::Unicorn | Technique::Cci);
+        let counts =
+            matches!(technique, Technique::Falcon | Technique::Unicorn | Technique::Griffin | Technique::Cci);
         assert_eq!(!findings.is_empty(), counts, "{technique}");
         assert!(findings.iter().all(|finding| finding.score == 0.0 && finding.failed == 0));
     }

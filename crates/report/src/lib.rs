@@ -29,7 +29,7 @@ mod visible;
 mod wording;
 
 pub use model::{
-    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA,
-    Session, Trial, Verdict,
+    Access, AccessKind, Cause, Confirmation, Excerpt, FailureGroup, Finding, Frame, Graph, GraphNode, Kind,
+    Report, Runs, SCHEMA, Session, Trial, Verdict,
 };
 pub use visible::visible;

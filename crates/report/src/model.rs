@@ -24,9 +24,47 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The suspects, best first.
     pub findings: Vec<Finding>,
+    /// The causes that the findings tell apart, each with its failing runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     /// The source around the accesses, where it could be read: each line once, however many findings have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excerpts: Vec<Excerpt>,
+}
+
+/// Findings that are one cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Its number, from 1: the `cluster` of its findings.
+    pub number: u64,
+    /// Which group of failing runs it explains. Several causes may be offered for one group.
+    pub group: u64,
+    /// The failing runs of that group.
+    pub failing_runs: Vec<u64>,
+    /// Its findings by their place in the list, from 1, the most suspicious first.
+    pub findings: Vec<u64>,
+    /// For each of its threads the innermost function that encloses all its accesses.
+    pub suspicious_functions: Vec<String>,
+    /// All accesses of its findings in one picture.
+    pub graph: Graph,
+}
+
+/// The accesses of a cause: those of one thread that nothing separates are one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graph {
+    /// In time order.
+    pub nodes: Vec<GraphNode>,
+    /// From node to node, by their index.
+    pub edges: Vec<[usize; 2]>,
+}
+
+/// Accesses of one thread with none of another in between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphNode {
+    /// The role of the thread within the cause: 1 is the one that begins.
+    pub thread: u32,
+    /// Its accesses in time order: the finding's place in the list, from 1, and the access's in the finding, from 0.
+    pub accesses: Vec<[u64; 2]>,
 }
 
 /// Some lines of a source file.

@@ -114,3 +114,28 @@ fn only_as_many_findings_as_wanted() {
     place.claims_session("claims");
     assert_eq!(findings(&report(&place, "--findings 2")).len(), 2);
 }
+
+/// The truth and its parts are one cause, which all failing runs share.
+#[test]
+fn the_truth_and_its_parts_are_one_cause() {
+    let place = Workplace::new();
+    place.claims_session("claims");
+    let report = report(&place, "--technique griffin");
+    let causes = report["causes"].as_array().unwrap();
+    let truths = findings(&report).iter().position(|finding| *finding == truth()).unwrap();
+    let cause = causes.iter().find(|cause| cause["number"] == report["findings"][truths]["cluster"]).unwrap();
+    assert_eq!((&cause["group"], cause["failing_runs"].as_array().unwrap().len()), (&json!(1), 5));
+    assert!(cause["findings"].as_array().unwrap().len() >= 3, "{cause:#}");
+    let lines = |node: &Value| -> Vec<Value> {
+        let place = |access: &Value| {
+            let [finding, nth] = [0, 1].map(|at| access[at].as_u64().unwrap() as usize);
+            report["findings"][finding - 1]["accesses"][nth]["line"].clone()
+        };
+        node["accesses"].as_array().unwrap().iter().map(place).collect()
+    };
+    let nodes = cause["graph"]["nodes"].as_array().unwrap();
+    let shown: Vec<Vec<Value>> = nodes.iter().map(lines).collect();
+    let (ask, look, take) = (claims_line("ask"), claims_line("look"), claims_line("take"));
+    assert_eq!(shown, [vec![json!(ask)], vec![json!(take)], vec![json!(look)]]);
+    assert_eq!(cause["graph"]["edges"], json!([[0, 1], [1, 2]]));
+}

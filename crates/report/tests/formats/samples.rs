@@ -25,6 +25,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         technique: "unicorn".into(),
         warnings: vec![],
         findings,
+        causes: vec![],
         excerpts: vec![],
     }
 }

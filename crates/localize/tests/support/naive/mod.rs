@@ -3,6 +3,7 @@
 
 pub mod communication;
 pub mod dependencies;
+pub mod griffin;
 pub mod locon;
 pub mod windows;
 
@@ -75,7 +76,7 @@ fn shown(technique: Technique, run: &Run, options: &Options) -> Vec<Shown> {
     let patterns = |events: Vec<Vec<Event>>| events.iter().map(|events| Shown::pattern(events)).collect();
     match technique {
         Technique::Falcon => patterns(windows::falcon(run, options, Readers::OncePerWrite)),
-        Technique::Unicorn => patterns(windows::unicorn(run, options)),
+        Technique::Unicorn | Technique::Griffin => patterns(windows::unicorn(run, options)),
         Technique::Avio => patterns(avio(run)),
         Technique::Defuse => patterns(dependencies::defuse(run)),
         Technique::Pset => patterns(dependencies::pset(run)),
