@@ -1,6 +1,7 @@
 //! What is known about a corpus program: its truth.toml. The format is described in corpus/README.md.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ pub struct Subject {
 }
 
 /// The kind of a correct program.
-const NO_BUG: &str = "none";
+pub const NO_BUG: &str = "none";
 
 /// The content of a truth.toml, as far as it is used here.
 #[derive(Deserialize, Debug)]
@@ -32,6 +33,12 @@ pub struct Truth {
     #[serde(default)]
     pub pattern: String,
     pub natural_failure_rate: f64,
+    /// What the sources include from the corpus.
+    #[serde(default)]
+    pub headers: Vec<String>,
+    /// Whether the sources also make a program without the bug.
+    #[serde(default = "usually")]
+    pub has_twin: bool,
     /// When a run counts as hung.
     #[serde(default = "usual_timeout")]
     pub timeout_seconds: u32,
@@ -43,6 +50,20 @@ pub struct Truth {
     pub sites: Vec<Site>,
     #[serde(rename = "alternative", default)]
     pub alternatives: Vec<Alternative>,
+    /// What a good explanation says.
+    #[serde(rename = "truth", default)]
+    pub explanation: Explanation,
+}
+
+/// What a good explanation of the bug says.
+#[derive(Deserialize, Debug, Default)]
+pub struct Explanation {
+    /// For each role the innermost function that encloses its accesses.
+    #[serde(default)]
+    pub suspicious_functions: Vec<String>,
+    /// What a good fix does.
+    #[serde(default)]
+    pub advice: String,
 }
 
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +83,8 @@ pub struct Site {
     pub file: String,
     pub line: u32,
     pub function: String,
+    #[serde(default)]
+    pub variable: String,
 }
 
 /// An access of the faulty interleaving.
@@ -81,6 +104,9 @@ pub struct Alternative {
     pub accesses: Vec<String>,
     /// The roles of their threads.
     pub threads: Vec<u32>,
+    /// Which of the program's bugs it is about.
+    #[serde(default = "first_bug")]
+    pub bug: u32,
 }
 
 /// One answer that counts as right.
@@ -90,16 +116,23 @@ pub struct Answer {
     pub pattern: String,
     /// Where they are, in order, and the roles of their threads.
     pub accesses: Vec<(Place, u32)>,
+    /// Which of the program's bugs it is about.
+    pub bug: u32,
 }
 
 impl Answer {
-    fn new(pattern: &str, accesses: Vec<(Place, u32)>) -> anyhow::Result<Answer> {
+    fn new(pattern: &str, accesses: Vec<(Place, u32)>, bug: u32) -> anyhow::Result<Answer> {
         ensure!(pattern.len() == accesses.len(), "pattern {pattern} for {} accesses", accesses.len());
-        Ok(Answer { pattern: pattern.to_owned(), accesses })
+        Ok(Answer { pattern: pattern.to_owned(), accesses, bug })
+    }
+
+    /// Threads that wait for one another in a circle: none of them is the first.
+    pub fn is_circular(&self) -> bool {
+        self.pattern.bytes().all(|letter| letter == b'L')
     }
 }
 
-/// A source line. Files are told apart by their last part, since debug info may give any path to them.
+/// A source line. The program's own files are named as its truth names them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub file: String,
@@ -108,8 +141,14 @@ pub struct Place {
 
 impl Place {
     pub fn new(file: &str, line: u32) -> Place {
-        let file = Path::new(file).file_name().map_or_else(|| file.into(), |name| name.to_string_lossy());
-        Place { file: file.into_owned(), line }
+        Place { file: file.to_owned(), line }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy();
+        write!(f, "{name}:{}", self.line)
     }
 }
 
@@ -132,6 +171,12 @@ impl Truth {
         self.kind != NO_BUG
     }
 
+    /// The program's own files, as the truth names them: what lies elsewhere in the corpus serves all programs.
+    pub fn own_files(&self) -> Vec<&str> {
+        let own = self.sources.iter().chain(&self.headers).map(String::as_str);
+        own.filter(|file| !file.starts_with("..")).collect()
+    }
+
     /// All places. Two accesses may be at one of them.
     pub fn places(&self) -> impl Iterator<Item = &Site> {
         self.accesses.iter().map(|access| &access.site).chain(&self.sites)
@@ -147,8 +192,8 @@ impl Truth {
         }
         let place_of = |site: &Site| Place::new(&site.file, site.line);
         let itself = self.accesses.iter().map(|access| (place_of(&access.site), access.thread));
-        let mut answers = vec![Answer::new(&self.pattern, itself.collect())?];
-        for Alternative { pattern, accesses, threads } in &self.alternatives {
+        let mut answers = vec![Answer::new(&self.pattern, itself.collect(), first_bug())?];
+        for Alternative { pattern, accesses, threads, bug } in &self.alternatives {
             let counts = (threads.len(), accesses.len());
             ensure!(counts.0 == counts.1, "{} threads for {} accesses", counts.0, counts.1);
             let mut placed = Vec::new();
@@ -158,7 +203,7 @@ impl Truth {
                 };
                 placed.push((place_of(site), thread));
             }
-            answers.push(Answer::new(pattern, placed)?);
+            answers.push(Answer::new(pattern, placed, *bug)?);
         }
         Ok(answers)
     }
@@ -168,10 +213,27 @@ fn usual_timeout() -> u32 {
     30
 }
 
-/// All corpus programs, by name.
+fn usually() -> bool {
+    true
+}
+
+fn first_bug() -> u32 {
+    1
+}
+
+/// All programs that were written for the corpus, by name.
 pub fn subjects() -> anyhow::Result<Vec<Subject>> {
+    subjects_in(&["c", "cpp", "rust"])
+}
+
+/// Drivers of published crates with known faults, by name.
+pub fn crates() -> anyhow::Result<Vec<Subject>> {
+    subjects_in(&["crates"])
+}
+
+fn subjects_in(folders: &[&str]) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = Vec::new();
-    for language in ["c", "cpp", "rust"] {
+    for language in folders {
         let folder = workspace::root().join("corpus").join(language);
         for entry in fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))? {
             let folder = entry?.path();
@@ -229,6 +291,7 @@ pub mod tests {
         pattern = "WR"
         accesses = ["A2", "B1"]
         threads = [1, 2]
+        bug = 2
     "#;
 
     #[test]
@@ -239,6 +302,7 @@ pub mod tests {
         assert_eq!(answers.len(), 3);
         assert_eq!(answers[1].accesses, [(place("queue.c", 41), 1), (place("queue.c", 30), 2)]);
         assert_eq!(answers[2].accesses, [(place("queue.c", 30), 1), (place("claim.c", 7), 2)]);
+        assert_eq!(answers.iter().map(|answer| answer.bug).collect::<Vec<_>>(), [1, 1, 2]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
-//! Builds a corpus program: as it is, for the recorder, and its fixed twin for the recorder.
+//! Builds a corpus program in one of its variants, for the recorder.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context as _;
 
@@ -9,71 +8,73 @@ use crate::tool::Tool;
 use crate::truth::{Language, Subject};
 use crate::workspace;
 
-/// The programs of one subject.
-pub struct Programs {
-    /// Without any of us.
-    pub native: PathBuf,
-    /// With the recorder inside.
-    pub recorded: PathBuf,
-    /// With the recorder inside and without the bug.
-    pub fixed: PathBuf,
+/// Which of the programs that the same sources make.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// With the bug.
+    Buggy,
+    /// The twin without it.
+    Fixed,
+    /// A correct program that fails by chance now and then.
+    Flaky,
 }
 
-impl Programs {
-    /// Builds them into `folder`.
-    pub fn build(subject: &Subject, tool: &Tool, folder: &Path) -> anyhow::Result<Programs> {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        match subject.truth.language {
-            Language::C => Programs::compile(subject, tool, folder, ("-std=gnu11", "gcc", "cc")),
-            Language::Cxx => Programs::compile(subject, tool, folder, ("-std=gnu++17", "g++", "c++")),
-            Language::Rust => Programs::build_packages(subject, tool, folder),
+impl Variant {
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Buggy => "buggy",
+            Variant::Fixed => "fixed",
+            Variant::Flaky => "flaky",
         }
     }
 
-    /// With gcc's command line: the standard, the compiler, and what unsnarl calls it.
-    fn compile(
-        subject: &Subject,
-        tool: &Tool,
-        folder: &Path,
-        (standard, native, recording): (&str, &str, &str),
-    ) -> anyhow::Result<Programs> {
-        let build = |mut compiler: Command, name: &str, more: &[&str]| -> anyhow::Result<PathBuf> {
-            let program = folder.join(name);
-            compiler.current_dir(&subject.folder).args([standard, "-O1", "-g", "-pthread"]).args(more);
-            workspace::run(compiler.args(&subject.truth.sources).arg("-o").arg(&program))?;
-            Ok(program)
-        };
-        let unsnarl = || {
-            let mut unsnarl = tool.command();
-            unsnarl.arg(recording);
-            unsnarl
-        };
-        Ok(Programs {
-            native: build(Command::new(native), "native", &[])?,
-            recorded: build(unsnarl(), "recorded", &[])?,
-            fixed: build(unsnarl(), "fixed", &["-DFIXED"])?,
-        })
+    /// For a C compiler.
+    fn definition(self) -> Option<&'static str> {
+        match self {
+            Variant::Buggy => None,
+            Variant::Fixed => Some("-DFIXED"),
+            Variant::Flaky => Some("-DFLAKY"),
+        }
     }
 
-    fn build_packages(subject: &Subject, tool: &Tool, folder: &Path) -> anyhow::Result<Programs> {
-        let build = |mut cargo: Command, name: &str, flags: &str| -> anyhow::Result<PathBuf> {
-            let target = folder.join(name);
-            cargo.current_dir(&subject.folder).args(["build", "--release", "--quiet"]);
-            workspace::run(cargo.env("CARGO_TARGET_DIR", &target).env("RUSTFLAGS", flags))?;
-            Ok(target)
-        };
-        let unsnarl = || {
-            let mut unsnarl = tool.command();
-            unsnarl.arg("cargo");
-            unsnarl
-        };
-        let name = Path::new("release").join(&subject.truth.name);
-        Ok(Programs {
-            native: build(workspace::cargo(), "native", "")?.join(&name),
-            recorded: recorded_program(&build(unsnarl(), "recorded", "")?, &name)?,
-            fixed: recorded_program(&build(unsnarl(), "fixed", "--cfg fixed")?, &name)?,
-        })
+    /// For rustc.
+    fn configuration(self) -> &'static str {
+        match self {
+            Variant::Buggy => "",
+            Variant::Fixed => "--cfg fixed",
+            Variant::Flaky => "--cfg flaky",
+        }
     }
+}
+
+/// Builds a program with the recorder inside into `folder` and says where it is.
+pub fn build(
+    subject: &Subject,
+    tool: &Tool,
+    folder: &Path,
+    variant: Variant,
+    noise_size: u8,
+) -> anyhow::Result<PathBuf> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let output = folder.join(variant.name());
+    let mut unsnarl = tool.command();
+    unsnarl.current_dir(&subject.folder);
+    match subject.truth.language {
+        Language::C => unsnarl.args(["cc", "-std=gnu11"]),
+        Language::Cxx => unsnarl.args(["c++", "-std=gnu++17"]),
+        Language::Rust => {
+            // C code inside of crates is compiled by their build scripts, which ask for these.
+            unsnarl
+                .args(["cargo", "build", "--release", "--quiet"])
+                .env("TARGET_CFLAGS", "-fsanitize=thread -g");
+            let flags = format!("--cfg noise=\"{noise_size}\" {}", variant.configuration());
+            workspace::run(unsnarl.env("CARGO_TARGET_DIR", &output).env("RUSTFLAGS", flags))?;
+            return recorded_program(&output, &Path::new("release").join(&subject.truth.name));
+        }
+    };
+    unsnarl.args(["-O1", "-g", "-pthread"]).arg(format!("-DNOISE={noise_size}")).args(variant.definition());
+    workspace::run(unsnarl.args(&subject.truth.sources).arg("-o").arg(&output))?;
+    Ok(output)
 }
 
 /// `cargo unsnarl` builds into a folder of its own, and there into one that is named after the machine.

@@ -1,90 +1,144 @@
-//! `cargo xtask evaluate`: the corpus end to end. Each program is built for the recorder, run with noise until enough
-//! runs failed, and localized by each technique; the ranking is compared with the program's truth file.
+//! `cargo xtask evaluate`: the corpus end to end. Each program is built for the recorder and recorded once, with enough
+//! runs of both kinds; then every technique is asked about draws of these runs, and what it says is compared with the
+//! program's truth file. Whatever is done is not done again next time.
 
+mod analyse;
 mod build;
+mod clusters;
+mod compare;
+mod data;
+mod explanation;
+mod obstacle;
+mod pool;
 mod record;
+mod report;
+#[cfg(test)]
+mod sample;
 mod score;
 mod table;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
 
 use crate::tool::Tool;
 use crate::truth::{self, Subject};
 use crate::{document, workspace};
-use build::Programs;
-use record::{Plan, Until};
-use table::{Evaluation, Outcome, Program};
+use analyse::{Extent, Question};
+use build::Variant;
+use data::{Evaluation, Outcome, Program, Times};
+use record::{Plan, Recording};
 
-/// The share of a program's time that its fixed twin gets.
-const FIXED_TWIN_TIME: f64 = 0.5;
+/// Runs of a fixed twin: enough to draw all the runs of a table from them.
+const FIXED_RUNS: u32 = 150;
+
+/// The usual size of noise. Correct programs have no other, and what needs a fixed twin is done with this one.
+const USUAL_NOISE: u8 = 1;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Evaluate only this program (may be given several times)
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Record until this many runs failed
-    #[arg(long, value_name = "N", default_value_t = 25)]
-    failures: u32,
+    /// Also evaluate published crates with known faults, which cargo fetches
+    #[arg(long)]
+    crates: bool,
+    /// How much innocent sharing the programs are built with: 0, 1 and 2 are none, some and plenty
+    #[arg(long, value_name = "N", num_args = 1.., default_values_t = [USUAL_NOISE], value_parser = clap::value_parser!(u8).range(0..=2))]
+    noise_size: Vec<u8>,
+    /// The techniques to evaluate [default: all]
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    technique: Vec<localize::Technique>,
     /// Begin no run of a program after this time
-    #[arg(long, value_name = "T", default_value = "120s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "T", default_value = "90s", value_parser = humantime::parse_duration)]
     time_per_program: Duration,
-    /// Runs of each fixed twin
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    fixed_runs: u32,
-    /// Timed runs with and without recording
-    #[arg(long, value_name = "N", default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
-    timed_runs: u32,
     /// What all random choices come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How strongly to disturb the schedule
     #[arg(long, value_name = "LEVEL", default_value = "medium")]
     noise: String,
-    /// The techniques to evaluate
-    #[arg(long, value_name = "NAME", num_args = 1.., default_values = ["falcon", "unicorn"])]
-    technique: Vec<String>,
     /// Put the tables into docs/evaluation.md and the data into docs/evaluation.json
     #[arg(long, conflicts_with = "only")]
     write: bool,
 }
 
-pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
-    let subjects = chosen(&arguments.only)?;
-    let tool = Tool::build()?;
-    let folder = workspace::scratch("evaluate")?;
-    let programs =
-        subjects.iter().map(|subject| evaluate_program(subject, &tool, &folder, arguments)).collect();
-    let evaluation = Evaluation {
-        date: document::today(),
-        command: command_line(),
-        techniques: arguments.technique.clone(),
-        programs,
-    };
-    let text = table::markdown(&evaluation);
-    println!("{text}");
-    if arguments.write {
-        let docs = workspace::root().join("docs");
-        document::update(&docs.join("evaluation.md"), "evaluation", &text)?;
-        let json = serde_json::to_string_pretty(&evaluation)? + "\n";
-        fs::write(docs.join("evaluation.json"), json).context("cannot write docs/evaluation.json")?;
-    }
-    let troubled: Vec<&str> =
-        evaluation.programs.iter().filter(|p| p.trouble.is_some()).map(|p| p.name.as_str()).collect();
-    if !troubled.is_empty() {
-        bail!("not evaluated: {}", troubled.join(", "));
-    }
-    Ok(())
+/// One program with one size of noise.
+struct Task<'a> {
+    subject: &'a Subject,
+    noise_size: u8,
+    folder: PathBuf,
 }
 
-fn chosen(only: &[String]) -> anyhow::Result<Vec<Subject>> {
+/// What was recorded for a task.
+struct Recorded {
+    runs: Recording,
+    fixed: Option<Recording>,
+}
+
+pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
+    let subjects = chosen(arguments)?;
+    let tool = Tool::build()?;
+    let folder = workspace::scratch("evaluate")?;
+    let tasks: Vec<Task> = arguments
+        .noise_size
+        .iter()
+        .flat_map(|&noise_size| subjects.iter().map(move |subject| (noise_size, subject)))
+        .filter(|(noise_size, subject)| subject.truth.has_bug() || *noise_size == USUAL_NOISE)
+        .map(|(noise_size, subject)| {
+            let folder = folder.join(format!("noise-{noise_size}")).join(&subject.truth.name);
+            Task { subject, noise_size, folder }
+        })
+        .collect();
+    let recorded = record_all(&tasks, &tool, arguments);
+    let started = recorded.iter().flatten().map(|recorded| recorded.runs.pool.started.as_str());
+    let recorded_from = started.clone().min().unwrap_or_default().to_owned();
+    let recorded_to = started.max().unwrap_or_default().to_owned();
+    let (programs, times): (Vec<Program>, Vec<Times>) =
+        analyse_all(&tasks, &recorded, &tool, arguments).into_iter().unzip();
+    let times: Vec<(String, Times)> =
+        programs.iter().map(|program| program.name.clone()).zip(times).collect();
+    let evaluation = Evaluation {
+        recorded: (recorded_from, recorded_to),
+        command: command_line(),
+        techniques: arguments.techniques(),
+        programs,
+    };
+    finish(&evaluation, &times, arguments.write)
+}
+
+impl Arguments {
+    fn techniques(&self) -> Vec<String> {
+        let all = || localize::Technique::all().map(|technique| technique.to_string()).collect();
+        if self.technique.is_empty() {
+            all()
+        } else {
+            self.technique.iter().map(ToString::to_string).collect()
+        }
+    }
+
+    fn plan(&self, subject: &Subject) -> Plan {
+        Plan {
+            failing: analyse::FULL.failing as u32,
+            passing: analyse::FULL.passing as u32,
+            seconds: self.time_per_program.as_secs(),
+            seed: self.seed,
+            noise: self.noise.clone(),
+            timeout_seconds: subject.truth.timeout_seconds,
+        }
+    }
+}
+
+fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = truth::subjects()?;
-    subjects.retain(|subject| subject.truth.has_bug());
+    if arguments.crates {
+        subjects.extend(truth::crates()?);
+    }
+    let only = &arguments.only;
     let unknown: Vec<&String> =
         only.iter().filter(|name| subjects.iter().all(|subject| subject.truth.name != **name)).collect();
     if !unknown.is_empty() {
@@ -95,78 +149,132 @@ fn chosen(only: &[String]) -> anyhow::Result<Vec<Subject>> {
     Ok(subjects)
 }
 
-/// A program that cannot be evaluated does not keep the others from it.
-fn evaluate_program(subject: &Subject, tool: &Tool, folder: &Path, arguments: &Arguments) -> Program {
-    let truth = &subject.truth;
-    eprint!("{}: ", truth.name);
-    let (result, trouble) = match outcome(subject, tool, &folder.join(&truth.name), arguments) {
-        Ok(outcome) => {
-            eprintln!("{}", in_short(&outcome));
-            (Some(outcome), None)
-        }
-        Err(error) => {
-            eprintln!("{error:#}");
-            (None, Some(format!("{error:#}")))
-        }
-    };
-    Program {
-        name: truth.name.clone(),
-        pattern: truth.pattern.clone(),
-        natural_failure_rate: truth.natural_failure_rate,
-        trouble,
-        result,
-    }
+/// One after the other, so that a program has the machine to itself, as it would at a user's.
+fn record_all(tasks: &[Task], tool: &Tool, arguments: &Arguments) -> Vec<anyhow::Result<Recorded>> {
+    let bar = progress("recording", tasks.len());
+    let recorded = tasks.iter().map(|task| {
+        bar.set_message(task.subject.truth.name.clone());
+        let recorded = task.record(tool, arguments);
+        bar.inc(1);
+        recorded
+    });
+    let recorded = recorded.collect();
+    bar.finish_and_clear();
+    recorded
 }
 
-fn outcome(subject: &Subject, tool: &Tool, folder: &Path, arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let answers = subject.truth.answers()?;
-    let programs = Programs::build(subject, tool, folder)?;
-    let plan = Plan {
-        until: Until::Failures(arguments.failures),
-        at_most: arguments.time_per_program,
-        seed: arguments.seed,
-        noise: &arguments.noise,
-        timeout_seconds: subject.truth.timeout_seconds,
-    };
-    let (session, fixed_session) = (folder.join("session"), folder.join("fixed-session"));
-    record::record(tool, &programs.recorded, &session, plan)?;
-    let mut runs = None;
-    let mut scores = BTreeMap::new();
-    for technique in &arguments.technique {
-        let report = record::report(tool, &session, technique)?;
-        scores.insert(technique.clone(), score::score(&report, &answers, &subject.truth.sources));
-        runs = Some(report.runs);
-    }
-    let fixed_plan = Plan {
-        until: Until::Runs(arguments.fixed_runs),
-        at_most: arguments.time_per_program.mul_f64(FIXED_TWIN_TIME),
-        ..plan
-    };
-    record::record(tool, &programs.fixed, &fixed_session, fixed_plan)?;
-    let technique = arguments.technique.first().context("no technique was given")?;
-    Ok(Outcome {
-        runs: runs.context("no technique was given")?,
-        fixed_runs: record::report(tool, &fixed_session, technique)?.runs,
-        slowdown: record::slowdown(
-            &programs.native,
-            &programs.recorded,
-            arguments.timed_runs,
-            subject.truth.timeout_seconds,
-        )?,
-        scores,
-    })
-}
-
-fn in_short(outcome: &Outcome) -> String {
-    let runs = outcome.runs;
-    let mut text = format!("{} of {} runs failed", runs.failed, runs.passed + runs.failed);
-    for (technique, score) in &outcome.scores {
-        text += &match &score.truth {
-            Some(truth) => format!(", {technique} rank {} tied {}", truth.rank, truth.tied),
-            None => format!(", {technique} not found"),
+impl Task<'_> {
+    fn record(&self, tool: &Tool, arguments: &Arguments) -> anyhow::Result<Recorded> {
+        let plan = arguments.plan(self.subject);
+        let record = |variant: Variant, plan: &Plan| {
+            let program = build::build(self.subject, tool, &self.folder, variant, self.noise_size)?;
+            record::record(tool, &program, &self.folder.join(format!("{}-runs", variant.name())), plan)
         };
+        if !self.subject.truth.has_bug() {
+            return Ok(Recorded { runs: record(Variant::Flaky, &plan)?, fixed: None });
+        }
+        let runs = record(Variant::Buggy, &plan)?;
+        let has_twin = self.noise_size == USUAL_NOISE && self.subject.truth.has_twin;
+        let fixed_plan = Plan { failing: 0, passing: FIXED_RUNS, ..plan };
+        let fixed = has_twin.then(|| record(Variant::Fixed, &fixed_plan)).transpose()?;
+        Ok(Recorded { runs, fixed })
     }
-    text + &format!(", {} fixed runs failed", outcome.fixed_runs.failed)
+
+    fn analyse(
+        &self,
+        recorded: &Recorded,
+        tool: &Tool,
+        arguments: &Arguments,
+    ) -> anyhow::Result<(Outcome, Times)> {
+        let question = Question {
+            subject: self.subject,
+            techniques: &arguments.techniques(),
+            extent: if self.noise_size == USUAL_NOISE { Extent::Whole } else { Extent::Ends },
+            seed: arguments.seed,
+            runs: &recorded.runs,
+            fixed: recorded.fixed.as_ref(),
+            folder: &self.folder,
+        };
+        let (analysis, times) = question.answer(tool)?;
+        let outcome = Outcome {
+            runs: recorded.runs.pool.runs(),
+            noise: recorded.runs.noise.clone(),
+            fixed_runs: recorded.fixed.as_ref().map(|fixed| fixed.pool.runs()),
+            analysis,
+        };
+        Ok((outcome, times))
+    }
+
+    fn program(&self, answer: anyhow::Result<(Outcome, Times)>) -> (Program, Times) {
+        let truth = &self.subject.truth;
+        let (result, times, trouble) = match answer {
+            Ok((outcome, times)) => (Some(outcome), times, None),
+            Err(error) => (None, Times::default(), Some(format!("{error:#}"))),
+        };
+        let program = Program {
+            name: truth.name.clone(),
+            kind: truth.kind.clone(),
+            pattern: truth.pattern.clone(),
+            natural_failure_rate: truth.natural_failure_rate,
+            noise_size: self.noise_size,
+            trouble,
+            result,
+        };
+        (program, times)
+    }
+}
+
+/// On all processors. A program that cannot be evaluated does not keep the others from it.
+fn analyse_all(
+    tasks: &[Task],
+    recorded: &[anyhow::Result<Recorded>],
+    tool: &Tool,
+    arguments: &Arguments,
+) -> Vec<(Program, Times)> {
+    let bar = progress("analysing", tasks.len());
+    let programs = tasks.par_iter().zip(recorded).map(|(task, recorded)| {
+        bar.set_message(task.subject.truth.name.clone());
+        let answer = match recorded {
+            Ok(recorded) => task.analyse(recorded, tool, arguments),
+            Err(error) => Err(anyhow::anyhow!("{error:#}")),
+        };
+        bar.inc(1);
+        task.program(answer)
+    });
+    let programs = programs.collect();
+    bar.finish_and_clear();
+    programs
+}
+
+fn progress(what: &'static str, length: usize) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {msg:<20} {elapsed} (left: {eta})");
+    ProgressBar::new(length as u64).with_style(style.expect("the template is right")).with_prefix(what)
+}
+
+/// Shows the tables, keeps them if asked to, and complains about what could not be evaluated.
+fn finish(evaluation: &Evaluation, times: &[(String, Times)], write: bool) -> anyhow::Result<()> {
+    let text = table::markdown(evaluation);
+    println!("{text}");
+    for line in compare::with_committed(evaluation) {
+        println!("{line}");
+    }
+    if write {
+        let docs = workspace::root().join("docs");
+        document::update(&docs.join("evaluation.md"), "evaluation", &text)?;
+        document::update(&docs.join("evaluation.md"), "times", &table::times(times, &evaluation.techniques))?;
+        let json = serde_json::to_string(evaluation)? + "\n";
+        fs::write(docs.join("evaluation.json"), json).context("cannot write docs/evaluation.json")?;
+    }
+    let troubled: Vec<String> = evaluation
+        .programs
+        .iter()
+        .filter_map(|program| Some(format!("{}: {}", program.name, program.trouble.as_ref()?)))
+        .collect();
+    if !troubled.is_empty() {
+        bail!("not evaluated:\n{}", troubled.join("\n"));
+    }
+    Ok(())
 }
 
 /// As a person would type it.

@@ -1,205 +1,377 @@
-//! The evaluation as Markdown and as data.
+//! The evaluation as Markdown.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
-
-use super::score::{Runs, Score, Standing};
+use super::analyse::{FULL, GRID};
+use super::data::{Evaluation, Outcome, Program, Times};
+use super::explanation::Advice;
+use super::pool::Size;
+use super::score::Score;
 use crate::document::{head, row};
 
-/// The goal of the evaluation (the largest rank and tie of the best published technique): a person who looks at the
-/// first few findings sees the truth.
-const GOOD_RANK: u64 = 2;
-const GOOD_TIE: u64 = 7;
+/// The list that a user sees first.
+pub const DEFAULT: &str = "verdict";
 
-/// The whole evaluation.
-#[derive(Serialize)]
-pub struct Evaluation {
-    pub date: String,
-    pub command: String,
-    pub techniques: Vec<String>,
-    pub programs: Vec<Program>,
-}
-
-/// What came of one program.
-#[derive(Serialize)]
-pub struct Program {
-    pub name: String,
-    pub pattern: String,
-    /// Without us, as its truth file says.
-    pub natural_failure_rate: f64,
-    /// What went wrong with the evaluation itself.
-    pub trouble: Option<String>,
-    #[serde(flatten)]
-    pub result: Option<Outcome>,
-}
-
-#[derive(Serialize)]
-pub struct Outcome {
-    pub runs: Runs,
-    pub fixed_runs: Runs,
-    pub slowdown: f64,
-    /// By technique.
-    pub scores: BTreeMap<String, Score>,
-}
-
-/// Whether a standing reaches the goal.
-fn is_good(standing: &Standing) -> bool {
-    standing.rank <= GOOD_RANK && standing.tied <= GOOD_TIE
-}
+/// From this confidence on a finding is confident: it is more likely right than wrong.
+pub const CONFIDENT: f64 = 0.5;
 
 pub fn markdown(evaluation: &Evaluation) -> String {
-    let mut text = format!("Evaluated on {} by `{}`.\n\n", evaluation.date, evaluation.command);
+    let Evaluation { recorded: (from, to), command, .. } = evaluation;
+    let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
+    let days = if day(from) == day(to) { day(from) } else { format!("{} to {}", day(from), day(to)) };
+    let mut text = format!("Recorded on {days}, evaluated by `{command}`.\n");
+    for noise_size in noise_sizes(evaluation) {
+        text += &format!("\n### In short, noise size {noise_size}\n\n");
+        text += &summary(evaluation, noise_size);
+    }
+    text += &comparison_of_techniques(evaluation);
+    text += &obstacles(evaluation);
+    text += &nothing_to_find(evaluation);
+    text += &explanations(evaluation);
+    text += &clusters(evaluation);
+    text += "\n### The programs\n\n";
     text += &programs(evaluation);
     for technique in &evaluation.techniques {
         text += &format!("\n### {technique}\n\n");
         text += &standings(evaluation, technique);
     }
-    text.push('\n');
-    for line in summary(evaluation) {
-        text += &format!("- {line}\n");
-    }
     text
+}
+
+fn noise_sizes(evaluation: &Evaluation) -> Vec<u8> {
+    let mut sizes: Vec<u8> = evaluation.programs.iter().map(|program| program.noise_size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// Programs with something to be found.
+fn buggy(evaluation: &Evaluation) -> impl Iterator<Item = &Program> {
+    evaluation.programs.iter().filter(|program| program.has_bug())
+}
+
+fn label(size: Size) -> String {
+    format!("{}/{}", size.failing, size.passing)
+}
+
+/// The name of a program, with its size of noise if that is not the usual one.
+fn name_of(program: &Program) -> String {
+    match program.noise_size {
+        super::USUAL_NOISE => program.name.clone(),
+        size => format!("{} (noise size {size})", program.name),
+    }
+}
+
+/// A line for each technique: on how many programs the truth is first and alone, and found at all.
+fn summary(evaluation: &Evaluation, noise_size: u8) -> String {
+    let sizes: Vec<Size> = GRID.iter().map(|(size, _)| *size).collect();
+    let titles: Vec<String> = std::iter::once("technique".to_owned())
+        .chain(sizes.iter().map(|&size| format!("{} first and alone", label(size))))
+        .chain(["found at all".to_owned(), "median of irrelevant places".to_owned()])
+        .collect();
+    let mut table = head(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+    for technique in &evaluation.techniques {
+        let analyses = || {
+            let programs = buggy(evaluation).filter(|program| program.noise_size == noise_size);
+            programs.map(|program| program.analysis())
+        };
+        // A program that could not be evaluated counts as not found.
+        let share = |size: Size, is_good: fn(&Score) -> bool| {
+            let goodness = analyses().map(|analysis| {
+                let draws = analysis.and_then(|analysis| analysis.at(technique, size))?;
+                Some(draws.iter().filter(|score| is_good(score)).count() as f64 / draws.len() as f64)
+            });
+            let goodness: Vec<Option<f64>> = goodness.collect();
+            let is_known = goodness.iter().any(Option::is_some);
+            is_known.then(|| goodness.iter().flatten().sum::<f64>() / goodness.len() as f64)
+        };
+        let mut irrelevant: Vec<usize> = analyses()
+            .filter_map(|analysis| Some(analysis?.at(technique, FULL)?.first()?.truth.as_ref()?.irrelevant))
+            .collect();
+        irrelevant.sort_unstable();
+        let mut cells = vec![technique.clone()];
+        cells.extend(sizes.iter().map(|&size| percent(share(size, Score::is_first_and_alone))));
+        cells.push(percent(share(FULL, |score| score.truth.is_some())));
+        cells.push(or_dash(irrelevant.get(irrelevant.len() / 2)));
+        table += &row(&cells);
+    }
+    table
+}
+
+/// Where the default list is behind the best single technique.
+fn comparison_of_techniques(evaluation: &Evaluation) -> String {
+    if !evaluation.techniques.iter().any(|technique| technique == DEFAULT) {
+        return String::new();
+    }
+    let mut lines = Vec::new();
+    for (program, analysis) in buggy(evaluation).filter_map(|program| Some((program, program.analysis()?))) {
+        let effort = |technique: &str| {
+            let truth = analysis.at(technique, FULL)?.first()?.truth.as_ref()?;
+            Some(truth.effort())
+        };
+        let others = evaluation.techniques.iter().filter(|technique| *technique != DEFAULT);
+        let best = others.filter_map(|other| Some((effort(other)?, other))).min();
+        match (effort(DEFAULT), best) {
+            (Some(ours), Some((best, other))) if best < ours => lines.push(format!(
+                "- {}: {ours} findings to look at until the truth, {best} with {other}\n",
+                name_of(program)
+            )),
+            (None, Some((best, other))) => lines
+                .push(format!("- {}: not found, but among the first {best} of {other}\n", name_of(program))),
+            _ => {}
+        }
+    }
+    let text = if lines.is_empty() { "Nowhere.\n".to_owned() } else { lines.concat() };
+    format!("\n### Where the default list is behind a single technique ({})\n\n{text}", label(FULL))
+}
+
+/// For the technique that users see first, why the truth is not first and alone where it is not.
+fn obstacles(evaluation: &Evaluation) -> String {
+    let Some(technique) = headline(evaluation) else { return String::new() };
+    let lines: String = buggy(evaluation)
+        .filter_map(|program| {
+            let obstacle = program.analysis()?.obstacles.get(technique)?;
+            Some(format!("- {}: {obstacle}\n", name_of(program)))
+        })
+        .collect();
+    let text = if lines.is_empty() { "Nowhere.\n".to_owned() } else { lines };
+    format!(
+        "\n### Where the truth is not first and alone with {technique} ({}), and why\n\n{text}",
+        label(FULL)
+    )
+}
+
+fn headline(evaluation: &Evaluation) -> Option<&String> {
+    let default = evaluation.techniques.iter().find(|technique| *technique == DEFAULT);
+    default.or(evaluation.techniques.first())
+}
+
+/// What is said about runs that failed by chance.
+fn nothing_to_find(evaluation: &Evaluation) -> String {
+    let mut table = head(&["technique", "sessions", "with findings", "with a confident finding"]);
+    for technique in &evaluation.techniques {
+        let scores: Vec<&Score> = evaluation
+            .programs
+            .iter()
+            .filter_map(|program| program.analysis()?.blind.get(technique))
+            .flatten()
+            .flat_map(|scores| &scores.draws)
+            .collect();
+        let says = scores.iter().any(|score| score.confidence.is_some());
+        let confident = scores.iter().filter(|score| score.confidence.is_some_and(|sure| sure >= CONFIDENT));
+        table += &row(&[
+            technique.clone(),
+            scores.len().to_string(),
+            scores.iter().filter(|score| score.candidates > 0).count().to_string(),
+            or_dash(says.then(|| confident.count())),
+        ]);
+    }
+    format!("\n### Where there is nothing to be found\n\n{table}")
+}
+
+/// Whether what is said about the truth is right.
+fn explanations(evaluation: &Evaluation) -> String {
+    let Some(technique) = headline(evaluation) else { return String::new() };
+    let mark = |right: bool| if right { "right" } else { "wrong" }.to_owned();
+    let mut table = head(&["program", "variable", "kind", "functions", "advice"]);
+    let (mut counts, mut all) = ([0; 4], 0);
+    let usual = buggy(evaluation).filter(|program| program.noise_size == super::USUAL_NOISE);
+    for (program, analysis) in usual.filter_map(|program| Some((program, program.analysis()?))) {
+        all += 1;
+        let Some(explained) = analysis.explained.get(technique) else {
+            table += &row(&[program.name.clone(), dash(), dash(), dash(), dash()]);
+            continue;
+        };
+        let right =
+            [explained.variable, explained.kind, explained.functions, explained.advice == Advice::Right];
+        for (count, right) in counts.iter_mut().zip(right) {
+            *count += usize::from(right);
+        }
+        let advice = match explained.advice {
+            Advice::None => "none",
+            Advice::Elsewhere => "elsewhere",
+            Advice::Right => "right",
+        };
+        let [variable, kind, functions, _] = right.map(mark);
+        table += &row(&[program.name.clone(), variable, kind, functions, advice.to_owned()]);
+    }
+    let total = counts.map(|count| format!("{count} of {all}"));
+    let mut cells = vec!["**right**".to_owned()];
+    cells.extend(total);
+    table += &row(&cells);
+    format!("\n### What is said about the truth by {technique} ({})\n\n{table}", label(FULL))
+}
+
+/// How well failing runs are told apart by bug.
+fn clusters(evaluation: &Evaluation) -> String {
+    let rows: String = buggy(evaluation)
+        .filter_map(|program| Some((program, program.analysis()?)))
+        .flat_map(|(program, analysis)| {
+            analysis.clusters.iter().map(|(technique, clusters)| {
+                row(&[
+                    name_of(program),
+                    technique.clone(),
+                    clusters.bugs.to_string(),
+                    clusters.clusters.to_string(),
+                    format!("{:.2}", clusters.f_measure),
+                ])
+            })
+        })
+        .collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = head(&["program", "technique", "bugs", "clusters", "F-measure"]);
+    format!("\n### Failing runs told apart by bug ({})\n\n{head}{rows}", label(FULL))
 }
 
 /// What does not depend on the technique.
 fn programs(evaluation: &Evaluation) -> String {
     let mut table = head(&[
         "program",
+        "kind",
         "pattern",
         "natural failure rate",
         "runs",
         "failed",
         "failure rate",
-        "slowdown",
+        "noise",
         "fixed twin: failed of runs",
     ]);
     for program in &evaluation.programs {
-        let mut cells =
-            vec![program.name.clone(), program.pattern.clone(), percent(Some(program.natural_failure_rate))];
+        let mut cells = vec![
+            name_of(program),
+            program.kind.clone(),
+            if program.has_bug() { program.pattern.clone() } else { dash() },
+            percent(Some(program.natural_failure_rate)),
+        ];
         match &program.result {
-            Some(Outcome { runs, fixed_runs, slowdown, .. }) => cells.extend([
-                (runs.passed + runs.failed).to_string(),
+            Some(Outcome { runs, fixed_runs, noise, .. }) => cells.extend([
+                runs.judged().to_string(),
                 runs.failed.to_string(),
                 percent(runs.failure_rate()),
-                format!("{slowdown:.2}×"),
-                format!("{} of {}", fixed_runs.failed, fixed_runs.passed + fixed_runs.failed),
+                noise.clone(),
+                or_dash(fixed_runs.map(|fixed| format!("{} of {}", fixed.failed, fixed.judged()))),
             ]),
-            None => cells.extend(std::array::from_fn::<_, 5, _>(|_| "–".to_owned())),
+            None => cells.extend(std::array::from_fn::<_, 5, _>(|_| dash())),
         }
         table += &row(&cells);
     }
     table
 }
 
+/// How a technique does on each program.
 fn standings(evaluation: &Evaluation, technique: &str) -> String {
-    let mut table = head(&["program", "patterns", "rank of the truth", "tied", "found as", "nearest"]);
-    for program in &evaluation.programs {
-        let score = program.result.as_ref().and_then(|result| result.scores.get(technique));
-        let truth = score.and_then(|score| score.truth.as_ref());
-        let nearest = score.and_then(|score| score.nearest.as_ref());
+    let titles: Vec<String> = std::iter::once("program".to_owned())
+        .chain(GRID.iter().map(|(size, _)| label(*size)))
+        .chain(["found as", "candidates", "irrelevant places"].map(str::to_owned))
+        .collect();
+    let mut table = head(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+    for program in buggy(evaluation) {
+        let analysis = program.analysis();
+        let scores = |size| analysis.and_then(|analysis| analysis.at(technique, size));
+        let full = scores(FULL).and_then(|draws| draws.first());
+        let truth = full.and_then(|score| score.truth.as_ref());
+        let mut cells = vec![name_of(program)];
+        cells.extend(GRID.iter().map(|(size, _)| scores(*size).map_or_else(dash, standing)));
+        cells.push(or_dash(truth.map(|truth| &truth.pattern)));
+        cells.push(or_dash(full.map(|score| score.candidates)));
+        cells.push(or_dash(truth.map(|truth| truth.irrelevant)));
+        table += &row(&cells);
+    }
+    table
+}
+
+/// A rank, with the size of the tie if it is not alone; for several draws, how many have the truth first and alone.
+fn standing(draws: &[Score]) -> String {
+    match draws {
+        [score] => match &score.truth {
+            None => "not found".to_owned(),
+            Some(truth) if truth.tied == 1 => truth.rank.to_string(),
+            Some(truth) => format!("{} tied {}", truth.rank, truth.tied),
+        },
+        _ => {
+            format!("{} of {}", draws.iter().filter(|score| score.is_first_and_alone()).count(), draws.len())
+        }
+    }
+}
+
+/// How long the reports took.
+pub fn times(times: &[(String, Times)], techniques: &[String]) -> String {
+    let mut table = head(&["technique", "median seconds", "most seconds", "on"]);
+    for technique in techniques {
+        let mut seconds: Vec<(f64, &str)> = times
+            .iter()
+            .filter_map(|(program, times)| Some((*times.seconds.get(technique)?, program.as_str())))
+            .collect();
+        seconds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let median = seconds.get(seconds.len() / 2);
         table += &row(&[
-            program.name.clone(),
-            or_dash(score.map(|score| score.patterns)),
-            or_dash(truth.map(|truth| truth.rank)),
-            or_dash(truth.map(|truth| truth.tied)),
-            or_dash(truth.map(|truth| &truth.pattern)),
-            or_dash(nearest.map(|nearest| nearest.rank)),
+            technique.clone(),
+            or_dash(median.map(|(seconds, _)| format!("{seconds:.2}"))),
+            or_dash(seconds.last().map(|(seconds, _)| format!("{seconds:.2}"))),
+            or_dash(seconds.last().map(|(_, program)| program)),
         ]);
     }
     table
 }
 
-/// One line for each technique and one for the fixed twins.
-pub fn summary(evaluation: &Evaluation) -> Vec<String> {
-    let all = evaluation.programs.len();
-    let results = || evaluation.programs.iter().filter_map(|program| program.result.as_ref());
-    let mut lines: Vec<String> = evaluation
-        .techniques
-        .iter()
-        .map(|technique| {
-            let truths: Vec<&Standing> =
-                results().filter_map(|result| result.scores.get(technique)?.truth.as_ref()).collect();
-            let good = truths.iter().filter(|truth| is_good(truth)).count();
-            format!(
-                "{technique}: the truth has a rank of at most {GOOD_RANK} with a tie of at most {GOOD_TIE} on \
-                 {good} of {all} programs, and is found at all on {}",
-                truths.len()
-            )
-        })
-        .collect();
-    let (failed, runs) = results().fold((0, 0), |(failed, runs), result| {
-        let fixed = result.fixed_runs;
-        (failed + fixed.failed, runs + fixed.failed + fixed.passed)
-    });
-    lines.push(format!("fixed twins: {failed} of {runs} runs failed"));
-    lines
+fn dash() -> String {
+    "–".to_owned()
 }
 
 fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
+    value.map_or_else(dash, |value| value.to_string())
 }
 
 fn percent(rate: Option<f64>) -> String {
-    rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", rate * 100.0))
+    rate.map_or_else(dash, |rate| format!("{:.1} %", rate * 100.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn program(name: &str, truth: Option<(u64, u64)>) -> Program {
-        let truth = truth.map(|(rank, tied)| Standing { rank, tied, pattern: "RWR".to_owned() });
-        let score = Score { patterns: 40, truth: truth.clone(), nearest: truth };
-        let runs = Runs { passed: 75, failed: 25, hung: 0, damaged: 0 };
-        Program {
-            name: name.to_owned(),
-            pattern: "RWR".to_owned(),
-            natural_failure_rate: 0.012,
-            trouble: None,
-            result: Some(Outcome {
-                runs,
-                fixed_runs: Runs { passed: 100, failed: 0, ..runs },
-                slowdown: 1.5,
-                scores: BTreeMap::from([("unicorn".to_owned(), score)]),
-            }),
-        }
-    }
-
-    fn evaluation(programs: Vec<Program>) -> Evaluation {
-        Evaluation {
-            date: "2001-12-31".to_owned(),
-            command: "cargo xtask evaluate".to_owned(),
-            techniques: vec!["unicorn".to_owned()],
-            programs,
-        }
-    }
+    use crate::evaluate::sample::{evaluation, program};
 
     #[test]
-    fn both_rank_and_tie_decide() {
+    fn the_summary_counts_programs_and_draws() {
         let evaluation = evaluation(vec![
-            program("a", Some((1, 1))),
-            program("b", Some((2, 7))),
-            program("c", Some((2, 8))),
-            program("d", Some((3, 1))),
-            program("e", None),
-            Program { result: None, trouble: Some("no".to_owned()), ..program("f", None) },
+            program("a", &[Some((1, 1))], &[Some((1, 1)), Some((1, 2)), None, Some((2, 1))]),
+            program("b", &[Some((3, 7))], &[None]),
         ]);
-        assert_eq!(
-            summary(&evaluation),
-            [
-                "unicorn: the truth has a rank of at most 2 with a tie of at most 7 on 2 of 6 programs, and is \
-                 found at all on 4",
-                "fixed twins: 0 of 500 runs failed",
-            ]
-        );
+        let text = summary(&evaluation, 1);
+        assert!(text.contains("| falcon | – | 12.5 % | – | – | – | 50.0 % | 100.0 % |"), "{text}");
     }
 
     #[test]
-    fn tables_have_a_row_per_program() {
-        let text = markdown(&evaluation(vec![program("claim", Some((1, 3))), program("other", None)]));
-        assert!(text.contains("| claim | RWR | 1.2 % | 100 | 25 | 25.0 % | 1.50× | 0 of 100 |\n"), "{text}");
-        assert!(text.contains("| claim | 40 | 1 | 3 | RWR | 1 |\n"), "{text}");
-        assert!(text.contains("| other | 40 | – | – | – | – |\n"), "{text}");
+    fn a_program_in_trouble_counts_as_not_found() {
+        let mut troubled = program("b", &[], &[]);
+        troubled.result = None;
+        let evaluation = evaluation(vec![program("a", &[Some((1, 1))], &[]), troubled]);
+        let text = markdown(&evaluation);
+        assert!(text.contains("| falcon | – | – | – | – | – | 50.0 % | 50.0 % |"), "{text}");
+        assert!(text.contains("| b | order-violation | RW | 2.0 % | – | – | – | – | – |"), "{text}");
+    }
+
+    #[test]
+    fn a_standing_says_how_alone_it_is() {
+        let draws = |ranks: &[Option<(u64, u64)>]| standing(&crate::evaluate::sample::scores(ranks));
+        assert_eq!(draws(&[Some((2, 1))]), "2");
+        assert_eq!(draws(&[Some((1, 4))]), "1 tied 4");
+        assert_eq!(draws(&[None]), "not found");
+        assert_eq!(draws(&[Some((1, 1)), Some((1, 2)), None]), "1 of 3");
+    }
+
+    #[test]
+    fn being_behind_a_single_technique_is_told() {
+        let mut both = program("a", &[Some((3, 1))], &[]);
+        let analysis = &mut both.result.as_mut().unwrap().analysis;
+        let best = program("a", &[Some((1, 1))], &[]).result.unwrap().analysis.scores["falcon"].clone();
+        let ours = analysis.scores["falcon"].clone();
+        analysis.scores.insert(DEFAULT.to_owned(), ours);
+        analysis.scores.insert("falcon".to_owned(), best);
+        let mut evaluation = evaluation(vec![both]);
+        assert_eq!(comparison_of_techniques(&evaluation), "");
+        evaluation.techniques.push(DEFAULT.to_owned());
+        let text = comparison_of_techniques(&evaluation);
+        assert!(text.contains("- a: 3 findings to look at until the truth, 1 with falcon"), "{text}");
     }
 }

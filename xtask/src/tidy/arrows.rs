@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("unsnarl-runner", &["unsnarl-recording"]),
     ("unsnarl-report", &["unsnarl-localize"]),
     ("unsnarl", &["unsnarl-recording", "unsnarl-localize", "unsnarl-runner", "unsnarl-report"]),
-    ("xtask", &[]),
+    ("xtask", &["unsnarl-recording", "unsnarl-localize", "unsnarl-runner"]),
 ];
 
 /// The crates that live inside other people's programs, with all they may take from outside.

@@ -1,0 +1,214 @@
+//! Lets every technique judge draws of a program's runs, and compares what it says with the truth.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use super::clusters;
+use super::data::{Analysis, Scores, Times};
+use super::explanation::explained;
+use super::obstacle::obstacle;
+use super::pool::{Pool, Run, Size};
+use super::record::{self, Recording};
+use super::report::Report;
+use super::score::Key;
+use crate::tool::Tool;
+use crate::truth::Subject;
+
+/// The most runs of both kinds: what a user with some patience has.
+pub const FULL: Size = Size { failing: 25, passing: 100 };
+
+/// A single failing run.
+pub const SINGLE: Size = Size { failing: 1, passing: 100 };
+
+/// The numbers of runs of the tables: how many draws for each. Which single run failed matters most.
+pub const GRID: [(Size, u64); 6] = [
+    (Size { failing: 1, passing: 25 }, 5),
+    (SINGLE, 5),
+    (Size { failing: 5, passing: 25 }, 1),
+    (Size { failing: 5, passing: 100 }, 1),
+    (Size { failing: 25, passing: 25 }, 1),
+    (FULL, 1),
+];
+
+/// Further numbers for the plots.
+pub const BETWEEN: [Size; 6] = [
+    Size { failing: 25, passing: 1 },
+    Size { failing: 25, passing: 5 },
+    Size { failing: 25, passing: 10 },
+    Size { failing: 25, passing: 50 },
+    Size { failing: 2, passing: 100 },
+    Size { failing: 10, passing: 100 },
+];
+
+/// Where there is nothing to be found.
+pub const BLIND: [(Size, u64); 3] = [(SINGLE, 2), (Size { failing: 5, passing: 100 }, 2), (FULL, 2)];
+
+/// The text of all that has a say in the answers: when it changes, the techniques are asked again.
+const JUDGES: [&str; 7] = [
+    include_str!("analyse.rs"),
+    include_str!("clusters.rs"),
+    include_str!("explanation.rs"),
+    include_str!("obstacle.rs"),
+    include_str!("pool.rs"),
+    include_str!("report.rs"),
+    include_str!("score.rs"),
+];
+
+/// How much to ask of the techniques.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Extent {
+    /// All numbers of runs.
+    Whole,
+    /// A single failing run and all of them.
+    Ends,
+}
+
+/// What the techniques are asked about.
+pub struct Question<'a> {
+    pub subject: &'a Subject,
+    pub techniques: &'a [String],
+    pub extent: Extent,
+    pub seed: u64,
+    /// Runs of the program itself.
+    pub runs: &'a Recording,
+    /// Runs of its fixed twin, if it has one.
+    pub fixed: Option<&'a Recording>,
+    /// For sessions and for what is known from last time.
+    pub folder: &'a Path,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Known {
+    fingerprint: u64,
+    analysis: Analysis,
+    times: Times,
+}
+
+impl Question<'_> {
+    /// The answers, from last time if nothing has changed since.
+    pub fn answer(&self, tool: &Tool) -> anyhow::Result<(Analysis, Times)> {
+        let path = self.folder.join("analysis.json");
+        let fingerprint = self.fingerprint(tool)?;
+        let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
+        if let Some(known) = known.filter(|known| known.fingerprint == fingerprint) {
+            return Ok((known.analysis, known.times));
+        }
+        let (analysis, times) = self.ask(tool)?;
+        let known = Known { fingerprint, analysis, times };
+        fs::write(&path, serde_json::to_string(&known)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        Ok((known.analysis, known.times))
+    }
+
+    fn fingerprint(&self, tool: &Tool) -> anyhow::Result<u64> {
+        let mut hasher = DefaultHasher::new();
+        record::hash_of_file(Path::new(tool.command().get_program()))?.hash(&mut hasher);
+        record::hash_of_file(&self.subject.folder.join("truth.toml"))?.hash(&mut hasher);
+        (JUDGES, self.techniques, self.extent, self.seed, self.runs.fingerprint).hash(&mut hasher);
+        self.fixed.map(|fixed| fixed.fingerprint).hash(&mut hasher);
+        Ok(hasher.finish())
+    }
+
+    fn ask(&self, tool: &Tool) -> anyhow::Result<(Analysis, Times)> {
+        let (mut analysis, mut times) = (Analysis::default(), Times::default());
+        if self.subject.truth.has_bug() {
+            let between = BETWEEN.iter().map(|&size| (size, 1)).filter(|_| self.extent == Extent::Whole);
+            let ends = |size: Size| size == FULL || size == SINGLE;
+            let grid = GRID.into_iter().filter(|(size, _)| self.extent == Extent::Whole || ends(*size));
+            for (size, draws) in grid.chain(between) {
+                for draw in 0..draws {
+                    let runs = self.runs.pool.draw(size, self.seed + draw);
+                    let reports = self.reports(tool, &self.runs.pool, runs)?;
+                    self.judge(size, &reports, &mut analysis, &mut times)?;
+                }
+            }
+        } else {
+            self.ask_blind(tool, &self.runs.pool, Pool::draw, &mut analysis)?;
+        }
+        if let Some(fixed) = self.fixed {
+            self.ask_blind(tool, &fixed.pool, Pool::draw_blind, &mut analysis)?;
+        }
+        Ok((analysis, times))
+    }
+
+    /// Asks about runs that failed by chance.
+    fn ask_blind(
+        &self,
+        tool: &Tool,
+        pool: &Pool,
+        draw_runs: fn(&Pool, Size, u64) -> Vec<Run>,
+        analysis: &mut Analysis,
+    ) -> anyhow::Result<()> {
+        let key = Key { answers: &[], own_files: &[] };
+        for (size, draws) in BLIND {
+            for draw in 0..draws {
+                for (technique, report, _) in
+                    self.reports(tool, pool, draw_runs(pool, size, self.seed + draw))?
+                {
+                    let scores = analysis.blind.entry(technique.to_owned()).or_default();
+                    add(scores, size, key.score(&report));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What each technique says about some runs, and after how many seconds.
+    fn reports(&self, tool: &Tool, pool: &Pool, runs: Vec<Run>) -> anyhow::Result<Vec<(&str, Report, f64)>> {
+        let folder = self.folder.join("draw");
+        pool.session(&folder, runs)?;
+        let reports = self.techniques.iter().map(|technique| {
+            let begun = Instant::now();
+            let report = record::report(tool, &folder, technique)?;
+            Ok((technique.as_str(), report, begun.elapsed().as_secs_f64()))
+        });
+        let reports = reports.collect();
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot delete {}", folder.display()))?;
+        reports
+    }
+
+    fn judge(
+        &self,
+        size: Size,
+        reports: &[(&str, Report, f64)],
+        analysis: &mut Analysis,
+        times: &mut Times,
+    ) -> anyhow::Result<()> {
+        let truth = &self.subject.truth;
+        let (answers, own_files) = (truth.answers()?, truth.own_files());
+        let key = Key { answers: &answers, own_files: &own_files };
+        for (technique, report, seconds) in reports {
+            let technique = (*technique).to_owned();
+            add(analysis.scores.entry(technique.clone()).or_default(), size, key.score(report));
+            if size != FULL {
+                continue;
+            }
+            times.seconds.insert(technique.clone(), *seconds);
+            if let Some(best) = key.best(report) {
+                analysis.explained.insert(technique.clone(), explained(best, truth));
+            }
+            if let Some(obstacle) = obstacle(report, &key) {
+                analysis.obstacles.insert(technique.clone(), obstacle);
+            }
+            // Whoever finds most of a bug's patterns knows best which runs failed by it.
+            let reference = reports.iter().max_by_key(|(_, report, _)| report.findings.len());
+            let reference = reference.map_or(report, |(_, reference, _)| reference);
+            if let Some(clusters) = clusters::clusters(report, reference, &key) {
+                analysis.clusters.insert(technique, clusters);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add(all: &mut Vec<Scores>, size: Size, score: super::score::Score) {
+    match all.iter_mut().find(|scores| scores.size == size) {
+        Some(scores) => scores.draws.push(score),
+        None => all.push(Scores { size, draws: vec![score] }),
+    }
+}

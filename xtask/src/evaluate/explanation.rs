@@ -1,0 +1,124 @@
+//! Whether what is said about a bug is right: the variable, the kind, the functions and the advice. Names are compared
+//! as a person would: `Queue::size_` is `size_` of any queue.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::report::Finding;
+use crate::truth::Truth;
+
+/// What of an explanation is right. Nothing is said where the truth has nothing to compare with.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Explained {
+    pub variable: bool,
+    pub kind: bool,
+    pub functions: bool,
+    pub advice: Advice,
+}
+
+/// How advice compares with what a good fix does.
+#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advice {
+    /// None was given.
+    None,
+    /// It speaks of other code than a good fix changes.
+    Elsewhere,
+    /// It speaks of the code that a good fix changes.
+    Right,
+}
+
+/// Compares what is said about a right finding with the truth. A program with several bugs has the explanation of all.
+pub fn explained(finding: &Finding, truth: &Truth) -> Explained {
+    let true_variables: BTreeSet<&str> = truth.places().map(|site| member(&site.variable)).collect();
+    let named = |variable: &str| true_variables.contains(member(variable));
+    Explained {
+        variable: finding.accesses.iter().all(|access| named(&access.variable)),
+        kind: finding.kind == truth.kind,
+        functions: same_functions(&finding.suspicious_functions, &truth.explanation.suspicious_functions),
+        advice: compare_advice(&finding.advice, truth),
+    }
+}
+
+/// The part of a variable's name that its declaration has: `size` of `frontier->items[3].size`.
+fn member(variable: &str) -> &str {
+    let name = match variable.rsplit_once('[') {
+        Some((array, index)) if index.ends_with(']') => array,
+        _ => variable,
+    };
+    name.rsplit(['.', '>', ':', ' ', '&', '*']).next().unwrap_or(name)
+}
+
+/// Each function that is said is a true one, and one of the true ones is said: with less one cannot do, and roles that
+/// are at the same place have one function together.
+fn same_functions(said: &[String], truth: &[String]) -> bool {
+    let same = |said: &str, truth: &str| {
+        let (said, truth) = (plain(said), plain(truth));
+        said == truth || said.ends_with(&format!("::{truth}")) || truth.ends_with(&format!("::{said}"))
+    };
+    !said.is_empty() && said.iter().all(|said| truth.iter().any(|truth| same(said, truth)))
+}
+
+/// A function's name without its parameters.
+fn plain(function: &str) -> &str {
+    function.split(['(', '<']).next().unwrap_or(function)
+}
+
+/// Advice is compared by the code it speaks of: at least one function or variable of the good fix must be named.
+fn compare_advice(advice: &str, truth: &Truth) -> Advice {
+    if advice.is_empty() {
+        return Advice::None;
+    }
+    let said = names(advice);
+    let mut wanted = names(&truth.explanation.advice);
+    wanted.extend(truth.explanation.suspicious_functions.iter().map(|function| last_part(function)));
+    if wanted.iter().any(|name| said.contains(name)) { Advice::Right } else { Advice::Elsewhere }
+}
+
+/// What in a sentence is code: words with an underscore, a dot, a colon or parentheses within.
+fn names(sentence: &str) -> BTreeSet<String> {
+    let words = sentence.split(|c: char| !(c.is_alphanumeric() || "_.:()".contains(c)));
+    let code = words.filter(|word| {
+        let word = word.trim_end_matches(['.', ':']);
+        word.contains('_') || word.contains("()") || word.trim_matches('.').contains(['.', ':'])
+    });
+    code.map(last_part).filter(|name| !name.is_empty()).collect()
+}
+
+fn last_part(name: &str) -> String {
+    let name = plain(name).trim_end_matches(['.', ':', ')']);
+    name.rsplit(['.', ':']).next().unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_its_member_of_any_object() {
+        for variable in
+            ["queue.size", "frontier->size", "Queue::size", "size", "queues[3].size", "size[7]", "&q.size"]
+        {
+            assert_eq!(member(variable), "size", "{variable}");
+        }
+    }
+
+    #[test]
+    fn functions_are_compared_without_parameters_and_namespaces() {
+        let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let truth = list(&["Budget::take", "Budget::use_one"]);
+        assert!(same_functions(&list(&["sort::Budget::take(int)", "Budget::use_one"]), &truth));
+        assert!(same_functions(&list(&["Budget::take"]), &truth));
+        assert!(!same_functions(&list(&["Budget::retake"]), &truth));
+        assert!(!same_functions(&list(&["Budget::take", "main"]), &truth));
+        assert!(!same_functions(&[], &truth));
+    }
+
+    #[test]
+    fn advice_is_about_code() {
+        let code: Vec<String> =
+            names("Hold meter.lock in meter_count(); see the settings.").into_iter().collect();
+        assert_eq!(code, ["lock", "meter_count"]);
+    }
+}
