@@ -1,6 +1,6 @@
-/* A database shuts down while a client still makes changes. A change that comes when the journal is being closed is
- * refused, and the refusal forgets to unlock the journal. The client's thread ends with the lock, and the thread that
- * closes the journal waits for it for ever. Usually the client has made its changes before. */
+/* A database saves the journals of its tables, from the last to the first, while a client changes the tables from the
+ * first to the last. A change that comes while its journal is being saved is refused, and the refusal forgets to unlock
+ * the journal. The client's thread ends with the lock, and the thread that saves the journal waits for it for ever. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,21 +12,27 @@
 #include "journal.h"
 
 enum {
-    CHANGES = 4,
-    CHANGE_ROUNDS = 30000,
+    TABLES = 64,
+    CHANGE_ROUNDS = 2500,
+    SAVE_ROUNDS = 2200,
+    TABLES_PER_PACKET = 8,
     NETWORK_MICROSECONDS = 20,
-    TABLES = 5,
-    SAVE_ROUNDS = 8000,
-    DISK_MICROSECONDS = 50,
 };
 
-static struct journal journal;
+static struct journal journals[TABLES];
+static pthread_barrier_t start;
 
-static bool make_change(unsigned number)
+static unsigned prepare(unsigned table, unsigned rounds)
 {
-    usleep(NETWORK_MICROSECONDS);
-    background_step(number);
-    return journal_append(&journal, compute(number, CHANGE_ROUNDS));
+    if (table % TABLES_PER_PACKET == 0)
+        usleep(NETWORK_MICROSECONDS);
+    background_step(table);
+    return compute(table, rounds);
+}
+
+static bool change(unsigned table)
+{
+    return journal_append(&journals[table], prepare(table, CHANGE_ROUNDS));
 }
 
 static void *client_main(void *argument)
@@ -34,31 +40,22 @@ static void *client_main(void *argument)
     unsigned *changes = argument;
     unsigned made = 0;
 
-    while (made < CHANGES && make_change(made))
+    pthread_barrier_wait(&start);
+    while (made < TABLES && change(made))
         made++;
     *changes = made;
     return NULL;
 }
 
-static unsigned save_tables(void)
+static unsigned save_all(void)
 {
-    unsigned saved = 0;
+    unsigned digest = 0;
 
-    for (unsigned table = 0; table < TABLES; table++) {
-        usleep(DISK_MICROSECONDS);
-        background_step(table);
-        saved ^= compute(table, SAVE_ROUNDS);
+    for (unsigned table = TABLES; table-- > 0;) {
+        digest ^= prepare(table, SAVE_ROUNDS);
+        digest ^= journal_save(&journals[table]);
     }
-    return saved;
-}
-
-static unsigned shut_down(pthread_t client)
-{
-    unsigned saved = save_tables();
-
-    journal_begin_close(&journal);
-    pthread_join(client, NULL);
-    return journal_end_close(&journal) ^ saved;
+    return digest;
 }
 
 int main(void)
@@ -66,9 +63,13 @@ int main(void)
     pthread_t client;
     unsigned changes;
 
-    journal_init(&journal);
+    for (unsigned table = 0; table < TABLES; table++)
+        journal_init(&journals[table]);
+    pthread_barrier_init(&start, NULL, 2);
     pthread_create(&client, NULL, client_main, &changes);
-    unsigned digest = shut_down(client);
+    pthread_barrier_wait(&start);
+    unsigned digest = save_all();
+    pthread_join(client, NULL);
     printf("%u changes, digest %08x\n", changes, digest);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The journal of a database: changes are appended until it is closed. */
+/* The journal of a table: changes are appended until it is full, which is when it is saved and begun anew. */
 #ifndef JOURNAL_H
 #define JOURNAL_H
 
@@ -15,13 +15,10 @@ struct journal {
 
 void journal_init(struct journal *journal);
 
-/* Appends a change; false if the journal is being closed. */
+/* Appends a change; false if the journal is just being saved. */
 bool journal_append(struct journal *journal, unsigned change);
 
-/* No change is accepted any more. */
-void journal_begin_close(struct journal *journal);
-
-/* Closes the journal, which nobody uses any more, and returns its checksum. */
-unsigned journal_end_close(struct journal *journal);
+/* Saves the journal, which takes no change meanwhile, and returns its checksum. */
+unsigned journal_save(struct journal *journal);
 
 #endif

@@ -1,8 +1,9 @@
-// A merge sort by threads: two sorters have a half each, and one helper thread is left for whoever comes first to the
-// point where it pays to split. A sorter asks whether there is a thread, and later takes it. When both ask before
-// either takes, there are more threads than allowed.
+// Two sorters share a batch of lists: of each list one of them sorts the lower half and the other the upper half. They
+// walk the batch in opposite directions, and each list may have one helper thread. A sorter asks whether there is one
+// left, and later takes it. When both meet at a list and ask before either takes, there are more helpers than allowed.
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <thread>
 #include <vector>
 
@@ -12,80 +13,93 @@
 
 namespace {
 
-constexpr unsigned kNumbers = 256;
+constexpr unsigned kLists = 12;
+constexpr unsigned kNumbers = 16;
 constexpr int kHelpers = 1;
-constexpr unsigned kLoadRounds = 9000;
+constexpr unsigned kLoadRounds = 3000;
+constexpr unsigned kLoads = 2;
 
-using Numbers = std::vector<unsigned>;
-using Range = Numbers::iterator;
+using Range = std::vector<unsigned>::iterator;
 
-class MergeSort {
+class List {
 public:
-    explicit MergeSort(Numbers& numbers) : numbers_(numbers) {}
+    explicit List(unsigned seed) : numbers_(kNumbers)
+    {
+        for (unsigned i = 0; i < kNumbers; i++)
+            numbers_[i] = compute(seed + i, 8);
+    }
 
-    void sort();
-    int threads_left() { return budget_.available(); }
+    void sort_lower() { sort_half(numbers_.begin(), middle()); }
+    void sort_upper() { sort_half(middle(), numbers_.end()); }
+
+    // Once both halves are sorted.
+    bool merge();
+    int helpers_left() { return helpers_.available(); }
 
 private:
+    Range middle() { return numbers_.begin() + kNumbers / 2; }
     void sort_half(Range first, Range last);
     void split(Range first, Range last);
-    void sort_alone(Range first, Range last);
 
-    Numbers& numbers_;
-    ThreadBudget budget_{kHelpers};
+    std::vector<unsigned> numbers_;
+    ThreadBudget helpers_{kHelpers};
 };
 
-void MergeSort::sort_alone(Range first, Range last)
-{
-    std::sort(first, last);
-}
-
-void MergeSort::split(Range first, Range last)
+void List::split(Range first, Range last)
 {
     Range middle = first + (last - first) / 2;
-    if (budget_.take()) {
-        std::thread helper([this, first, middle] { sort_alone(first, middle); });
-        sort_alone(middle, last);
+    if (helpers_.take()) {
+        std::thread helper([first, middle] { std::sort(first, middle); });
+        std::sort(middle, last);
         helper.join();
     } else {
-        sort_alone(first, middle);
-        sort_alone(middle, last);
+        std::sort(first, middle);
+        std::sort(middle, last);
     }
     std::inplace_merge(first, middle, last);
 }
 
 // Stands for reading the half from a file first.
-void MergeSort::sort_half(Range first, Range last)
+void List::sort_half(Range first, Range last)
 {
-    for (Range number = first; number < last; number += 16) {
-        background_step(*number);
-        *number ^= compute(*number, kLoadRounds);
+    for (unsigned load = 0; load < kLoads; load++) {
+        background_step(load);
+        first[load] ^= compute(first[load], kLoadRounds);
     }
     split(first, last);
 }
 
-void MergeSort::sort()
+bool List::merge()
 {
-    Range middle = numbers_.begin() + kNumbers / 2;
-    std::thread lower([this, middle] { sort_half(numbers_.begin(), middle); });
-    std::thread upper([this, middle] { sort_half(middle, numbers_.end()); });
-    lower.join();
-    upper.join();
-    std::inplace_merge(numbers_.begin(), middle, numbers_.end());
+    std::inplace_merge(numbers_.begin(), middle(), numbers_.end());
+    return std::is_sorted(numbers_.begin(), numbers_.end());
 }
 
 }  // namespace
 
 int main()
 {
-    Numbers numbers(kNumbers);
-    for (unsigned i = 0; i < kNumbers; i++)
-        numbers[i] = i * 2654435761u;
+    std::deque<List> lists;
+    for (unsigned i = 0; i < kLists; i++)
+        lists.emplace_back(i * kNumbers);
 
-    MergeSort merge_sort(numbers);
-    merge_sort.sort();
-    bool sorted = std::is_sorted(numbers.begin(), numbers.end());
-    int left = merge_sort.threads_left();
-    std::printf("sorted: %d, threads left: %d\n", sorted, left);
-    return sorted && left >= 0 ? 0 : 1;
+    std::thread up([&lists] {
+        for (unsigned i = 0; i < kLists; i++)
+            lists[i].sort_lower();
+    });
+    std::thread down([&lists] {
+        for (unsigned i = kLists; i-- > 0;)
+            lists[i].sort_upper();
+    });
+    up.join();
+    down.join();
+
+    bool sorted = true;
+    int overdrawn = 0;
+    for (List& list : lists) {
+        sorted &= list.merge();
+        overdrawn += list.helpers_left() < 0;
+    }
+    std::printf("sorted: %d, lists with too many helpers: %d\n", sorted, overdrawn);
+    return sorted && overdrawn == 0 ? 0 : 1;
 }

@@ -4,7 +4,7 @@
 
 namespace {
 
-constexpr unsigned kPlanRounds = 12000;
+constexpr unsigned kPlanRounds = 6000;
 
 // Stands for deciding where to split.
 bool worth_a_thread(int available)

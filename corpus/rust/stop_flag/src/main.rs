@@ -18,7 +18,7 @@ use work::compute;
 
 const STEPS: u32 = 40;
 const STEP_ROUNDS: u32 = 20000;
-const SUMMARY_ROUNDS: u32 = 250000;
+const SUMMARY_ROUNDS: u32 = 80000;
 const PROGRESS_INTERVAL: Duration = Duration::from_micros(250);
 
 struct Job {
