@@ -39,7 +39,7 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
 ) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if owner & SHARED != 0 {
-        shared::<SIZE, WRITE>(owner & !SHARED, address, leaf, pc);
+        shared::<SIZE, WRITE>(line, owner & !SHARED, address, leaf, pc);
     } else {
         unusual::<SIZE, WRITE>(line, address, leaf, pc);
     }
@@ -108,8 +108,14 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
 }
 
 /// An access to bytes that several threads use: most often one more of those that the turn has on record.
-#[inline(never)]
-unsafe fn shared<const SIZE: usize, const WRITE: bool>(index: u32, address: usize, leaf: u32, pc: usize) {
+#[inline(always)]
+unsafe fn shared<const SIZE: usize, const WRITE: bool>(
+    line: *mut Line,
+    index: u32,
+    address: usize,
+    leaf: u32,
+    pc: usize,
+) {
     if index == 0 && !WRITE {
         // Read by many: see `cell`.
         return;
@@ -122,8 +128,8 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(index: u32, address: usiz
     // handler must not do this in the midst of the recorder's own doings.
     if (*tls).busy == 0
         && !noise::is_due_at_access(thread)
-        && location::is(index, address, SIZE)
-        && location::repeats(thread, index, touch)
+        && (!WRITE && location::reads_again(thread, line, index, address, SIZE, leaf)
+            || location::is(index, address, SIZE) && location::repeats(thread, index, touch))
     {
         noise::pass_access(thread);
         return;

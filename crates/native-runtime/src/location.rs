@@ -14,7 +14,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{Event, EventKind, Location, RegionId, Slot, flag};
 
+use crate::cell::SHARED;
 use crate::cells::{Kind, Touch};
+use crate::shadow::{self, Line};
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
 use crate::{log, mapping, slots, spin};
 
@@ -204,9 +206,57 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     cache(thread, location, index, slot);
 }
 
+/// Makes the slot easy to find until the turn ends, or others' slots need the place.
 unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, slot: *mut Slot) {
     let version = (*location).version;
     thread.cache[index as usize % CACHED_SLOTS] = CachedSlot { location: index, version, slot };
+    let (address, size) = ((*location).address as usize, (*location).size as usize);
+    let line = shadow::line_if_mapped(address);
+    let number = slot.offset_from(slots::at(0)) as u32;
+    if !line.is_null() && (*line).owner[(address >> 2) & 1] == SHARED | index && number < 1 << EXTENT_AT {
+        *hint(line, address, thread.id) = extent(address, size) | number;
+    }
+}
+
+/// In a hint, above the number of a slot: where its location begins within its word, and how many bytes it has.
+const EXTENT_AT: u32 = 24;
+
+#[inline(always)]
+fn extent(address: usize, size: usize) -> u32 {
+    (((address & 7) << 4 | size) as u32) << EXTENT_AT
+}
+
+/// The fields that describe bytes of one thread are free once several threads use them: they tell where one
+/// thread's slot is, one for threads with an even id and one for the others. A slot that has become another
+/// location's, or nobody's, tells that itself.
+#[inline(always)]
+unsafe fn hint(line: *mut Line, address: usize, thread: u32) -> *mut u32 {
+    let fields = if thread & 1 == 0 { &raw mut (*line).read } else { &raw mut (*line).write };
+    fields.cast::<u32>().add((address >> 2) & 1)
+}
+
+/// A read that this thread's turn has on record, noted in its slot: without a look at the location itself.
+#[inline(always)]
+pub unsafe fn reads_again(
+    thread: &Thread,
+    line: *mut Line,
+    index: u32,
+    address: usize,
+    size: usize,
+    leaf: u32,
+) -> bool {
+    let found = *hint(line, address, thread.id) ^ extent(address, size);
+    if found >> EXTENT_AT != 0 {
+        return false;
+    }
+    let slot = slots::at(found);
+    let on_record = (*slot).thread == thread.id
+        && (*slot).location == index
+        && ((*slot).read == leaf || slots::knows_site(slot, leaf));
+    if on_record {
+        slots::note(slot, Touch { kind: Kind::Read, flags: 0, leaf }, thread.last_tick);
+    }
+    on_record
 }
 
 /// Records an access that begins a turn or has a site of its own; false if the budget does not allow it.

@@ -175,6 +175,7 @@ pub unsafe fn remember_site(
 /// Only its own thread uses a slot again, since it may be in the midst of a store to it now.
 pub unsafe fn give_back(thread: &mut Thread, number: u32) {
     let slot = at(number);
+    (*slot).location = 0;
     if (*slot).thread == thread.id {
         (*slot).next = thread.free_slots;
         thread.free_slots = number;
