@@ -21,6 +21,7 @@ mod falcon;
 mod finding;
 pub mod griffin;
 mod locon;
+mod missing;
 mod name;
 mod occurrences;
 mod options;

@@ -12,6 +12,7 @@ use recording::{EventKind, Recording, ThreadEvent, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Code, Module, ModuleId, Site};
+use crate::missing;
 use crate::run::{
     Access, AccessKind, Gap, LocationId, LocksetId, Outcome, Run, RunId, SiteId, StackId, ThreadId,
 };
@@ -161,7 +162,7 @@ impl<'a> ProcessReader<'a> {
 
     /// Returns the accesses that free their memory.
     fn read(mut self) -> Vec<usize> {
-        self.warn();
+        self.profile.warnings.extend(missing::from(self.recording));
         for thread in &self.recording.threads {
             let entry = (thread.entry != 0).then(|| self.site_of(thread.entry));
             let created_at = (thread.created_at != 0).then(|| self.leaf(thread.created_at).1);
@@ -191,32 +192,6 @@ impl<'a> ProcessReader<'a> {
         }
         self.waits();
         self.frees
-    }
-
-    fn warn(&mut self) {
-        let header = &self.recording.header;
-        let mut warn = |text: String| self.profile.warnings.push(text);
-        for damage in &self.recording.damage {
-            warn(format!("the recording is damaged: {damage}"));
-        }
-        if header.fault != 0 {
-            let why = match header.fault {
-                recording::fault::STORAGE => "there was no more room on the disk",
-                recording::fault::REGION_FULL => "the recording was full",
-                recording::fault::MEMORY => "there was no more memory",
-                _ => "the recorder's state was inconsistent",
-            };
-            warn(format!("recording stopped early: {why} (detail {})", header.fault_detail));
-        }
-        if header.thinned > 0 {
-            warn(format!("{} handovers beyond the recording budget were left out", header.thinned));
-        }
-        if header.forgotten > 0 {
-            warn(format!(
-                "older accesses to {} groups of bytes were forgotten for lack of room",
-                header.forgotten
-            ));
-        }
     }
 
     /// The locations an event is about, by their index in the recording.

@@ -35,7 +35,7 @@ pub unsafe fn jump(buffer: usize) {
     let Some(thread) = (*tls).thread.as_mut() else { return };
     if thread::is_inside() {
         // Out of a signal handler that interrupted the recorder: its locks may stay held for ever.
-        log::fault(recording::fault::INTERNAL, JUMPED_OUT);
+        log::fault(recording::fault::INTERNAL, recording::fault::JUMPED_OUT);
     }
     let mark = thread.jumps.marks.iter().find(|mark| mark.buffer == buffer);
     if let Some(mark) = mark.filter(|mark| mark.top <= (*tls).top) {
@@ -44,6 +44,3 @@ pub unsafe fn jump(buffer: usize) {
         thread.too_deep = 0;
     }
 }
-
-/// Detail of the fault.
-const JUMPED_OUT: u32 = 2;

@@ -32,6 +32,7 @@ mod noise;
 mod own;
 mod real;
 mod rebirth;
+mod sandbox;
 mod shadow;
 mod slots;
 mod spin;

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use recording::{HEADER_BYTES, Header, MAGIC, Pod, REGION_COUNT, Region, RegionId, RunPlan, VERSION};
 
-use crate::errno;
+use crate::{errno, sandbox};
 
 /// Room per region at full scale, in the order of [`RegionId`].
 const CAPACITIES: [u64; 6] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30];
@@ -16,6 +16,8 @@ const CAPACITIES: [u64; 6] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30,
 const LARGEST_STEP: u64 = 1 << 20;
 const SMALLEST_STEP: u64 = 16 << 10;
 const PAGE: u64 = 4096;
+/// What is backed for a target that forbids to ask for more later, in the order of [`RegionId`].
+const BACKED_AHEAD: [u64; 6] = [1 << 20, 64 << 10, 4 << 20, 8 << 20, 8 << 20, 16 << 20];
 
 static BASE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// Where each region begins. It stays there, also in a forked child.
@@ -254,6 +256,30 @@ pub unsafe fn allocate(id: RegionId, bytes: u64) -> Option<u64> {
     }
 }
 
+/// Asks for storage now, as far as there is any. Nobody can ask for more afterwards.
+pub unsafe fn back_ahead() {
+    for (id, bytes) in RegionId::ALL.into_iter().zip(BACKED_AHEAD) {
+        let region = &raw mut (*header()).regions[id as usize];
+        let backed = AtomicU64::from_ptr(&raw mut (*region).backed);
+        if !crate::spin::lock(&GROWING) {
+            return;
+        }
+        let have = backed.load(Ordering::Acquire);
+        let step = bytes.min((*region).capacity.saturating_sub(have));
+        if step > 0 && back_region(region, have, step) == 0 {
+            backed.store(have + step, Ordering::Release);
+        }
+        crate::spin::unlock(&GROWING);
+    }
+}
+
+/// With `GROWING` held.
+unsafe fn back_region(region: *mut Region, have: u64, step: u64) -> i32 {
+    let file = FILE.load(Ordering::Relaxed);
+    let offset = (*region).offset + have;
+    if ours(file) { back(file, offset, step) } else { back_by_mapping(offset, step) }
+}
+
 #[cold]
 unsafe fn grow(region: *mut Region, backed: &AtomicU64, needed: u64) -> bool {
     let _errno = errno::keep();
@@ -265,12 +291,11 @@ unsafe fn grow(region: *mut Region, backed: &AtomicU64, needed: u64) -> bool {
     if !enough {
         let step = have.clamp(SMALLEST_STEP, LARGEST_STEP).max(needed - have).next_multiple_of(PAGE);
         let step = step.min((*region).capacity - have);
-        let file = FILE.load(Ordering::Relaxed);
-        let offset = (*region).offset + have;
-        let result = if ours(file) { back(file, offset, step) } else { back_by_mapping(offset, step) };
-        enough = result == 0;
-        if enough {
+        if sandbox::is_closed() {
+            crate::log::fault(recording::fault::STORAGE, libc::EPERM as u32);
+        } else if back_region(region, have, step) == 0 {
             backed.store(have + step, Ordering::Release);
+            enough = true;
         } else {
             crate::log::fault(recording::fault::STORAGE, errno::get() as u32);
         }

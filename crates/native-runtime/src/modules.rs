@@ -1,7 +1,7 @@
 //! The loaded modules, and where their functions begin and end.
 
-use core::ffi::{CStr, c_int, c_void};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use recording::{ModuleHeader, RegionId};
 
@@ -17,19 +17,76 @@ pub struct Function {
 /// No function is taken to be longer; leaves are not to be wasted on gaps between functions.
 const LONGEST_FUNCTION: u64 = 1 << 20;
 
-/// Modules already in the file, by bias and end. More than this many are recorded again and again, harmlessly.
-const KNOWN: usize = 256;
-static NOTED: [AtomicU64; KNOWN] = [const { AtomicU64::new(0) }; KNOWN];
-static NOTED_COUNT: AtomicU32 = AtomicU32::new(0);
+/// Modules in the file, and known here. The code of further ones stays unknown; Chromium loads some hundreds.
+const KNOWN: usize = 2048;
+static MODULES: [Known; KNOWN] = [const {
+    Known {
+        start: AtomicU64::new(0),
+        end: AtomicU64::new(0),
+        unwind_index: AtomicU64::new(0),
+        loaded: AtomicBool::new(false),
+    }
+}; KNOWN];
+static KNOWN_COUNT: AtomicUsize = AtomicUsize::new(0);
 static NOTING: AtomicU32 = AtomicU32::new(0);
 
-/// Held while the loader goes through its list, for which it holds a lock of its own: a fork in the midst of it
-/// would leave that one locked in the child for ever.
+struct Known {
+    start: AtomicU64,
+    end: AtomicU64,
+    unwind_index: AtomicU64,
+    /// Unset when any module may have been unloaded, until the loader lists this one again.
+    loaded: AtomicBool,
+}
+
+impl Known {
+    fn code(&self) -> Code {
+        Code {
+            start: self.start.load(Ordering::Relaxed),
+            end: self.end.load(Ordering::Relaxed),
+            unwind_index: self.unwind_index.load(Ordering::Relaxed),
+        }
+    }
+}
+
+fn known() -> &'static [Known] {
+    &MODULES[..KNOWN_COUNT.load(Ordering::Acquire)]
+}
+
+/// The code of the module that holds this instruction. The loader, which may be waiting for the target, is asked only
+/// about modules not seen before.
+unsafe fn code_at(address: u64) -> Option<Code> {
+    let find = || {
+        let modules = known().iter().filter(|module| module.loaded.load(Ordering::Acquire));
+        modules.map(Known::code).find(|code| code.holds(address))
+    };
+    find().or_else(|| {
+        list();
+        find()
+    })
+}
+
+/// A module is about to be unloaded, or has been: none is trusted to be there until the loader lists it again.
+pub fn unloading() {
+    for module in known() {
+        module.loaded.store(false, Ordering::Release);
+    }
+}
+
+/// Threads that go through the loader's list, for which the loader holds a lock of its own: a fork in the midst of it
+/// would leave that one locked in the child for ever, so it waits until this is zero. The threads do not wait for each
+/// other: one of them may call from a callback of the target's, with the loader's lock in its hands.
 static LISTING: AtomicU32 = AtomicU32::new(0);
+/// In [`LISTING`]: a process is being copied.
+const FORKING: u32 = 1 << 31;
 
 /// Notes all modules that are loaded now.
-pub unsafe fn start() {
+pub unsafe fn list() {
+    let one_more = |threads: u32| (threads != FORKING).then(|| threads + 1);
+    while LISTING.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
+        libc::sched_yield();
+    }
     libc::dl_iterate_phdr(Some(note_each), core::ptr::null_mut());
+    LISTING.fetch_sub(1, Ordering::Release);
 }
 
 unsafe extern "C" fn note_each(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
@@ -40,81 +97,25 @@ unsafe extern "C" fn note_each(info: *mut libc::dl_phdr_info, _: usize, _: *mut 
 /// The function that holds this instruction, from the unwind tables; they are there in stripped programs too.
 /// Also sees to it that its module is in the file.
 pub unsafe fn function_at(address: usize) -> Option<Function> {
-    struct Search {
-        address: u64,
-        found: Option<Function>,
-    }
-    unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-        let search = &mut *search.cast::<Search>();
-        let image = Image::new(&*info);
-        if search.address < image.start || search.address >= image.end {
-            return 0;
-        }
-        note(&image);
-        search.found = Some(image.function_at(search.address));
-        1
-    }
-    let mut search = Search { address: address as u64, found: None };
-    if spin::lock(&LISTING) {
-        libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast());
-        spin::unlock(&LISTING);
-    }
-    search.found
+    code_at(address as u64).map(|code| code.function_at(address as u64))
 }
 
 /// Are these two instructions in the same module?
 pub unsafe fn in_same_module(address: u64, other: u64) -> bool {
-    struct Search {
-        addresses: [u64; 2],
-        found: bool,
-    }
-    unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
-        let search = &mut *search.cast::<Search>();
-        let image = Image::new(&*info);
-        search.found = search.addresses.iter().all(|address| (image.start..image.end).contains(address));
-        search.found as c_int
-    }
-    let mut search = Search { addresses: [address, other], found: false };
-    if spin::lock(&LISTING) {
-        libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast());
-        spin::unlock(&LISTING);
-    }
-    search.found
+    code_at(address).is_some_and(|code| code.holds(other))
 }
 
-/// What the loader tells of a module.
-struct Image<'a> {
-    info: &'a libc::dl_phdr_info,
+/// A module's code, and where its unwind tables have their index.
+#[derive(Clone, Copy)]
+struct Code {
     start: u64,
     end: u64,
-    image_start: u64,
-    image_end: u64,
     unwind_index: u64,
 }
 
-impl<'a> Image<'a> {
-    unsafe fn new(info: &'a libc::dl_phdr_info) -> Image<'a> {
-        let mut image =
-            Image { info, start: u64::MAX, end: 0, image_start: u64::MAX, image_end: 0, unwind_index: 0 };
-        for header in image.headers() {
-            let start = info.dlpi_addr + header.p_vaddr;
-            let end = start + header.p_memsz;
-            if header.p_type == libc::PT_LOAD {
-                image.image_start = image.image_start.min(start);
-                image.image_end = image.image_end.max(end);
-                if header.p_flags & libc::PF_X != 0 {
-                    image.start = image.start.min(start);
-                    image.end = image.end.max(end);
-                }
-            } else if header.p_type == libc::PT_GNU_EH_FRAME {
-                image.unwind_index = start;
-            }
-        }
-        image
-    }
-
-    unsafe fn headers(&self) -> &'a [libc::Elf64_Phdr] {
-        core::slice::from_raw_parts(self.info.dlpi_phdr, self.info.dlpi_phnum as usize)
+impl Code {
+    fn holds(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
     }
 
     unsafe fn function_at(&self, address: u64) -> Function {
@@ -149,6 +150,40 @@ impl<'a> Image<'a> {
         let end = if low < count { begin_of(low) } else { self.end };
         (start <= address && address < end).then_some((start, end))
     }
+}
+
+/// What the loader tells of a module.
+struct Image<'a> {
+    info: &'a libc::dl_phdr_info,
+    code: Code,
+    start: u64,
+    end: u64,
+}
+
+impl<'a> Image<'a> {
+    unsafe fn new(info: &'a libc::dl_phdr_info) -> Image<'a> {
+        let code = Code { start: u64::MAX, end: 0, unwind_index: 0 };
+        let mut image = Image { info, code, start: u64::MAX, end: 0 };
+        for header in image.headers() {
+            let start = info.dlpi_addr + header.p_vaddr;
+            let end = start + header.p_memsz;
+            if header.p_type == libc::PT_LOAD {
+                image.start = image.start.min(start);
+                image.end = image.end.max(end);
+                if header.p_flags & libc::PF_X != 0 {
+                    image.code.start = image.code.start.min(start);
+                    image.code.end = image.code.end.max(end);
+                }
+            } else if header.p_type == libc::PT_GNU_EH_FRAME {
+                image.code.unwind_index = start;
+            }
+        }
+        image
+    }
+
+    unsafe fn headers(&self) -> &'a [libc::Elf64_Phdr] {
+        core::slice::from_raw_parts(self.info.dlpi_phdr, self.info.dlpi_phnum as usize)
+    }
 
     /// The GNU build id, if there is one.
     unsafe fn build_id(&self) -> &'a [u8] {
@@ -175,24 +210,23 @@ impl<'a> Image<'a> {
 }
 
 unsafe fn note(image: &Image<'_>) {
-    if image.start >= image.end {
+    let Code { start, end, unwind_index } = image.code;
+    if start >= end || !spin::lock(&NOTING) {
         return;
     }
-    let identity = image.start ^ image.end.rotate_left(32);
-    let known = || {
-        let count = NOTED_COUNT.load(Ordering::Acquire) as usize;
-        NOTED[..count.min(KNOWN)].iter().any(|noted| noted.load(Ordering::Relaxed) == identity)
+    let same = |module: &&Known| {
+        let code = module.code();
+        (code.start, code.end, code.unwind_index) == (start, end, unwind_index)
     };
-    if known() || !spin::lock(&NOTING) {
-        return;
-    }
-    if !known() {
+    if let Some(module) = known().iter().find(same) {
+        module.loaded.store(true, Ordering::Release);
+    } else if let Some(module) = MODULES.get(known().len()) {
         write(image);
-        let count = NOTED_COUNT.load(Ordering::Relaxed) as usize;
-        if count < KNOWN {
-            NOTED[count].store(identity, Ordering::Relaxed);
-            NOTED_COUNT.store(count as u32 + 1, Ordering::Release);
-        }
+        module.start.store(start, Ordering::Relaxed);
+        module.end.store(end, Ordering::Relaxed);
+        module.unwind_index.store(unwind_index, Ordering::Relaxed);
+        module.loaded.store(true, Ordering::Relaxed);
+        KNOWN_COUNT.fetch_add(1, Ordering::Release);
     }
     spin::unlock(&NOTING);
 }
@@ -204,8 +238,9 @@ unsafe fn write(image: &Image<'_>) {
     let mut path = name.to_bytes();
     if path.is_empty() {
         // The program itself has no name here.
-        let length = libc::readlink(c"/proc/self/exe".as_ptr(), own_path.as_mut_ptr().cast(), own_path.len());
-        path = &own_path[..length.max(0) as usize];
+        let room = own_path.as_mut_ptr().cast();
+        let length = libc::readlink(c"/proc/self/exe".as_ptr(), room, own_path.len());
+        path = if length > 0 { &own_path[..length as usize] } else { executed_path(room) };
     } else if path[0] != b'/' && !libc::realpath(name.as_ptr(), own_path.as_mut_ptr().cast()).is_null() {
         // Relative to a directory that the reader does not know.
         path = CStr::from_ptr(own_path.as_ptr().cast()).to_bytes();
@@ -213,10 +248,10 @@ unsafe fn write(image: &Image<'_>) {
     let build_id = image.build_id();
     let mut header = ModuleHeader {
         bias: image.info.dlpi_addr,
-        start: image.start,
-        end: image.end,
-        image_start: image.image_start,
-        image_end: image.image_end,
+        start: image.code.start,
+        end: image.code.end,
+        image_start: image.start,
+        image_end: image.end,
         path_bytes: path.len() as u32,
         build_id_bytes: build_id.len().min(32) as u32,
         build_id: [0; 32],
@@ -233,12 +268,21 @@ unsafe fn write(image: &Image<'_>) {
     }
 }
 
+/// The program as it was started, where there is no /proc to ask.
+unsafe fn executed_path(room: *mut c_char) -> &'static [u8] {
+    let name = libc::getauxval(libc::AT_EXECFN) as *const c_char;
+    if name.is_null() || libc::realpath(name, room).is_null() { &[] } else { CStr::from_ptr(room).to_bytes() }
+}
+
 pub fn lock_before_fork() {
-    spin::lock(&LISTING);
+    while LISTING.compare_exchange(0, FORKING, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        // SAFETY: no arguments.
+        unsafe { libc::sched_yield() };
+    }
     spin::lock(&NOTING);
 }
 
 pub fn unlock_after_fork() {
-    LISTING.store(0, Ordering::Relaxed);
+    LISTING.store(0, Ordering::Release);
     NOTING.store(0, Ordering::Relaxed);
 }

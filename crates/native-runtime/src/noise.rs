@@ -118,6 +118,9 @@ unsafe fn delay(thread: &mut Thread, mean: &AtomicU32) {
         0..=2 => {
             libc::sched_yield();
         }
+        _ if crate::sandbox::is_closed() => {
+            libc::sched_yield();
+        }
         3..=4 => {
             // A few microseconds: enough for a running thread to pass a short critical section.
             for _ in 0..amount % 4000 {

@@ -7,8 +7,8 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use crate::errno;
 use crate::mapping::reserve;
+use crate::{errno, sandbox};
 
 /// log2 of the bytes of address space that one root entry describes.
 pub const RANGE_BITS: usize = 22;
@@ -126,7 +126,8 @@ pub unsafe fn each_resident_part(start: usize, end: usize, visit: &mut dyn FnMut
         let first = at & !(BYTES_PER_PAGE - 1);
         let last = end.min(first + PAGES * BYTES_PER_PAGE);
         let pages = (last - first).div_ceil(BYTES_PER_PAGE);
-        let known = libc::mincore(line_if_mapped(first).cast(), pages * PAGE, resident.as_mut_ptr()) == 0;
+        let known = !sandbox::is_closed()
+            && libc::mincore(line_if_mapped(first).cast(), pages * PAGE, resident.as_mut_ptr()) == 0;
         for (page, state) in resident.iter().enumerate().take(pages) {
             let from = first + page * BYTES_PER_PAGE;
             if !known || state & 1 != 0 {

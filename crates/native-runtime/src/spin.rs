@@ -32,7 +32,7 @@ fn contended(word: &AtomicU32) -> bool {
         // SAFETY: no arguments.
         unsafe { libc::sched_yield() };
     }
-    crate::log::fault(recording::fault::INTERNAL, 1);
+    crate::log::fault(recording::fault::INTERNAL, recording::fault::LOCK_LOST);
     false
 }
 

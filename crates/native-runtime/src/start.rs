@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
 
-use crate::{cells, context, errno, log, mapping, modules, noise, shadow, split, thread};
+use crate::{cells, context, errno, log, mapping, modules, noise, sandbox, shadow, split, thread};
 
 const NOT_STARTED: u32 = 0;
 const STARTING: u32 = 1;
@@ -73,7 +73,7 @@ unsafe fn start() -> bool {
         log::fault(recording::fault::MEMORY, errno::get() as u32);
         return false;
     }
-    modules::start();
+    modules::list();
     log::activate(plan.budget_bytes);
     noise::start(plan.seed, plan.noise);
     let mut key = 0;
@@ -253,6 +253,10 @@ unsafe extern "C" fn in_forked_child() {
     }
     if !unlock_after_fork() {
         // The interrupted thread may have left anything half done.
+        return log::deactivate();
+    }
+    if sandbox::is_closed() {
+        // A file of its own cannot be had.
         return log::deactivate();
     }
     let _errno = errno::keep();

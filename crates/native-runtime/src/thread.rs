@@ -7,7 +7,7 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
-use crate::{cell, context, errno, jumps, location, log, mapping, noise, shadow, split, sync};
+use crate::{cell, context, errno, jumps, location, log, mapping, noise, sandbox, shadow, split, sync};
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
 pub const FRAMES: usize = 1 << 18;
@@ -162,11 +162,11 @@ pub unsafe fn attach(origin: Origin) {
     if let (Some(id), false) = (id, memory.is_null()) {
         let thread = &mut *memory;
         let record: *mut ThreadRecord = mapping::record(RegionId::Threads, id);
-        (*record).os_id = libc::syscall(libc::SYS_gettid) as u32;
+        (*record).os_id = os_id();
         (*record).parent = origin.parent;
         (*record).created_at = origin.created_at;
         (*record).entry = origin.entry;
-        (*record).stack = own_stack();
+        (*record).stack = own_stack((*record).os_id);
         (*record).handle = libc::pthread_self() as u64;
         thread.id = id;
         thread.tls = tls;
@@ -190,9 +190,14 @@ pub unsafe fn attach(origin: Origin) {
     (*tls).busy = 0;
 }
 
-unsafe fn own_stack() -> [u64; 2] {
+/// The operating system's id of the calling thread, zero where it cannot be asked.
+unsafe fn os_id() -> u32 {
+    if sandbox::is_closed() { 0 } else { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+unsafe fn own_stack(os_id: u32) -> [u64; 2] {
     // The first thread's attributes are read from /proc by the C library: slow, and its stack is never reused.
-    if libc::getpid() as i64 == libc::syscall(libc::SYS_gettid) {
+    if libc::getpid() as u32 == os_id {
         return [0, 0];
     }
     let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
@@ -232,7 +237,7 @@ pub unsafe fn detach() {
 
 /// In a forked child: the only thread goes on in the child's own file.
 pub unsafe fn restart(thread: &mut Thread) {
-    (*thread.record).os_id = libc::syscall(libc::SYS_gettid) as u32;
+    (*thread.record).os_id = os_id();
     (*thread.record).free_slots = 0;
     thread.free_slots = 0;
     thread.chunk_left = 0;

@@ -79,6 +79,10 @@ pub mod fault {
     pub const MEMORY: u32 = 3;
     /// The recorder found its own state inconsistent.
     pub const INTERNAL: u32 = 4;
+    /// Detail of [`INTERNAL`]: a lock that nobody gives back.
+    pub const LOCK_LOST: u32 = 1;
+    /// Detail of [`INTERNAL`]: the target left a signal handler that had interrupted the recorder by a jump.
+    pub const JUMPED_OUT: u32 = 2;
 }
 
 /// The start of the file.

@@ -38,6 +38,7 @@ pub struct Program {
     plan: String,
     environment: Vec<(OsString, OsString)>,
     directory: OnceCell<PathBuf>,
+    launcher: Vec<String>,
 }
 
 /// What a test program may be compiled with.
@@ -78,6 +79,7 @@ impl Compiler {
             plan: "seed=1,noise=off".to_owned(),
             environment: Vec::new(),
             directory: OnceCell::new(),
+            launcher: Vec::new(),
         }
     }
 
@@ -149,6 +151,12 @@ impl Program {
         self
     }
 
+    /// Started by another program, which is given the path behind these words.
+    pub fn launched_by(mut self, words: &[&str]) -> Program {
+        self.launcher = words.iter().map(|&word| word.to_owned()).collect();
+        self
+    }
+
     /// The folder that the program lies and runs in.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -165,7 +173,15 @@ impl Program {
     /// Starts it with these arguments.
     pub fn start(&self, arguments: &[&str]) -> Running<'_> {
         let out = |name: &str| File::create(self.folder().join(name)).expect("a file for output");
-        let child = Command::new(&self.path)
+        let mut command = match self.launcher.split_first() {
+            Some((launcher, words)) => {
+                let mut command = Command::new(launcher);
+                command.args(words).arg(&self.path);
+                command
+            }
+            None => Command::new(&self.path),
+        };
+        let child = command
             .args(arguments)
             .current_dir(self.folder())
             .env("LD_LIBRARY_PATH", RECORDERS)

@@ -1,4 +1,4 @@
-//! Forks, other programs, many threads, and every way to link.
+//! Forks, other programs, and every way to link.
 
 use std::fs;
 use std::process::Command;
@@ -52,6 +52,44 @@ int main(void) {
     );
     let last = child.recording.events.iter().rfind(|event| event.kind == EventKind::Read).expect("a read");
     assert_eq!(child.locks(last.event.other), "lock@lock", "taken before the fork, held after it");
+}
+
+#[test]
+fn a_daemon_is_recorded_though_it_left_everything_behind() {
+    let program = c(r#"
+volatile int x;
+THREAD(worker) {
+    x++; //@worker
+    return NULL;
+}
+int main(void) {
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        x = 1; //@before
+        CHECK(daemon(0, 0) == 0);
+        x = 2; //@init
+        in_thread(worker);
+        return x != 3; //@end
+    }
+    close(ends[1]);
+    char nothing;
+    // The end of the file is the end of the daemon.
+    CHECK(read(ends[0], &nothing, 1) == 0);
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 0);
+    return 0;
+}
+"#);
+    let processes = program.run_well().processes();
+    assert_eq!(processes.len(), 3, "the launcher, its child, the daemon");
+    let histories = processes.iter().filter(|process| process.lasting_locations().count() > 0);
+    let daemons: Vec<_> = histories.collect();
+    let [daemon] = &daemons[..] else { panic!("{} processes have shared memory", daemons.len()) };
+    daemon.expect_whole();
+    assert_eq!(daemon.history("x"), "main w@init | worker R@worker W@worker | main R@end");
 }
 
 #[test]
@@ -146,64 +184,7 @@ int main(int argc, char **argv) {
     assert_eq!(histories[1..], [once, once]);
 }
 
-#[test]
-fn a_thousand_threads_at_a_time() {
-    let program = c(r#"
-#define N 1000
-int arrived;
-volatile int x;
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-pthread_barrier_t barrier;
-THREAD(worker) {
-    pthread_barrier_wait(&barrier);
-    pthread_mutex_lock(&lock);
-    x++;
-    pthread_mutex_unlock(&lock);
-    __atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST);
-    return NULL;
-}
-int main(void) {
-    static pthread_t threads[N];
-    pthread_barrier_init(&barrier, NULL, N);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 64 << 10);
-    for (int i = 0; i < N; i++)
-        CHECK(pthread_create(&threads[i], &attributes, worker, NULL) == 0);
-    for (int i = 0; i < N; i++)
-        pthread_join(threads[i], NULL);
-    return x != N || arrived != N;
-}
-"#);
-    let process = program.record();
-    process.expect_whole();
-    assert_eq!(process.recording.threads.len(), 1002, "and the unused first one");
-}
-
-#[test]
-fn twenty_thousand_short_lived_threads() {
-    let program = c(r#"
-volatile int x;
-THREAD(worker) {
-    x++;
-    return NULL;
-}
-int main(void) {
-    for (int i = 0; i < 20000; i++)
-        in_thread(worker);
-    return x != 20000;
-}
-"#);
-    let process = program.record();
-    process.expect_whole();
-    let recording = &process.recording;
-    assert_eq!(recording.threads.iter().filter(|thread| thread.ended == 1).count(), 20_000);
-    // Chunks of ended threads are used on: a few events each, not a chunk each.
-    let events = recording.header.regions[recording::RegionId::Chunks as usize].used;
-    assert!(events < 20_000 * 400, "{events} bytes of events");
-}
-
-const ONE_HANDOVER: &str = r#"
+pub const ONE_HANDOVER: &str = r#"
 volatile int x;
 THREAD(worker) {
     x++; //@worker
@@ -215,7 +196,7 @@ int main(void) {
     return x != 2; //@end
 }
 "#;
-const HANDED_OVER: &str = "main w@init | worker R@worker W@worker | main R@end";
+pub const HANDED_OVER: &str = "main w@init | worker R@worker W@worker | main R@end";
 
 #[test]
 fn every_way_to_link() {

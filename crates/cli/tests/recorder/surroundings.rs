@@ -31,7 +31,7 @@ static int handovers(void) {
 /// Handovers of 4,000 locations after `change`, all of which must be there.
 fn check_change(change: &str) {
     let program = c(&format!(
-        "#include <dirent.h>\n{BODY}\nint main(void) {{ x[0] = 1; {change} return handovers(); }}"
+        "#include <dirent.h>\n#include <linux/filter.h>\n#include <linux/seccomp.h>\n#include <stddef.h>\n#include <sys/prctl.h>\n{BODY}\nint main(void) {{ x[0] = 1; {change} return handovers(); }}"
     ));
     let process = program.record();
     process.expect_whole();
@@ -93,6 +93,36 @@ int main(void) {
     // The kit makes the folder when it first asks for it; the program gets its name relative to where it starts.
     let finished = program.run_well();
     assert_eq!(finished.recordings.len(), 2);
+}
+
+/// A filter that answers system calls that the target itself does not need with `verdict`.
+fn sandbox(verdict: &str) -> String {
+    format!(
+        r#"
+        {{
+            #define FORBID(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, {verdict})
+            struct sock_filter filter[] = {{
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                FORBID(fallocate), FORBID(ftruncate), FORBID(fstat), FORBID(newfstatat), FORBID(openat),
+                FORBID(mincore), FORBID(gettid), FORBID(nanosleep), FORBID(clock_nanosleep), FORBID(getrlimit),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+            }};
+            struct sock_fprog program = {{sizeof filter / sizeof *filter, filter}};
+            CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+            CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0);
+        }}
+        "#
+    )
+}
+
+#[test]
+fn a_sandbox_that_refuses_what_only_the_recorder_needs() {
+    check_change(&sandbox("SECCOMP_RET_ERRNO | EPERM"));
+}
+
+#[test]
+fn a_sandbox_that_kills_for_what_only_the_recorder_needs() {
+    check_change(&sandbox("SECCOMP_RET_KILL_PROCESS"));
 }
 
 /// Runs it under the shell's limit, and expects success, this message, and no recording.
