@@ -124,5 +124,5 @@ fn a_full_temporary_folder_is_our_trouble_not_the_tests() {
     let mut command = place.unsnarl("run --runs 5 --");
     command.arg(claims()).args(["count", "0", "exit"]).env("TMPDIR", place.path("disk"));
     let seen = Seen::of("run", command.output().unwrap()).exits(10);
-    seen.says(&["5 passed", "warning: recording stopped early: there was no more room on the disk"]);
+    seen.says(&["5 passed", "warning: recording stopped early: no more storage for the recording"]);
 }
