@@ -88,9 +88,15 @@ int main(void) {
 }
 "#);
     let process = program.record();
-    process.expect_whole();
-    let handed_over = process.lasting_locations().filter(|(id, _)| process.accesses(*id).count() == 4);
-    assert_eq!(handed_over.count(), (2 << 30) / (64 << 10));
+    assert_eq!(process.recording.header.fault, 0);
+    // The same handover each time, so that not all of them are recorded.
+    let handed_over =
+        process.lasting_locations().filter(|(id, _)| process.accesses(*id).count() == 4).count();
+    let left_out = process.recording.header.thinned as usize;
+    assert!(
+        handed_over >= 64 && handed_over + left_out >= (2 << 30) / (64 << 10),
+        "{handed_over} and {left_out}"
+    );
 }
 
 #[test]
