@@ -2,6 +2,7 @@
 //! that it can be done on any machine.
 
 mod bench;
+mod chart;
 mod ci;
 mod document;
 mod evaluate;

@@ -7,7 +7,11 @@
 #include "../../verdict.h"
 #include "../../work.h"
 
-enum { STRIPES = 4, LINES = 4, THREADS = 3, KEYS = 29, QUESTIONS = 150, VALUE_ROUNDS = 1500 };
+#ifndef THREADS
+#define THREADS 3
+#endif
+
+enum { STRIPES = 4, LINES = 4, KEYS = 29, QUESTIONS = 150, VALUE_ROUNDS = 1500 };
 
 struct line {
     bool used;

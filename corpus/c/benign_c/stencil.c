@@ -6,7 +6,11 @@
 
 #include "../../verdict.h"
 
-enum { THREADS = 3, CELLS_PER_THREAD = 40, CELLS = THREADS * CELLS_PER_THREAD, STEPS = 60 };
+#ifndef THREADS
+#define THREADS 3
+#endif
+
+enum { CELLS_PER_THREAD = 40, CELLS = THREADS * CELLS_PER_THREAD, STEPS = 60 };
 
 struct part {
     pthread_t thread;

@@ -7,7 +7,11 @@
 #include "../../verdict.h"
 #include "../../work.h"
 
-enum { NODES = 16, THREADS = 3, TURNS = 120, HOLD_ROUNDS = 400 };
+#ifndef THREADS
+#define THREADS 3
+#endif
+
+enum { NODES = 16, TURNS = 120, HOLD_ROUNDS = 400 };
 
 static const uint32_t NOBODY = UINT32_MAX;
 

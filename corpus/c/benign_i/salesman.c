@@ -8,7 +8,11 @@
 #include "../../verdict.h"
 #include "../../work.h"
 
-enum { CITIES = 9, WORKERS = 3 };
+#ifndef THREADS
+#define THREADS 3
+#endif
+
+enum { CITIES = 9 };
 
 struct trip {
     int cities[CITIES];
@@ -99,14 +103,14 @@ static void *worker_main(void *argument)
 
 int main(void)
 {
-    pthread_t workers[WORKERS];
+    pthread_t workers[THREADS];
     int length = 0;
 
     draw_map();
-    pthread_barrier_init(&all_here, NULL, WORKERS);
-    for (int i = 0; i < WORKERS; i++)
+    pthread_barrier_init(&all_here, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
         pthread_create(&workers[i], NULL, worker_main, NULL);
-    for (int i = 0; i < WORKERS; i++)
+    for (int i = 0; i < THREADS; i++)
         pthread_join(workers[i], NULL);
     int found = best_length;
 

@@ -7,7 +7,11 @@
 #include "../../verdict.h"
 #include "../../work.h"
 
-enum { THREADS = 3, SAMPLES = 200, BUCKETS = 8, LIMIT = 1000, MERGE_EVERY = 16, SAMPLE_ROUNDS = 500 };
+#ifndef THREADS
+#define THREADS 3
+#endif
+
+enum { SAMPLES = 200, BUCKETS = 8, LIMIT = 1000, MERGE_EVERY = 16, SAMPLE_ROUNDS = 500 };
 
 struct sums {
     long count;

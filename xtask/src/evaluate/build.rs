@@ -17,6 +17,8 @@ pub enum Variant {
     Fixed,
     /// A correct program that fails by chance now and then.
     Flaky,
+    /// A correct program with so many threads.
+    Threads(u32),
 }
 
 impl Variant {
@@ -25,22 +27,24 @@ impl Variant {
             Variant::Buggy => "buggy",
             Variant::Fixed => "fixed",
             Variant::Flaky => "flaky",
+            Variant::Threads(_) => "threads",
         }
     }
 
     /// For a C compiler.
-    fn definition(self) -> Option<&'static str> {
+    fn definition(self) -> Option<String> {
         match self {
             Variant::Buggy => None,
-            Variant::Fixed => Some("-DFIXED"),
-            Variant::Flaky => Some("-DFLAKY"),
+            Variant::Fixed => Some("-DFIXED".to_owned()),
+            Variant::Flaky => Some("-DFLAKY".to_owned()),
+            Variant::Threads(threads) => Some(format!("-DTHREADS={threads}")),
         }
     }
 
-    /// For rustc.
+    /// For rustc, which knows no number of threads.
     fn configuration(self) -> &'static str {
         match self {
-            Variant::Buggy => "",
+            Variant::Buggy | Variant::Threads(_) => "",
             Variant::Fixed => "--cfg fixed",
             Variant::Flaky => "--cfg flaky",
         }

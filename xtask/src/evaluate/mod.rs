@@ -5,10 +5,12 @@
 mod analyse;
 mod build;
 mod clusters;
+mod communication;
 mod compare;
 mod data;
 mod explanation;
 mod obstacle;
+mod plots;
 mod pool;
 mod record;
 mod report;
@@ -18,19 +20,21 @@ mod score;
 mod table;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
+use crate::chart::Chart;
 use crate::tool::Tool;
 use crate::truth::{self, Subject};
 use crate::{document, workspace};
 use analyse::{Extent, Question};
 use build::Variant;
 use data::{Evaluation, Outcome, Program, Times};
+use pool::Pool;
 use record::{Plan, Recording};
 
 /// Runs of a fixed twin: enough to draw all the runs of a table from them.
@@ -108,7 +112,36 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
         techniques: arguments.techniques(),
         programs,
     };
+    let mut charts = vec![
+        ("passing-runs", plots::against_passing_runs(&evaluation)),
+        ("failing-runs", plots::against_failing_runs(&evaluation)),
+    ];
+    charts.extend(plots::calibration(&evaluation).map(|chart| ("calibration", chart)));
+    let usual = tasks.iter().zip(&recorded).filter(|(task, _)| task.is_usual());
+    let pools: Vec<(&str, &Pool)> = usual
+        .filter_map(|(task, recorded)| {
+            Some((task.subject.truth.name.as_str(), &recorded.as_ref().ok()?.runs.pool))
+        })
+        .collect();
+    charts.push(("pairs", communication::accumulated_pairs(&pools)?));
+    if arguments.only.is_empty() {
+        let how = (arguments.seed, arguments.noise.as_str());
+        charts
+            .push(("windows", communication::window_sizes(&subjects, &tool, &folder.join("threads"), how)?));
+    }
+    let plot_folder =
+        if arguments.write { workspace::root().join("docs/plots") } else { folder.join("plots") };
+    draw(&charts, &plot_folder)?;
     finish(&evaluation, &times, arguments.write)
+}
+
+fn draw(charts: &[(&str, Chart)], folder: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    for (name, chart) in charts {
+        let path = folder.join(format!("{name}.svg"));
+        fs::write(&path, chart.svg()).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
 }
 
 impl Arguments {
@@ -164,6 +197,11 @@ fn record_all(tasks: &[Task], tool: &Tool, arguments: &Arguments) -> Vec<anyhow:
 }
 
 impl Task<'_> {
+    /// A program with a bug and the usual size of noise.
+    fn is_usual(&self) -> bool {
+        self.subject.truth.has_bug() && self.noise_size == USUAL_NOISE
+    }
+
     fn record(&self, tool: &Tool, arguments: &Arguments) -> anyhow::Result<Recorded> {
         let plan = arguments.plan(self.subject);
         let record = |variant: Variant, plan: &Plan| {

@@ -64,6 +64,13 @@ impl Pool {
         self.failing.len() + self.passing.len()
     }
 
+    /// All runs in the order in which they were recorded.
+    pub fn in_order(&self) -> Vec<&Run> {
+        let mut runs: Vec<&Run> = self.failing.iter().chain(&self.passing).collect();
+        runs.sort_by(|a, b| a.file.cmp(&b.file));
+        runs
+    }
+
     /// Runs at random, the first `size` of an order that depends on `seed` alone: a smaller draw with the same seed is
     /// part of a larger one. Fewer if there are not enough.
     pub fn draw(&self, size: Size, seed: u64) -> Vec<Run> {
