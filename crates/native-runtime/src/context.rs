@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use recording::{Context, RegionId};
 
+use crate::thread::{KNOWN_CALLS, KnownCall};
 use crate::tls::{self, Frame, Tls};
 use crate::{log, mapping, modules, spin, thread};
 
@@ -37,12 +38,12 @@ pub fn table() -> *mut Context {
 
 pub fn root_frame() -> Frame {
     // SAFETY: made by `start`.
-    unsafe { frame_of(ROOT) }
+    unsafe { frame_of(table(), ROOT) }
 }
 
 #[inline]
-unsafe fn frame_of(id: u32) -> Frame {
-    let context = &*table().add(id as usize);
+unsafe fn frame_of(contexts: *const Context, id: u32) -> Frame {
+    let context = &*contexts.add(id as usize);
     Frame {
         function: context.function as u32,
         size: context.size,
@@ -62,15 +63,29 @@ pub unsafe fn enter(call: usize, entry: usize) {
     let id = (*contexts.add((*tls).frame.context as usize)).recent_child;
     let child = contexts.add(id as usize);
     if (*child).call != call as u64 || (*child).entry != entry as u64 {
+        return enter_another(call, entry);
+    }
+    push(tls, frame_of(contexts, id));
+}
+
+/// Another function than the caller's last one: most often one that this thread called from there before.
+#[inline(never)]
+unsafe fn enter_another(call: usize, entry: usize) {
+    let tls = tls::current();
+    let parent = (*tls).frame.context;
+    let known = *known_call(tls, parent, call);
+    let child = (*tls).contexts.add(known.context as usize);
+    if known.parent != parent || (*child).call != call as u64 || (*child).entry != entry as u64 {
         return enter_elsewhere(call, entry);
     }
-    let frame = Frame {
-        function: (*child).function as u32,
-        size: (*child).size,
-        first_leaf: (*child).first_leaf,
-        context: id,
-    };
-    push(tls, frame);
+    push(tls, frame_of((*tls).contexts, known.context));
+}
+
+/// Where the thread remembers what became of a call.
+#[inline(always)]
+unsafe fn known_call(tls: *const Tls, parent: u32, call: usize) -> *mut KnownCall {
+    let mixed = (call as u32 ^ parent.wrapping_mul(0x9e37_79b1)).wrapping_mul(0x85eb_ca6b);
+    &raw mut (*(*tls).thread).calls[(mixed >> 16) as usize % KNOWN_CALLS]
 }
 
 #[inline(always)]
@@ -135,7 +150,8 @@ unsafe fn enter_elsewhere(call: usize, entry: usize) {
     // After its content, for the threads that find it here.
     AtomicU32::from_ptr(&raw mut (*(*tls).contexts.add(parent as usize)).recent_child)
         .store(id, Ordering::Release);
-    push(tls, frame_of(id));
+    *known_call(tls, parent, call) = KnownCall { parent, context: id };
+    push(tls, frame_of((*tls).contexts, id));
 }
 
 /// The leaf of an instruction that lies outside the current function's code.

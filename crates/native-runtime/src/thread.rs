@@ -22,6 +22,16 @@ pub struct CachedSlot {
     pub slot: *mut Slot,
 }
 
+/// Entries of the direct-mapped cache of calls.
+pub const KNOWN_CALLS: usize = 512;
+
+/// The context that a call from another context led to.
+#[derive(Clone, Copy)]
+pub struct KnownCall {
+    pub parent: u32,
+    pub context: u32,
+}
+
 /// Entries of the direct-mapped cache of distant leaves.
 pub const DISTANT_LEAVES: usize = 64;
 
@@ -55,6 +65,7 @@ pub struct Thread {
     pub jumps: jumps::Marks,
     /// Leaves of instructions outside their context's function, found before.
     pub distant: [DistantLeaf; DISTANT_LEAVES],
+    pub calls: [KnownCall; KNOWN_CALLS],
     pub cache: [CachedSlot; CACHED_SLOTS],
 }
 
