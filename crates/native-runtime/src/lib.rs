@@ -30,6 +30,7 @@ mod mapping;
 mod modules;
 mod noise;
 mod own;
+mod passing;
 mod real;
 mod rebirth;
 mod sandbox;
