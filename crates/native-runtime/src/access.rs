@@ -6,7 +6,7 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{context, location, noise, thread};
+use crate::{atomic_locks, context, location, lock_code, noise, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -147,8 +147,12 @@ pub unsafe fn any(address: usize, size: usize, kind: Kind, pc: usize) {
 /// An access with event flags; `size` may be large.
 pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usize) {
     let Some(thread) = thread::enter() else { return };
-    let leaf = context::leaf(thread.tls, pc);
-    touch_range(thread, address, size, Touch { kind, flags, leaf });
+    // What locks do among themselves is not the program's communication.
+    if lock_code::role(thread, pc).is_none() {
+        atomic_locks::settle(thread);
+        let leaf = context::leaf(thread.tls, pc);
+        touch_range(thread, address, size, Touch { kind, flags, leaf });
+    }
     thread::leave(thread);
 }
 

@@ -8,7 +8,7 @@
 //! - [`location`]: the turns of bytes that several threads use (with [`slots`], in the file), which emit …
 //! - [`log`]: events, into the [`mapping`] that outlives the process.
 //! - [`context`]: calling contexts, kept up by function entry and exit.
-//! - [`sync`] and [`intercept`]: locks, threads, heap and memory functions.
+//! - [`sync`] and [`intercept`]: locks, threads, heap and memory functions; [`atomic_locks`]: locks without functions.
 //!
 //! Invariants: no target heap, no lock held across user code, no unwinding, and never the end of the target:
 //! on its own trouble the recorder notes a fault in the file and switches itself off.
@@ -16,6 +16,7 @@
 #![allow(clippy::missing_safety_doc, clippy::missing_docs_in_private_items)]
 
 mod access;
+mod atomic_locks;
 mod cell;
 mod cells;
 mod context;
@@ -25,6 +26,7 @@ mod hooks;
 mod intercept;
 mod jumps;
 mod location;
+mod lock_code;
 mod log;
 mod mapping;
 mod modules;

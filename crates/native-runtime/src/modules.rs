@@ -105,6 +105,40 @@ pub unsafe fn in_same_module(address: u64, other: u64) -> bool {
     code_at(address).is_some_and(|code| code.holds(other))
 }
 
+/// Where a module lies in memory.
+#[derive(Clone, Copy)]
+pub struct Place {
+    pub bias: u64,
+    /// Its executable part.
+    pub start: u64,
+    pub end: u64,
+}
+
+/// The loaded module with this build id, which is padded with zeros.
+pub unsafe fn with_build_id(build_id: &[u8; 32]) -> Option<Place> {
+    struct Search<'a> {
+        build_id: &'a [u8; 32],
+        found: Option<Place>,
+    }
+    unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
+        let search = &mut *search.cast::<Search>();
+        let image = Image::new(&*info);
+        let own = image.build_id();
+        let same = !own.is_empty()
+            && own.len() <= search.build_id.len()
+            && search.build_id.starts_with(own)
+            && search.build_id[own.len()..].iter().all(|&byte| byte == 0);
+        if same {
+            search.found =
+                Some(Place { bias: image.info.dlpi_addr, start: image.code.start, end: image.code.end });
+        }
+        same as c_int
+    }
+    let mut search = Search { build_id, found: None };
+    libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast());
+    search.found
+}
+
 /// A module's code, and where its unwind tables have their index.
 #[derive(Clone, Copy)]
 struct Code {

@@ -4,9 +4,9 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
+use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, RunPlan};
 
-use crate::{cells, context, errno, log, mapping, modules, noise, sandbox, shadow, split, thread};
+use crate::{cells, context, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split, thread};
 
 const NOT_STARTED: u32 = 0;
 const STARTING: u32 = 1;
@@ -74,6 +74,10 @@ unsafe fn start() -> bool {
         return false;
     }
     modules::list();
+    let locks = libc::getenv(concat_zero!(ENV_LOCKS).as_ptr().cast());
+    if !locks.is_null() {
+        lock_code::start(CStr::from_ptr(locks));
+    }
     log::activate(plan.budget_bytes);
     noise::start(plan.seed, plan.noise);
     let mut key = 0;

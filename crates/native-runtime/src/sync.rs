@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::{Event, EventKind};
 
 use crate::thread::Thread;
-use crate::{context, log, mapping, noise, spin, thread};
+use crate::{atomic_locks, context, log, mapping, noise, spin, thread};
 
 /// Locks one thread can hold at a time; further ones are not tracked.
 const HELD: usize = 32;
@@ -202,6 +202,30 @@ unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32
     id
 }
 
+/// Does the thread hold this lock?
+pub fn holds(thread: &Thread, address: u64) -> bool {
+    thread.held.locks[..thread.held.count as usize].iter().any(|lock| lock.address == address)
+}
+
+/// The lock that the thread took last of those it holds, and where.
+pub fn newest_held(thread: &Thread) -> Option<(u64, u32)> {
+    let newest = &thread.held.locks[(thread.held.count as usize).checked_sub(1)?];
+    Some((newest.address, newest.taken_at))
+}
+
+/// Is this a word of a lock? Rust's read-write lock has a second one, for writers to wait at.
+pub fn is_part_of_lock(word: u64) -> bool {
+    known_holder(word).is_some()
+        || known_holder(word.wrapping_sub(4)).is_some_and(|lock| lock.writes.load(Ordering::Relaxed) > 0)
+}
+
+fn known_holder(address: u64) -> Option<&'static LastHolder> {
+    let start = mix(address, 0);
+    let entries = (0..PROBES).map(|probe| &LAST_HOLDERS[(start + probe) % LOCKS]);
+    let mut used = entries.take_while(|entry| entry.address.load(Ordering::Relaxed) != 0);
+    used.find(|entry| entry.address.load(Ordering::Relaxed) == address)
+}
+
 impl Held {
     unsafe fn push(thread: &mut Thread, address: u64, taken_at: u32) {
         let count = thread.held.count as usize;
@@ -234,16 +258,33 @@ impl Held {
     }
 }
 
+/// The current thread, if it is recorded, outside of all lock code.
+unsafe fn enter() -> Option<&'static mut Thread> {
+    let thread = thread::enter()?;
+    atomic_locks::settle(thread);
+    Some(thread)
+}
+
 /// Before an operation that may block: tells what the thread waits for, and disturbs the schedule.
 pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
-    if let Some(thread) = thread::enter() {
+    if let Some(thread) = enter() {
         let leaf = context::leaf(thread.tls, pc);
         noise::at_sync(thread);
-        (*thread.record).waits_at = leaf;
-        (*thread.record).waits_in = operation as u32;
-        AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(address as u64, Ordering::Release);
+        note_wait(thread, operation, address as u64, leaf);
         thread::leave(thread);
     }
+}
+
+/// Tells what the thread waits for from now on.
+pub unsafe fn note_wait(thread: &mut Thread, operation: EventKind, address: u64, leaf: u32) {
+    (*thread.record).waits_at = leaf;
+    (*thread.record).waits_in = operation as u32;
+    AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(address, Ordering::Release);
+}
+
+/// It waits no more.
+pub unsafe fn end_wait(thread: &mut Thread) {
+    AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(0, Ordering::Relaxed);
 }
 
 /// The thread got what it waited for, or gave up.
@@ -254,15 +295,21 @@ pub unsafe fn after_waiting() {
         return;
     }
     if let Some(thread) = (*tls).thread.as_mut() {
-        AtomicU64::from_ptr(&raw mut (*thread.record).waits_for).store(0, Ordering::Relaxed);
+        end_wait(thread);
     }
 }
 
 /// A mutex was taken.
 pub unsafe fn acquired(address: usize, pc: usize) {
-    let Some(thread) = thread::enter() else { return };
+    let Some(thread) = enter() else { return };
     let leaf = context::leaf(thread.tls, pc);
-    let changed_hands = match last_holder(address as u64) {
+    take(thread, address as u64, leaf);
+    thread::leave(thread);
+}
+
+/// The thread took a mutex.
+pub unsafe fn take(thread: &mut Thread, address: u64, leaf: u32) {
+    let changed_hands = match last_holder(address) {
         Some(last) => {
             let holder = last.thread.load(Ordering::Relaxed);
             if holder != 0 && holder != thread.id && !log::over_budget() {
@@ -275,7 +322,7 @@ pub unsafe fn acquired(address: usize, pc: usize) {
                     tick: last.tick.load(Ordering::Relaxed),
                     object: 0,
                     other: holder,
-                    value: address as u64,
+                    value: address,
                 };
                 log::emit(thread, event);
             }
@@ -284,27 +331,31 @@ pub unsafe fn acquired(address: usize, pc: usize) {
         None => true,
     };
     if changed_hands && !log::over_budget() {
-        log::emit_sync(thread, EventKind::Acquire, leaf, 0, thread.id, address as u64);
+        log::emit_sync(thread, EventKind::Acquire, leaf, 0, thread.id, address);
     }
-    Held::push(thread, address as u64, leaf);
-    thread::leave(thread);
+    Held::push(thread, address, leaf);
 }
 
 /// A mutex is about to be given back.
 pub unsafe fn releasing(address: usize, pc: usize) {
-    let Some(thread) = thread::enter() else { return };
+    let Some(thread) = enter() else { return };
     let leaf = context::leaf(thread.tls, pc);
-    Held::remove(thread, address as u64);
-    match last_holder(address as u64) {
+    give_back(thread, address as u64, leaf);
+    thread::leave(thread);
+}
+
+/// The thread is about to give a mutex back.
+pub unsafe fn give_back(thread: &mut Thread, address: u64, leaf: u32) {
+    Held::remove(thread, address);
+    match last_holder(address) {
         Some(last) => {
             last.thread.store(thread.id, Ordering::Relaxed);
             last.leaf.store(leaf, Ordering::Relaxed);
             last.tick.store(thread.last_tick, Ordering::Relaxed);
         }
         None if log::over_budget() => {}
-        None => log::emit_sync(thread, EventKind::Release, leaf, 0, thread.id, address as u64),
+        None => log::emit_sync(thread, EventKind::Release, leaf, 0, thread.id, address),
     }
-    thread::leave(thread);
 }
 
 /// After a lock was given back: the gap between two critical sections is where atomicity breaks.
@@ -349,21 +400,26 @@ unsafe fn is_news(thread: &mut Thread, kind: EventKind, address: u64) -> bool {
 
 /// A read or write lock was taken or is given back; each is an event, since readers overlap.
 pub unsafe fn shared_lock(kind: EventKind, address: usize, pc: usize) {
-    let Some(thread) = thread::enter() else { return };
+    let Some(thread) = enter() else { return };
     let leaf = context::leaf(thread.tls, pc);
-    if is_news(thread, kind, address as u64) && !log::over_budget() {
-        log::emit_sync(thread, kind, leaf, 0, thread.id, address as u64);
+    share(thread, kind, address as u64, leaf);
+    thread::leave(thread);
+}
+
+/// The thread took a read or write lock or is about to give it back.
+pub unsafe fn share(thread: &mut Thread, kind: EventKind, address: u64, leaf: u32) {
+    if is_news(thread, kind, address) && !log::over_budget() {
+        log::emit_sync(thread, kind, leaf, 0, thread.id, address);
     }
     match kind {
-        EventKind::Acquire | EventKind::AcquireShared => Held::push(thread, address as u64, leaf),
-        _ => Held::remove(thread, address as u64),
+        EventKind::Acquire | EventKind::AcquireShared => Held::push(thread, address, leaf),
+        _ => Held::remove(thread, address),
     }
-    thread::leave(thread);
 }
 
 /// Something happened at an object that is not a lock.
 pub unsafe fn happened(kind: EventKind, address: usize, object: u32, pc: usize) {
-    let Some(thread) = thread::enter() else { return };
+    let Some(thread) = enter() else { return };
     let leaf = context::leaf(thread.tls, pc);
     if !log::over_budget() {
         log::emit_sync(thread, kind, leaf, object, thread.held.set, address as u64);

@@ -7,7 +7,10 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
-use crate::{cell, context, errno, jumps, location, log, mapping, noise, sandbox, shadow, split, sync};
+use crate::{
+    atomic_locks, cell, context, errno, jumps, location, lock_code, log, mapping, noise, sandbox, shadow,
+    split, sync,
+};
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
 pub const FRAMES: usize = 1 << 18;
@@ -62,6 +65,8 @@ pub struct Thread {
     pub splits: split::Pool,
     pub noise: noise::State,
     pub held: sync::Held,
+    pub awaited: atomic_locks::Awaited,
+    pub lock_roles: [lock_code::CachedRole; lock_code::CACHED_ROLES],
     pub jumps: jumps::Marks,
     /// Leaves of instructions outside their context's function, found before.
     pub distant: [DistantLeaf; DISTANT_LEAVES],

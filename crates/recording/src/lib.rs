@@ -12,6 +12,7 @@ extern crate alloc;
 
 mod event;
 mod layout;
+mod lock_code;
 mod plan;
 #[cfg(feature = "read")]
 mod read;
@@ -21,6 +22,7 @@ pub use layout::{
     CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
     REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
 };
+pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
 pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan};
 #[cfg(feature = "read")]
 pub use read::{Damage, Module, Recording, ThreadEvent, compact, parse};

@@ -12,6 +12,7 @@ pub mod campaign;
 pub mod compiler;
 mod elf;
 mod error;
+mod lock_code;
 mod oracle;
 mod orphans;
 mod output;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::compiler;
 use crate::error::{Error, Result};
+use crate::lock_code;
 use crate::target::{Instrumentation, Target};
 
 /// The library that gcc's thread sanitizer builds ask the loader for, and that the recorder poses as.
@@ -116,6 +117,9 @@ impl Recorder {
         let nobody_asks_for_it = matches!(target.instrumentation, Instrumentation::Libraries(_));
         if loader_looks_elsewhere || nobody_asks_for_it {
             environment.push(prefixed("LD_PRELOAD", OsStr::new(PRELOADED)));
+        }
+        if let Some(locks) = lock_code::file_for(&target.binaries, &self.folder) {
+            environment.push((recording::ENV_LOCKS.into(), locks.into()));
         }
         environment
     }

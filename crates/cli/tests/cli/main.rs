@@ -15,6 +15,7 @@ mod oracles;
 mod processes;
 mod ranking;
 mod reports;
+mod rust_locks;
 mod screen;
 mod sessions;
 mod takeover;

@@ -8,18 +8,32 @@ use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use recording::flag;
 
+use crate::atomic_locks::{self, Operation};
 use crate::cells::{self, Kind};
 use crate::real::with_caller;
-use crate::{context, thread};
+use crate::{context, lock_code, thread};
 
-/// Does the operation, recorded if the thread is. `operate` is called exactly once.
+/// Does the operation, recorded if the thread is. `operate` is called exactly once. `exchange` is what it replaces
+/// by what, if it does so only if it finds the former.
 #[inline]
-unsafe fn recorded(address: usize, size: usize, pc: usize, operate: &mut dyn FnMut() -> Kind) {
+unsafe fn recorded(
+    address: usize,
+    size: usize,
+    pc: usize,
+    exchange: Option<(u64, u64)>,
+    operate: &mut dyn FnMut() -> Kind,
+) {
     match thread::enter() {
         Some(thread) => {
-            let leaf = context::leaf(thread.tls, pc);
-            let word = size.min(8);
-            cells::touch_atomically(thread, address, word, flag::ATOMIC, leaf, operate);
+            if let Some(role) = lock_code::role(thread, pc) {
+                let operation = Operation { address, size, pc, exchange };
+                atomic_locks::operate(thread, role, &operation, operate);
+            } else {
+                atomic_locks::settle(thread);
+                let leaf = context::leaf(thread.tls, pc);
+                let word = size.min(8);
+                cells::touch_atomically(thread, address, word, flag::ATOMIC, leaf, operate);
+            }
             thread::leave(thread);
         }
         None => {
@@ -33,9 +47,15 @@ unsafe fn recorded(address: usize, size: usize, pc: usize, operate: &mut dyn FnM
 unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn FnMut() -> Kind) {
     match thread::enter() {
         Some(thread) => {
-            let leaf = context::leaf(thread.tls, pc);
-            if !cells::read_again(thread, address, size, leaf, read) {
-                cells::touch_atomically(thread, address, size, flag::ATOMIC, leaf, read);
+            if let Some(role) = lock_code::role(thread, pc) {
+                let operation = Operation { address, size, pc, exchange: None };
+                atomic_locks::operate(thread, role, &operation, read);
+            } else {
+                atomic_locks::settle(thread);
+                let leaf = context::leaf(thread.tls, pc);
+                if !cells::read_again(thread, address, size, leaf, read) {
+                    cells::touch_atomically(thread, address, size, flag::ATOMIC, leaf, read);
+                }
             }
             thread::leave(thread);
         }
@@ -82,7 +102,7 @@ macro_rules! atomic {
             }
 
             pub unsafe extern "C" fn store(address: usize, value: $value, _: c_int, pc: usize) {
-                recorded(address, SIZE, pc, &mut || {
+                recorded(address, SIZE, pc, None, &mut || {
                     at(address).store(value, Ordering::SeqCst);
                     Kind::Write
                 });
@@ -90,7 +110,7 @@ macro_rules! atomic {
 
             unsafe fn update(address: usize, pc: usize, change: impl Fn(&$atomic) -> $value) -> $value {
                 let mut result = 0;
-                recorded(address, SIZE, pc, &mut || {
+                recorded(address, SIZE, pc, None, &mut || {
                     result = change(at(address));
                     Kind::Update
                 });
@@ -137,7 +157,8 @@ macro_rules! atomic {
                 pc: usize,
             ) -> Result<$value, $value> {
                 let mut result = Ok(0);
-                recorded(address, SIZE, pc, &mut || {
+                let exchange = Some((expected as u64, new as u64));
+                recorded(address, SIZE, pc, exchange, &mut || {
                     result = at(address).compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
                     // One that fails has only looked.
                     if result.is_ok() { Kind::Update } else { Kind::Read }
@@ -264,11 +285,11 @@ mod bits128 {
     /// Both halves are one operation but two words of shadow: the second word is noted after the first.
     unsafe fn recorded_pair(address: usize, pc: usize, operate: &mut dyn FnMut() -> Kind) {
         let mut kind = Kind::Read;
-        recorded(address, 8, pc, &mut || {
+        recorded(address, 8, pc, None, &mut || {
             kind = operate();
             kind
         });
-        recorded(address + 8, 8, pc, &mut || kind);
+        recorded(address + 8, 8, pc, None, &mut || kind);
     }
 
     pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> Pair {

@@ -3,6 +3,7 @@
 
 mod c11;
 mod condition;
+mod futex;
 mod heap;
 mod jumps;
 mod loader;

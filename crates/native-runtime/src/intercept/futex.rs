@@ -1,0 +1,202 @@
+//! The system call by which locks and conditions other than the C library's make threads wait: Rust's, parking_lot's,
+//! `std::atomic::wait` and home-made ones.
+//!
+//! Waiting for a lock that the recorder knows is part of taking it. Any other word is a condition.
+
+use core::ffi::{c_int, c_long};
+
+use recording::EventKind;
+
+use crate::{atomic_locks, context, errno, lock_code, log, noise, sync, thread};
+
+/// As the C library's, whatever is called, without a word on the stack: a call may return twice.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn syscall() {
+    core::arch::naked_asm!(
+        "cmp rdi, {futex}",
+        "je 2f",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "mov rsi, rdx",
+        "mov rdx, rcx",
+        "mov r10, r8",
+        "mov r8, r9",
+        "mov r9, [rsp + 8]",
+        "syscall",
+        "cmp rax, -4095",
+        "jae 3f",
+        "ret",
+        // The caller's address goes onto the stack as one more argument, before the return address and the last
+        // of the caller's own.
+        "2: push [rsp]",
+        "call {call}",
+        "add rsp, 8",
+        "ret",
+        "3: mov rdi, rax",
+        "jmp {fail}",
+        futex = const libc::SYS_futex,
+        call = sym futex,
+        fail = sym fail,
+    )
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" fn futex(
+    _: c_long,
+    word: usize,
+    operation: c_int,
+    value: u32,
+    timeout: usize,
+    word2: usize,
+    pc: usize,
+    _: usize,
+    value3: usize,
+) -> c_long {
+    around(word, operation, value, pc, || {
+        let result: isize;
+        core::arch::asm!(
+            "syscall",
+            inlateout("rax") libc::SYS_futex as isize => result,
+            in("rdi") word,
+            in("rsi") operation as usize,
+            in("rdx") value as usize,
+            in("r10") timeout,
+            in("r8") word2,
+            in("r9") value3,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+        result
+    })
+}
+
+/// As the C library's, whatever is called, without a word on the stack: a call may return twice.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn syscall() {
+    core::arch::naked_asm!(
+        "cmp x0, {futex}",
+        "b.eq 2f",
+        "mov x8, x0",
+        "mov x0, x1",
+        "mov x1, x2",
+        "mov x2, x3",
+        "mov x3, x4",
+        "mov x4, x5",
+        "mov x5, x6",
+        "svc 0",
+        "cmn x0, 4095",
+        "b.cs 3f",
+        "ret",
+        "2: mov x7, x30",
+        "b {call}",
+        "3: b {fail}",
+        futex = const libc::SYS_futex,
+        call = sym futex,
+        fail = sym fail,
+    )
+}
+
+#[cfg(target_arch = "aarch64")]
+unsafe extern "C" fn futex(
+    _: c_long,
+    word: usize,
+    operation: c_int,
+    value: u32,
+    timeout: usize,
+    word2: usize,
+    value3: usize,
+    pc: usize,
+) -> c_long {
+    around(word, operation, value, pc, || {
+        let result: isize;
+        core::arch::asm!(
+            "svc 0",
+            in("x8") libc::SYS_futex,
+            inlateout("x0") word as isize => result,
+            in("x1") operation as usize,
+            in("x2") value as usize,
+            in("x3") timeout,
+            in("x4") word2,
+            in("x5") value3,
+            options(nostack),
+        );
+        result
+    })
+}
+
+unsafe extern "C" fn fail(negative: isize) -> c_long {
+    *libc::__errno_location() = -negative as i32;
+    -1
+}
+
+unsafe fn around(
+    word: usize,
+    operation: c_int,
+    value: u32,
+    pc: usize,
+    call: impl FnOnce() -> isize,
+) -> c_long {
+    let result = match operation & libc::FUTEX_CMD_MASK {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(word, pc, call),
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
+            wake(word, value, pc);
+            call()
+        }
+        _ => call(),
+    };
+    if (-4095..0).contains(&result) { fail(result) } else { result as c_long }
+}
+
+unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
+    let Some(thread) = thread::enter() else { return call() };
+    let kept = errno::keep();
+    if thread.awaited.address != 0 && !thread.awaited.after_condition {
+        // It has been noted already what the thread waits for.
+        noise::at_sync(thread);
+        thread::leave(thread);
+        drop(kept);
+        return call();
+    }
+    let leaf = context::leaf(thread.tls, pc);
+    let condition = |thread: &mut thread::Thread, kind| {
+        if !log::over_budget() {
+            log::emit_sync(thread, kind, leaf, 0, thread.held.set, word as u64);
+        }
+    };
+    condition(thread, EventKind::WaitBegin);
+    let mutex = atomic_locks::give_back_unseen(thread);
+    noise::at_sync(thread);
+    sync::note_wait(thread, EventKind::WaitBegin, word as u64, leaf);
+    thread::leave(thread);
+    drop(kept);
+    let result = call();
+    if let Some(thread) = thread::enter() {
+        sync::end_wait(thread);
+        if let Some(mutex) = mutex {
+            thread.awaited = mutex;
+        }
+        condition(thread, EventKind::WaitEnd);
+        thread::leave(thread);
+    }
+    result
+}
+
+unsafe fn wake(word: usize, count: u32, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let _errno = errno::keep();
+    // Whoever gives a lock back wakes the next in line.
+    if !sync::is_part_of_lock(word as u64) && !lock_code::gives_back(thread, pc) {
+        let leaf = context::leaf(thread.tls, pc);
+        noise::at_sync(thread);
+        if !log::over_budget() {
+            let kind = if count == 1 { EventKind::Signal } else { EventKind::Broadcast };
+            log::emit_sync(thread, kind, leaf, 0, thread.held.set, word as u64);
+        }
+    }
+    thread::leave(thread);
+}
