@@ -19,9 +19,8 @@
 //! Deviations, with why:
 //!
 //! 1. All accesses are looked at, and none is sampled: runs are recorded anyway.
-//! 2. The recorder leaves out accesses that repeat others of their turn, which are local ones. Where a run
-//!    brings observations for a site (see [`Observation`]) these are used, and else what is recorded: a site
-//!    may then seem never to be local.
+//! 2. The recorder leaves out accesses that repeat others of their turn, which are local ones, but tells their
+//!    sites (see [`Observation`]). A read counts as local also if other threads have read in between.
 //! 3. A location's first access, and its first after a gap, has no previous one.
 
 use rustc_hash::FxHashMap;
@@ -56,14 +55,15 @@ pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
         found.add_first(Suspect { pattern, circumstance: Circumstance::Previous(previous) }, occurrence);
         found.add_first(observed(pattern), occurrence);
     };
-    for Observation { site, local, remote } in &run.observations {
+    for &Observation { site, local, remote } in &run.observations {
         // A site may have been executed, but never in a way that would have been recorded.
-        let seen = sites.remove(site).unwrap_or_default();
-        if *local {
-            add(*site, Previous::Local, seen.local.or(seen.any));
+        let any = sites.get(&site).and_then(|seen| seen.any);
+        let is_recorded = |access: fn(&Sightings) -> Option<u32>| sites.get(&site).and_then(access).is_some();
+        if local && !is_recorded(|seen| seen.local) {
+            add(site, Previous::Local, any);
         }
-        if *remote {
-            add(*site, Previous::Remote, seen.remote.or(seen.any));
+        if remote && !is_recorded(|seen| seen.remote) {
+            add(site, Previous::Remote, any);
         }
     }
     for (site, seen) in sites {

@@ -14,7 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::code::{Code, Module, ModuleId, Site};
 use crate::missing;
 use crate::run::{
-    Access, AccessKind, Gap, LocationId, LocksetId, Outcome, Run, RunId, SiteId, StackId, ThreadId,
+    Access, AccessKind, Gap, LocationId, LocksetId, Observation, Outcome, Run, RunId, SiteId, StackId,
+    ThreadId,
 };
 use crate::synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
@@ -77,6 +78,8 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
         let frees = ProcessReader::new(recording, code, &mut profile).read();
         leave_out_last_frees(&mut profile, &frees);
     }
+    profile.run.observations.sort_unstable_by_key(|seen| seen.site);
+    profile.run.observations.dedup();
     profile
 }
 
@@ -182,6 +185,7 @@ impl<'a> ProcessReader<'a> {
             match event.kind {
                 EventKind::Lockset => self.lockset(event),
                 EventKind::Gap => self.gap(event),
+                EventKind::Within => self.within_turn(event),
                 kind if kind.is_access() => self.access(event),
                 kind => {
                     if let Some(kind) = SyncKind::of(kind) {
@@ -205,6 +209,12 @@ impl<'a> ProcessReader<'a> {
             let location = LocationId(self.first_location + self.pieces_of(event)[at]);
             self.profile.run.gaps.push(Gap { location, before });
         }
+    }
+
+    /// Between two other threads' accesses, so that what precedes it is its own thread's.
+    fn within_turn(&mut self, event: &ThreadEvent) {
+        let (site, _) = self.leaf(event.event.leaf);
+        self.profile.run.observations.push(Observation { site, local: true, remote: false });
     }
 
     fn access(&mut self, event: &ThreadEvent) {

@@ -81,7 +81,7 @@ pub struct LoopPosition {
     pub iteration: u32,
 }
 
-/// Whether a site was executed just after its own thread, or just after another, had accessed the location.
+/// A site that was executed just after its own thread, or just after another, had accessed the location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation {
     /// The site.
@@ -130,8 +130,8 @@ pub struct Run {
     pub accesses: Vec<Access>,
     /// All gaps, by ascending [`Gap::before`].
     pub gaps: Vec<Gap>,
-    /// What was observed at sites besides, each site at most once. A site that is not here is known only by its
-    /// recorded accesses.
+    /// What was observed at sites besides what the accesses show, each site at most once. The sites of both are
+    /// all that touched shared memory.
     pub observations: Vec<Observation>,
     /// The sets of locks that threads held, by [`LocksetId`]; the first is the empty set. Locks are in the order in
     /// which they were taken.

@@ -65,17 +65,19 @@ fn one_failing_run() {
     );
 }
 
-/// What the recorder saw at a site counts, where it says so, and not what is left of it in the trace.
+/// What the recorder saw at a site counts as well as what is left of it in the trace.
 #[test]
-fn observations_count_instead_of_the_trace() {
+fn observations_add_to_the_trace() {
     check(
         "
+        P: local@b W1(x)@a R2(x)@b
         P: both@b W1(x)@a R2(x)@b
-        F: remote@b W1(x)@a R2(x)@b R2(x)@b
+        F: remote@b W1(x)@a R2(x)@b
+        F: W1(x)@a R2(x)@b R2(x)@b
         ",
         "
-        1/2 0.00 f=1 p=1 R1x R1(x)@b remote
-        1/2 0.00 f=0 p=1 R1x R1(x)@b local
+        1/2 0.00 f=2 p=2 R1x R1(x)@b remote
+        1/2 0.00 f=1 p=2 R1x R1(x)@b local
         ",
     );
     // Never recorded, but executed.

@@ -277,3 +277,22 @@ fn nonsense_is_left_out() {
     let profile = read_run(&[process(0x10000, &locations, events)], &mut Code::default());
     assert_eq!(shown(&profile), ["W1(1)"]);
 }
+
+#[test]
+fn sites_in_the_midst_of_turns_are_observed() {
+    let events = vec![
+        event(1, EventKind::Write, 10, 5, 1),
+        event(1, EventKind::Within, 10, 9, 1),
+        event(2, EventKind::Within, 12, 104, 1),
+        event(2, EventKind::Within, 13, 9, 1),
+    ];
+    let mut code = Code::default();
+    let profile = read_run(&[process(0x10000, &[location(0x10900, 4, 0)], events)], &mut code);
+    let observed: Vec<(u64, bool, bool)> = profile
+        .run
+        .observations
+        .iter()
+        .map(|seen| (code.site(seen.site).address, seen.local, seen.remote))
+        .collect();
+    assert_eq!(observed, [(0x107, true, false), (0x202, true, false)]);
+}

@@ -37,6 +37,7 @@ mod real;
 mod rebirth;
 mod sandbox;
 mod shadow;
+mod sites;
 mod slots;
 mod spin;
 mod split;

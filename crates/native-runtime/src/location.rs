@@ -18,7 +18,7 @@ use crate::cell::SHARED;
 use crate::cells::{Kind, Touch};
 use crate::shadow::{self, Line};
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
-use crate::{log, mapping, slots, spin};
+use crate::{log, mapping, sites, slots, spin};
 
 #[inline]
 unsafe fn at(index: u32) -> *mut Location {
@@ -78,8 +78,13 @@ unsafe fn cached(thread: &Thread, location: *const Location, index: u32) -> Opti
 #[inline]
 unsafe fn note_repetition(thread: &Thread, location: *mut Location, slot: *mut Slot, touch: Touch) -> bool {
     let on_record = match touch.kind {
-        Kind::Read => (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf),
-        _ => (&raw const (*location).owner).read_volatile() == thread.id,
+        Kind::Read => {
+            (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf)
+        }
+        _ => {
+            (&raw const (*location).owner).read_volatile() == thread.id
+                && ((*slot).write == touch.leaf || sites::is_noted(touch.leaf))
+        }
     };
     if on_record {
         slots::note(slot, touch, thread.last_tick);
@@ -182,6 +187,9 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     if let Some(slot) = known {
         // The cache has room for some locations only.
         cache(thread, location, index, slot);
+        if !sites::is_noted(touch.leaf) {
+            sites::note(thread, index, touch.leaf);
+        }
         if note_repetition(thread, location, slot, touch) {
             return;
         }

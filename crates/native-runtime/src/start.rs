@@ -273,6 +273,7 @@ unsafe extern "C" fn in_forked_child() {
     }
     shadow::clear();
     context::restart();
+    crate::sites::restart();
     // Inside since before the fork.
     if let Some(thread) = (*crate::tls::current()).thread.as_mut() {
         thread::restart(thread);

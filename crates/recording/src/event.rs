@@ -60,13 +60,16 @@ pub enum EventKind {
     Owner = 30,
     /// The process is ending in an orderly way. `value` is the exit status where known.
     Exit = 31,
+    /// An access in the midst of its thread's turn at `object`, noted once per leaf: such accesses leave no
+    /// other record unless they are the last.
+    Within = 40,
 }
 
 impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 26] = [
+        const ALL: [EventKind; 28] = [
             Read,
             Write,
             Update,
@@ -93,10 +96,9 @@ impl EventKind {
             Fork,
             Lockset,
             Owner,
+            Exit,
+            Within,
         ];
-        if number == Exit as u8 {
-            return Some(Exit);
-        }
         ALL.into_iter().find(|&kind| kind as u8 == number)
     }
 
@@ -165,7 +167,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 27);
+        assert_eq!(known, 28);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

@@ -10,6 +10,7 @@ mod lifetimes;
 mod noise;
 mod processes;
 mod ranges;
+mod sites;
 mod stacks;
 mod surroundings;
 mod synchronization;
