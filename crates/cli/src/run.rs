@@ -32,7 +32,8 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let recorder = recorder::unpack()?;
     let seed = arguments.limits.seed.unwrap_or_else(fresh_seed);
     let limits = &arguments.limits;
-    let campaign = Campaign {
+    let loops = runner::loops::tables(&target.binaries)?;
+    let mut campaign = Campaign {
         program: target.path.clone(),
         arguments: rest.to_vec(),
         environment: recorder.environment(&target, |name| std::env::var_os(name)),
@@ -41,6 +42,9 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         limits: Limits { runs: limits.runs, failures: limits.until_failures, time: limits.time },
         jobs: limits.jobs.unwrap_or_else(campaign::default_jobs),
     };
+    if let Some(tables) = &loops {
+        campaign.environment.push((recording::ENV_LOOPS.into(), tables.path().into()));
+    }
     let mut session = begin(arguments, &target, seed)?;
     let plan = RunPlan { seed: 0, noise: limits.noise, budget_bytes: limits.budget << 20 };
     let stop = conduct(&campaign, &mut session, plan);

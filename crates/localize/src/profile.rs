@@ -14,8 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::code::{Code, Module, ModuleId, Site};
 use crate::missing;
 use crate::run::{
-    Access, AccessKind, Gap, LocationId, LocksetId, Observation, Outcome, Run, RunId, SiteId, StackId,
-    ThreadId,
+    Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
+    StackId, ThreadId,
 };
 use crate::synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
@@ -128,6 +128,8 @@ struct ProcessReader<'a> {
     unknown_write: Vec<Option<usize>>,
     /// The accesses that free their memory.
     frees: Vec<usize>,
+    /// Per thread: where in its innermost loop it is.
+    positions: Vec<Option<LoopPosition>>,
 }
 
 impl<'a> ProcessReader<'a> {
@@ -160,6 +162,7 @@ impl<'a> ProcessReader<'a> {
             pieces: pieces(&recording.locations),
             unknown_write: vec![None; recording.locations.len()],
             frees: Vec::new(),
+            positions: vec![None; recording.threads.len()],
         }
     }
 
@@ -186,6 +189,7 @@ impl<'a> ProcessReader<'a> {
                 EventKind::Lockset => self.lockset(event),
                 EventKind::Gap => self.gap(event),
                 EventKind::Within => self.within_turn(event),
+                EventKind::Iteration => self.iteration(event),
                 kind if kind.is_access() => self.access(event),
                 kind => {
                     if let Some(kind) = SyncKind::of(kind) {
@@ -211,6 +215,13 @@ impl<'a> ProcessReader<'a> {
         }
     }
 
+    fn iteration(&mut self, event: &ThreadEvent) {
+        let (entry, iteration) = (event.event.object, event.event.value as u32);
+        if let Some(position) = self.positions.get_mut(event.actor() as usize) {
+            *position = Some(LoopPosition { entry, iteration });
+        }
+    }
+
     /// Between two other threads' accesses, so that what precedes it is its own thread's.
     fn within_turn(&mut self, event: &ThreadEvent) {
         let (site, _) = self.leaf(event.event.leaf);
@@ -233,6 +244,8 @@ impl<'a> ProcessReader<'a> {
             true => None,
             false => self.locksets.get(&event.event.other).copied(),
         };
+        let in_loop = event.event.flags & flag::ITERATION != 0;
+        let iteration = self.positions[event.actor() as usize].filter(|_| in_loop);
         for at in 0..self.pieces_of(event).len() {
             let piece = self.pieces_of(event)[at];
             let whole = self.pieces_of(event).len() == 1;
@@ -254,7 +267,7 @@ impl<'a> ProcessReader<'a> {
                 uncertain: event.event.flags & flag::UNCERTAIN != 0,
                 value: before.filter(|_| whole && kind == AccessKind::Read),
                 locks: locks.unwrap_or(LocksetId(0)),
-                iteration: None,
+                iteration,
                 atomic: event.event.flags & flag::ATOMIC != 0,
                 frees: event.event.flags & flag::FREE != 0,
             });

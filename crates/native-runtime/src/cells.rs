@@ -17,7 +17,7 @@ use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, location, log, mapping, noise, passing, spin};
+use crate::{handovers, location, log, loops, mapping, noise, passing, spin};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -388,13 +388,14 @@ unsafe fn share(thread: &mut Thread, word: usize, cells: &[Cell], leaf: u32) -> 
         (EventKind::LastWrite, *first.write, *first.write_stamp),
     ] {
         if leaf != 0 {
+            let tick = Thread::full_tick(owner, stamp);
             let event = Event {
                 kind: kind as u8,
-                flags: 0,
+                flags: loops::flag_at(thread, owner, tick),
                 size: (*location).size as u8,
                 reserved: 0,
                 leaf,
-                tick: Thread::full_tick(owner, stamp),
+                tick,
                 object: index,
                 other: owner,
                 value: 0,

@@ -18,7 +18,7 @@ use crate::cell::SHARED;
 use crate::cells::{Kind, Touch};
 use crate::shadow::{self, Line};
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
-use crate::{log, mapping, sites, slots, spin};
+use crate::{log, loops, mapping, sites, slots, spin};
 
 #[inline]
 unsafe fn at(index: u32) -> *mut Location {
@@ -287,9 +287,10 @@ unsafe fn record(
         Kind::Write => EventKind::Write,
         Kind::Update => EventKind::Update,
     };
+    let iteration = loops::flag_at(thread, thread.id, tick);
     let event = Event {
         kind: kind as u8,
-        flags: touch.flags | flag::VALUE,
+        flags: touch.flags | flag::VALUE | iteration,
         size: (*location).size as u8,
         reserved: 0,
         leaf: touch.leaf,
@@ -332,7 +333,7 @@ unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: 
     let mut last = |kind: EventKind, leaf: u32, tick: u64| {
         let event = Event {
             kind: kind as u8,
-            flags: 0,
+            flags: loops::flag_at(thread, owner, tick),
             size: (*location).size as u8,
             reserved: 0,
             leaf,

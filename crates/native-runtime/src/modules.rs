@@ -280,6 +280,7 @@ unsafe fn write(image: &Image<'_>) {
         path = CStr::from_ptr(own_path.as_ptr().cast()).to_bytes();
     }
     let build_id = image.build_id();
+    crate::loops::load(build_id, image.info.dlpi_addr);
     let mut header = ModuleHeader {
         bias: image.info.dlpi_addr,
         start: image.code.start,

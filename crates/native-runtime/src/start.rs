@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, RunPlan};
 
+use crate::path::{PathBuffer, Text, concat_zero};
 use crate::{cells, context, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split, thread};
 
 const NOT_STARTED: u32 = 0;
@@ -73,6 +74,7 @@ unsafe fn start() -> bool {
         log::fault(recording::fault::MEMORY, errno::get() as u32);
         return false;
     }
+    crate::loops::start();
     modules::list();
     let locks = libc::getenv(concat_zero!(ENV_LOCKS).as_ptr().cast());
     if !locks.is_null() {
@@ -89,65 +91,8 @@ unsafe fn start() -> bool {
     context::start()
 }
 
-macro_rules! concat_zero {
-    ($name:ident) => {{
-        const BYTES: [u8; $name.len() + 1] = {
-            let mut bytes = [0; $name.len() + 1];
-            let mut at = 0;
-            while at < $name.len() {
-                bytes[at] = $name.as_bytes()[at];
-                at += 1;
-            }
-            bytes
-        };
-        BYTES
-    }};
-}
-use concat_zero;
-
 /// The directory for recordings, kept since the target may change its environment and where it works.
-static DIRECTORY: PathBuffer = PathBuffer(core::cell::UnsafeCell::new([0; PATH_BYTES]));
-struct PathBuffer(core::cell::UnsafeCell<[u8; PATH_BYTES]>);
-const PATH_BYTES: usize = libc::PATH_MAX as usize;
-// SAFETY: written once before any other thread can read it.
-unsafe impl Sync for PathBuffer {}
-
-impl PathBuffer {
-    /// False, with `errno`, if there is no such path.
-    unsafe fn set(&self, path: &CStr) -> bool {
-        !libc::realpath(path.as_ptr(), self.0.get().cast()).is_null()
-    }
-
-    unsafe fn get(&self) -> &'static str {
-        let path = CStr::from_ptr((*self.0.get()).as_ptr().cast());
-        core::str::from_utf8_unchecked(path.to_bytes())
-    }
-}
-
-/// Text in a fixed buffer; what does not fit is left out.
-struct Text {
-    bytes: [u8; 4096],
-    length: usize,
-}
-
-impl Text {
-    fn new() -> Text {
-        Text { bytes: [0; 4096], length: 0 }
-    }
-}
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        for &byte in text.as_bytes() {
-            // The last byte stays zero, so that the text can be passed to C.
-            if self.length < self.bytes.len() - 1 {
-                self.bytes[self.length] = byte;
-                self.length += 1;
-            }
-        }
-        Ok(())
-    }
-}
+static DIRECTORY: PathBuffer = PathBuffer::new();
 
 /// Calls `create` with a path that no other process of the run uses: the pid, and a number where a process
 /// that executed another program leaves several files.
@@ -156,7 +101,7 @@ unsafe fn create_file(create: impl Fn(*const c_char) -> Result<(), i32>) -> Resu
     for attempt in 0..1000 {
         let mut path = Text::new();
         let _ = write!(path, "{}/{pid}-{attempt}.raw", DIRECTORY.get());
-        match create(path.bytes.as_ptr().cast()) {
+        match create(path.as_c_string()) {
             Err(libc::EEXIST) => {}
             result => return result,
         }
@@ -171,7 +116,8 @@ unsafe fn complain(why: &str, error: i32) {
         let _ = write!(text, " (error {error})");
     }
     let _ = text.write_str("\n");
-    libc::write(2, text.bytes.as_ptr().cast(), text.length);
+    let text = text.as_bytes();
+    libc::write(2, text.as_ptr().cast(), text.len());
 }
 
 /// Arranges for [`thread::detach`] when the calling thread ends, however it does.
@@ -274,6 +220,7 @@ unsafe extern "C" fn in_forked_child() {
     shadow::clear();
     context::restart();
     crate::sites::restart();
+    crate::loops::restart();
     // Inside since before the fork.
     if let Some(thread) = (*crate::tls::current()).thread.as_mut() {
         thread::restart(thread);

@@ -8,8 +8,8 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
-    atomic_locks, cell, context, errno, jumps, location, lock_code, log, mapping, noise, sandbox, shadow,
-    split, sync,
+    atomic_locks, cell, context, errno, jumps, location, lock_code, log, loops, mapping, noise, sandbox,
+    shadow, split, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -68,6 +68,7 @@ pub struct Thread {
     pub awaited: atomic_locks::Awaited,
     pub lock_roles: [lock_code::CachedRole; lock_code::CACHED_ROLES],
     pub jumps: jumps::Marks,
+    pub loops: loops::Stack,
     /// Leaves of instructions outside their context's function, found before.
     pub distant: [DistantLeaf; DISTANT_LEAVES],
     pub calls: [KnownCall; KNOWN_CALLS],

@@ -63,13 +63,16 @@ pub enum EventKind {
     /// An access in the midst of its thread's turn at `object`, noted once per leaf: such accesses leave no
     /// other record unless they are the last.
     Within = 40,
+    /// From `tick` on the innermost loop that thread `other` is in is the one entered as its `object`th, in the
+    /// iteration with number `value`.
+    Iteration = 41,
 }
 
 impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 28] = [
+        const ALL: [EventKind; 29] = [
             Read,
             Write,
             Update,
@@ -98,6 +101,7 @@ impl EventKind {
             Owner,
             Exit,
             Within,
+            Iteration,
         ];
         ALL.into_iter().find(|&kind| kind as u8 == number)
     }
@@ -125,6 +129,8 @@ pub mod flag {
     pub const FREE: u8 = 4;
     /// Another thread was at the same location at the same time: the order may be wrong.
     pub const UNCERTAIN: u8 = 8;
+    /// The access was made in a loop: where, the newest [`super::EventKind::Iteration`] of its thread says.
+    pub const ITERATION: u8 = 128;
 }
 
 /// One event. The meaning of `object`, `other` and `value` depends on the kind.
@@ -167,7 +173,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 28);
+        assert_eq!(known, 29);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

@@ -13,6 +13,7 @@ extern crate alloc;
 mod event;
 mod layout;
 mod lock_code;
+mod loops;
 mod plan;
 #[cfg(feature = "read")]
 mod read;
@@ -23,6 +24,7 @@ pub use layout::{
     REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
 };
 pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
+pub use loops::{BYTES_PER_BLOCK, Block, ENV_LOOPS, LOOPS_MAGIC, LoopTable};
 pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan};
 #[cfg(feature = "read")]
 pub use read::{Damage, Module, Recording, ThreadEvent, compact, parse};

@@ -93,7 +93,7 @@ impl ThreadEvent {
     /// Was it recorded later than it happened, with the time of its thread's newest event before it?
     pub fn is_stamped(&self) -> bool {
         match self.kind {
-            EventKind::LastRead | EventKind::LastWrite => true,
+            EventKind::LastRead | EventKind::LastWrite | EventKind::Iteration => true,
             EventKind::Release => self.event.other != self.thread,
             _ => false,
         }

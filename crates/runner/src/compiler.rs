@@ -94,6 +94,15 @@ impl Compiler {
         Ok(Compiler { words, family })
     }
 
+    /// Flags for code that announces its basic blocks, in a shape in which its loops can be recognized: see
+    /// [`crate::loops`]. They come before the user's own.
+    pub fn flags_for_loops(&self) -> &'static [&'static str] {
+        match self.family {
+            Family::Gcc => &gcc::FLAGS_FOR_LOOPS,
+            Family::Clang => &clang::FLAGS_FOR_LOOPS,
+        }
+    }
+
     /// The whole command line of the real compiler for the user's arguments.
     pub fn command_line(&self, recorder: &Recorder, arguments: &[OsString]) -> Result<Vec<OsString>> {
         let sanitizers = Sanitizers::of(arguments);

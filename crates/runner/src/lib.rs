@@ -13,6 +13,7 @@ pub mod compiler;
 mod elf;
 mod error;
 mod lock_code;
+pub mod loops;
 mod oracle;
 mod orphans;
 mod output;

@@ -2,6 +2,7 @@
 
 mod annotations;
 mod atomic;
+mod coverage;
 #[cfg(target_arch = "x86_64")]
 mod fast;
 mod function;

@@ -54,6 +54,10 @@ const NOTHING: [&str; 4] = [
     "-tsan-instrument-memintrinsics=0",
 ];
 
+/// Announcements, of all blocks; and no jumps through tables, or iterations unrolled.
+pub(super) const FLAGS_FOR_LOOPS: [&str; 3] =
+    ["-fsanitize-coverage=bb,no-prune,trace-pc", "-fno-jump-tables", "-fno-unroll-loops"];
+
 /// The whole command line for the user's arguments.
 pub(super) fn command_line(
     compiler: &Compiler,

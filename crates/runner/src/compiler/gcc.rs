@@ -15,6 +15,16 @@ use crate::takeover::Recorder;
 const COMPILE_SPECS: &str = "compile.specs";
 const LINK_SPECS: &str = "link.specs";
 
+/// Announcements; and no jumps through tables, parts of functions elsewhere, or iterations unrolled.
+pub(super) const FLAGS_FOR_LOOPS: [&str; 6] = [
+    "-fsanitize-coverage=trace-pc",
+    "-fno-jump-tables",
+    "-fno-reorder-blocks-and-partition",
+    "-fno-unroll-loops",
+    "-fno-peel-loops",
+    "--param=max-completely-peel-times=0",
+];
+
 /// Files that gcc needs beside the recorder.
 pub(crate) const SUPPORT_FILES: &[(&str, &str)] = &[
     // `cpp_unique_options` is for `-E`, which defines __SANITIZE_THREAD__ then just as a compilation does.
