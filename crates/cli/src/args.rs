@@ -34,7 +34,8 @@ pub enum Command {
     Sessions(SessionsCommand),
     /// Run a flaky test of a Rust package many times: cargo unsnarl test NAME (also: build, run, bench, nextest)
     Cargo(CargoArguments),
-    /// Compile C for recording: a drop-in for gcc or, --with clang, for clang, as in CC="unsnarl cc" make
+    /// Compile C for recording: a drop-in for gcc or, --with clang, for clang, as in CC="unsnarl cc" make; --loops tells
+    /// iterations of loops apart
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Cc(CompileArguments),
     /// Compile C++ for recording: a drop-in for g++ or, --with clang++, for clang++

@@ -296,3 +296,35 @@ fn sites_in_the_midst_of_turns_are_observed() {
         .collect();
     assert_eq!(observed, [(0x107, true, false), (0x202, true, false)]);
 }
+
+#[test]
+fn accesses_in_loops_know_their_iteration() {
+    let iteration = |of: u32, tick, entry, number: u64| {
+        let told = by(of, event(3, EventKind::Iteration, tick, 0, entry));
+        ThreadEvent { event: Event { value: number, ..told.event }, ..told }
+    };
+    let in_loop = |event: ThreadEvent| ThreadEvent {
+        event: Event { flags: event.event.flags | flag::ITERATION, ..event.event },
+        ..event
+    };
+    let events = vec![
+        iteration(1, 1, 4, 7),
+        iteration(2, 2, 4, 0),
+        in_loop(event(1, EventKind::Write, 3, 10, 1)),
+        in_loop(event(2, EventKind::Read, 4, 10, 1)),
+        // Not in a loop, or it is not known where.
+        event(1, EventKind::Write, 5, 10, 1),
+        iteration(1, 6, 4, 8),
+        in_loop(by(1, event(2, EventKind::LastRead, 6, 10, 1))),
+        // Of a thread that is not there.
+        iteration(77, 8, 1, 1),
+    ];
+    let profile = read_run(&[process(0x10000, &[location(0x10900, 4, 0)], events)], &mut Code::default());
+    let positions: Vec<Option<(u32, u32)>> = profile
+        .run
+        .accesses
+        .iter()
+        .map(|access| access.iteration.map(|at| (at.entry, at.iteration)))
+        .collect();
+    assert_eq!(positions, [Some((4, 7)), Some((4, 0)), None, Some((4, 8))]);
+}

@@ -45,28 +45,37 @@ pub fn tables(binaries: &[Binary]) -> Result<Option<TempDir>> {
 fn in_file(path: &Path) -> Result<Option<BTreeMap<u64, Block>>> {
     let bytes = elf::map(path)?;
     let Ok(file) = object::File::parse(&*bytes) else { return Ok(None) };
-    let Some(announcements) = Announcements::of(&file) else { return Ok(None) };
+    let Some(mut announcements) = Announcements::of(&file) else { return Ok(None) };
+    let functions = functions(&file);
+    for (&start, code) in &functions {
+        if !blocks::can_return(code, start) {
+            announcements.note_end(start);
+        }
+    }
     let mut table = BTreeMap::new();
     let mut loops = 0;
+    for (&start, code) in &functions {
+        nesting::describe(&blocks::of_function(code, start, &announcements), &mut loops, &mut table);
+    }
+    Ok(Some(table))
+}
+
+/// The code of each function, by its address. Several names may stand for one.
+fn functions<'a>(file: &object::File<'a>) -> BTreeMap<u64, &'a [u8]> {
+    let mut functions = BTreeMap::new();
     for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
         let Ok(code) = section.data() else { continue };
         let within = section.address()..section.address() + code.len() as u64;
-        let functions = file.symbols().filter(|symbol| {
+        let symbols = file.symbols().filter(|symbol| {
             symbol.kind() == SymbolKind::Text && symbol.size() > 0 && within.contains(&symbol.address())
         });
-        // Several names may stand for one function.
-        let functions: BTreeMap<u64, u64> =
-            functions.map(|symbol| (symbol.address(), symbol.size())).collect();
-        for (start, size) in functions {
-            let from = (start - within.start) as usize;
-            let Some(code) = code.get(from..).map(|rest| &rest[..rest.len().min(size as usize)]) else {
-                continue;
-            };
-            let blocks = blocks::of_function(code, start, &announcements);
-            nesting::describe(&blocks, &mut loops, &mut table);
+        for symbol in symbols {
+            let from = (symbol.address() - within.start) as usize;
+            let rest = &code[from..];
+            functions.insert(symbol.address(), &rest[..rest.len().min(symbol.size() as usize)]);
         }
     }
-    Ok(Some(table))
+    functions
 }
 
 fn write(path: &Path, blocks: &BTreeMap<u64, Block>) -> Result<()> {

@@ -11,6 +11,7 @@ mod formats;
 mod interruption;
 mod kit;
 mod limits;
+mod loops;
 mod oracles;
 mod processes;
 mod ranking;

@@ -74,6 +74,11 @@ impl Announcements {
         }
     }
 
+    /// A function of the program itself turns out never to return.
+    pub fn note_end(&mut self, function: u64) {
+        self.ends.insert(function);
+    }
+
     pub fn is_announcement(&self, target: u64) -> bool {
         self.of_blocks.contains(&target)
     }

@@ -53,7 +53,34 @@ pub(super) fn of_function(code: &[u8], start: u64, announcements: &Announcements
         let behind = index.get(&instruction.next_ip()).filter(|_| falls_through);
         block.next.extend(taken.into_iter().chain(behind));
     }
+    cut_off_padding(&mut blocks);
     blocks
+}
+
+/// What nothing leads to, and is not announced either, fills a gap between blocks: it leads nowhere. (Announced is
+/// where exceptions land.)
+fn cut_off_padding(blocks: &mut [BasicBlock]) {
+    let mut waiting: Vec<usize> =
+        (0..blocks.len()).filter(|&block| block == 0 || !blocks[block].announced.is_empty()).collect();
+    let mut is_reached = vec![false; blocks.len()];
+    while let Some(block) = waiting.pop() {
+        if !std::mem::replace(&mut is_reached[block], true) {
+            waiting.extend(&blocks[block].next);
+        }
+    }
+    for (block, _) in blocks.iter_mut().zip(is_reached).filter(|(_, is_reached)| !is_reached) {
+        block.next.clear();
+    }
+}
+
+/// Whether a function comes back to its caller, or may leave that to another one.
+pub(super) fn can_return(code: &[u8], start: u64) -> bool {
+    let within = start..start + code.len() as u64;
+    let instructions = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
+    instructions.into_iter().any(|instruction| match instruction.flow_control() {
+        FlowControl::Return | FlowControl::IndirectBranch => true,
+        _ => jump_target(&instruction).is_some_and(|target| !within.contains(&target)),
+    })
 }
 
 fn jump_target(instruction: &Instruction) -> Option<u64> {

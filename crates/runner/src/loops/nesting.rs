@@ -106,3 +106,77 @@ impl Function<'_> {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks by what may follow each; block n is announced at address n, and all call something but those in
+    /// `silent`.
+    fn described(next: &[&[usize]], silent: &[usize]) -> String {
+        let block = |(nth, next): (usize, &&[usize])| BasicBlock {
+            announced: vec![nth as u64],
+            has_calls: !silent.contains(&nth),
+            next: next.to_vec(),
+        };
+        let blocks: Vec<BasicBlock> = next.iter().enumerate().map(block).collect();
+        let mut table = BTreeMap::new();
+        describe(&blocks, &mut 0, &mut table);
+        let word = |nth: usize| match table.get(&(nth as u64)) {
+            None => "-".to_owned(),
+            Some(block) => {
+                let begins = if block.begins_iteration() { "!" } else { "" };
+                format!("{}.{}{begins}", block.number(), block.depth())
+            }
+        };
+        (0..next.len()).map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn straight_lines_and_branches_are_no_loops() {
+        assert_eq!(described(&[&[1, 2], &[3], &[3], &[]], &[]), "- - - -");
+    }
+
+    #[test]
+    fn a_loop_begins_where_it_is_entered() {
+        assert_eq!(described(&[&[1], &[1, 2], &[]], &[]), "- 1.1! -");
+        // Entered in its middle, as compilers do to test the condition first.
+        assert_eq!(described(&[&[2], &[2], &[1, 3], &[]], &[]), "- 1.1 1.1! -");
+        // The function's own beginning.
+        assert_eq!(described(&[&[1], &[0, 2], &[]], &[]), "1.1! 1.1 -");
+    }
+
+    #[test]
+    fn loops_nest() {
+        let nested: [&[usize]; 5] = [&[1], &[2], &[2, 3], &[1, 4], &[]];
+        assert_eq!(described(&nested, &[]), "- 1.1! 2.2! 1.1 -");
+        // Nothing is asked about the inner one.
+        assert_eq!(described(&nested, &[2]), "- 1.1! 1.1 1.1 -");
+        assert_eq!(described(&nested, &[1, 2, 3]), "- - - - -");
+    }
+
+    #[test]
+    fn a_loop_with_two_ways_in_has_one_head() {
+        assert_eq!(described(&[&[1, 2], &[2], &[1, 3], &[]], &[]), "- 1.1! 1.1 -");
+    }
+
+    #[test]
+    fn a_silent_head_lets_others_announce_the_iteration() {
+        let block = |announced: &[u64], next: &[usize]| BasicBlock {
+            announced: announced.to_vec(),
+            has_calls: true,
+            next: next.to_vec(),
+        };
+        let blocks = [
+            block(&[10], &[1]),
+            block(&[], &[2, 3]),
+            block(&[20, 25], &[1]),
+            block(&[30], &[1, 4]),
+            block(&[40], &[]),
+        ];
+        let mut table = BTreeMap::new();
+        describe(&blocks, &mut 6, &mut table);
+        let inside = Block::inside(7, 1);
+        assert_eq!(table, BTreeMap::from([(20, inside.beginning()), (25, inside), (30, inside.beginning())]));
+    }
+}
