@@ -61,9 +61,9 @@ pub struct Explanation {
     /// For each role the innermost function that encloses its accesses.
     #[serde(default)]
     pub suspicious_functions: Vec<String>,
-    /// What a good fix does.
+    /// Actions of a report that amount to a good fix.
     #[serde(default)]
-    pub advice: String,
+    pub fixes: Vec<String>,
 }
 
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]

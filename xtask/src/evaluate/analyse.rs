@@ -49,7 +49,7 @@ pub const BETWEEN: [Size; 6] = [
 pub const BLIND: [(Size, u64); 3] = [(SINGLE, 2), (Size { failing: 5, passing: 100 }, 2), (FULL, 2)];
 
 /// The text of all that has a say in the answers: when it changes, the techniques are asked again.
-const JUDGES: [&str; 7] = [
+const JUDGES: [&str; 8] = [
     include_str!("analyse.rs"),
     include_str!("clusters.rs"),
     include_str!("explanation.rs"),
@@ -57,6 +57,7 @@ const JUDGES: [&str; 7] = [
     include_str!("pool.rs"),
     include_str!("report.rs"),
     include_str!("score.rs"),
+    include_str!("../truth.rs"),
 ];
 
 /// How much to ask of the techniques.

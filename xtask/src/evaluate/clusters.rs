@@ -7,36 +7,29 @@ use super::data::Clusters;
 use super::report::Report;
 use super::score::Key;
 
-/// Compares the clusters of a report with the program's bugs. `reference` tells which bug a run failed by: by the right
-/// findings that it shows. None if the report has no clusters.
+/// Compares the groups of failing runs in a report with the program's bugs. `reference` tells which bug a run failed by:
+/// by the right findings that it shows. None if the report has no groups, or if it cannot be told.
 pub fn clusters(report: &Report, reference: &Report, key: &Key) -> Option<Clusters> {
-    let found = groups(
-        report
-            .findings
-            .iter()
-            .filter_map(|finding| Some((finding.cluster?, finding.failing_runs.as_slice()))),
-    );
-    if found.is_empty() {
+    let found = groups(report.causes.iter().map(|cause| (cause.group, cause.failing_runs.as_slice())));
+    let bugs: BTreeSet<u32> = key.answers.iter().map(|answer| answer.bug).collect();
+    let mut right: Vec<(u64, &[u64])> = reference
+        .findings
+        .iter()
+        .filter_map(|finding| {
+            let bug = key.answers[key.answer(finding)?].bug;
+            Some((u64::from(bug), finding.failing_runs.as_slice()))
+        })
+        .collect();
+    right.sort_by_key(|(bug, _)| *bug);
+    let true_ones = match bugs.len() {
+        1 => BTreeMap::from([(1, found.values().flatten().copied().collect())]),
+        _ => groups(right.into_iter()),
+    };
+    if found.is_empty() || true_ones.is_empty() {
         return None;
     }
-    let bugs = key.answers.iter().map(|answer| answer.bug).collect::<BTreeSet<_>>().len();
-    let true_ones = if bugs == 1 {
-        let all: BTreeSet<u64> = found.values().flatten().copied().collect();
-        BTreeMap::from([(1, all)])
-    } else {
-        let mut right: Vec<(u64, &[u64])> = reference
-            .findings
-            .iter()
-            .filter_map(|finding| {
-                let bug = key.answers[key.answer(finding)?].bug;
-                Some((u64::from(bug), finding.failing_runs.as_slice()))
-            })
-            .collect();
-        right.sort_by_key(|(bug, _)| *bug);
-        groups(right.into_iter())
-    };
     let value = f_measure(&true_ones, &found);
-    Some(Clusters { bugs, clusters: found.len(), f_measure: (value * 1e4).round() / 1e4 })
+    Some(Clusters { bugs: bugs.len(), clusters: found.len(), f_measure: (value * 1e4).round() / 1e4 })
 }
 
 /// Runs by the group that names them first.

@@ -23,9 +23,9 @@ pub struct Explained {
 pub enum Advice {
     /// None was given.
     None,
-    /// It speaks of other code than a good fix changes.
-    Elsewhere,
-    /// It speaks of the code that a good fix changes.
+    /// It asks for something else than a good fix does.
+    Wrong,
+    /// It amounts to a good fix.
     Right,
 }
 
@@ -37,7 +37,11 @@ pub fn explained(finding: &Finding, truth: &Truth) -> Explained {
         variable: finding.accesses.iter().all(|access| named(&access.variable)),
         kind: finding.kind == truth.kind,
         functions: same_functions(&finding.suspicious_functions, &truth.explanation.suspicious_functions),
-        advice: compare_advice(&finding.advice, truth),
+        advice: match &finding.fix {
+            None => Advice::None,
+            Some(fix) if truth.explanation.fixes.contains(&fix.action) => Advice::Right,
+            Some(_) => Advice::Wrong,
+        },
     }
 }
 
@@ -65,32 +69,6 @@ fn plain(function: &str) -> &str {
     function.split(['(', '<']).next().unwrap_or(function)
 }
 
-/// Advice is compared by the code it speaks of: at least one function or variable of the good fix must be named.
-fn compare_advice(advice: &str, truth: &Truth) -> Advice {
-    if advice.is_empty() {
-        return Advice::None;
-    }
-    let said = names(advice);
-    let mut wanted = names(&truth.explanation.advice);
-    wanted.extend(truth.explanation.suspicious_functions.iter().map(|function| last_part(function)));
-    if wanted.iter().any(|name| said.contains(name)) { Advice::Right } else { Advice::Elsewhere }
-}
-
-/// What in a sentence is code: words with an underscore, a dot, a colon or parentheses within.
-fn names(sentence: &str) -> BTreeSet<String> {
-    let words = sentence.split(|c: char| !(c.is_alphanumeric() || "_.:()".contains(c)));
-    let code = words.filter(|word| {
-        let word = word.trim_end_matches(['.', ':']);
-        word.contains('_') || word.contains("()") || word.trim_matches('.').contains(['.', ':'])
-    });
-    code.map(last_part).filter(|name| !name.is_empty()).collect()
-}
-
-fn last_part(name: &str) -> String {
-    let name = plain(name).trim_end_matches(['.', ':', ')']);
-    name.rsplit(['.', ':']).next().unwrap_or(name).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,9 +94,16 @@ mod tests {
     }
 
     #[test]
-    fn advice_is_about_code() {
-        let code: Vec<String> =
-            names("Hold meter.lock in meter_count(); see the settings.").into_iter().collect();
-        assert_eq!(code, ["lock", "meter_count"]);
+    fn advice_is_compared_by_what_is_to_be_done() {
+        let truth = crate::truth::tests::EXAMPLE.to_owned() + "[truth]\nfixes = [\"extend-lock\"]";
+        let truth = Truth::parse(&truth).unwrap();
+        let advice = |fix: serde_json::Value| {
+            let mut finding = crate::evaluate::score::tests::report(&["1 1 RW 1@queue.c:41 2@queue.c:30"]);
+            finding.findings[0].fix = serde_json::from_value(fix).unwrap();
+            explained(&finding.findings[0], &truth).advice
+        };
+        assert_eq!(advice(serde_json::json!({ "action": "extend-lock", "locks": [] })), Advice::Right);
+        assert_eq!(advice(serde_json::json!({ "action": "join" })), Advice::Wrong);
+        assert_eq!(advice(serde_json::Value::Null), Advice::None);
     }
 }

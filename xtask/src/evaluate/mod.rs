@@ -188,7 +188,7 @@ fn record_all(tasks: &[Task], tool: &Tool, arguments: &Arguments) -> Vec<anyhow:
     let recorded = tasks.iter().map(|task| {
         bar.set_message(task.subject.truth.name.clone());
         let recorded = task.record(tool, arguments);
-        bar.inc(1);
+        done(&bar, "recorded", task);
         recorded
     });
     let recorded = recorded.collect();
@@ -276,12 +276,25 @@ fn analyse_all(
             Ok(recorded) => task.analyse(recorded, tool, arguments),
             Err(error) => Err(anyhow::anyhow!("{error:#}")),
         };
-        bar.inc(1);
+        done(&bar, "analysed", task);
         task.program(answer)
     });
     let programs = programs.collect();
     bar.finish_and_clear();
     programs
+}
+
+/// Moves the bar on; where nobody sees one, a line says it.
+fn done(bar: &ProgressBar, word: &str, task: &Task) {
+    bar.inc(1);
+    if bar.is_hidden() {
+        let (name, size) = (&task.subject.truth.name, task.noise_size);
+        eprintln!(
+            "{word} {name} with noise size {size}: {} of {}",
+            bar.position(),
+            bar.length().unwrap_or(0)
+        );
+    }
 }
 
 fn progress(what: &'static str, length: usize) -> ProgressBar {

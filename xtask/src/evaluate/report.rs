@@ -10,6 +10,22 @@ use crate::truth::Place;
 #[derive(Deserialize)]
 pub struct Report {
     pub findings: Vec<Finding>,
+    /// Given by techniques that tell causes apart.
+    #[serde(default)]
+    pub causes: Vec<Cause>,
+}
+
+/// Findings that are one cause.
+#[derive(Deserialize)]
+pub struct Cause {
+    /// The group of failing runs that it explains.
+    pub group: u64,
+    pub failing_runs: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+pub struct Fix {
+    pub action: String,
 }
 
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,11 +61,10 @@ pub struct Finding {
     #[serde(default)]
     pub suspicious_functions: Vec<String>,
     #[serde(default)]
-    pub cluster: Option<u64>,
-    #[serde(default)]
     pub failing_runs: Vec<u64>,
+    /// What to change, where something is advised.
     #[serde(default)]
-    pub advice: String,
+    pub fix: Option<Fix>,
     /// How sure the technique is that this is the cause, from 0 to 1; not all of them say.
     #[serde(default)]
     pub confidence: Option<f64>,

@@ -187,7 +187,7 @@ fn explanations(evaluation: &Evaluation) -> String {
         }
         let advice = match explained.advice {
             Advice::None => "none",
-            Advice::Elsewhere => "elsewhere",
+            Advice::Wrong => "wrong",
             Advice::Right => "right",
         };
         let [variable, kind, functions, _] = right.map(mark);
