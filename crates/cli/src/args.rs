@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use localize::{Formula, Technique};
-use recording::Noise;
+use recording::{Noise, Schedule};
 
 use crate::exit;
 
@@ -100,6 +100,14 @@ pub struct LimitArguments {
     /// How strongly to disturb the schedule: off, low, medium or high
     #[arg(long, value_name = "LEVEL", default_value_t, value_parser = noise)]
     pub noise: Noise,
+    /// Who decides which thread runs when: free (the operating system, disturbed by noise); or unsnarl, one thread at
+    /// a time: random (at random wherever threads meet), pct (by priorities that change a few times), pos (by
+    /// priorities of accesses that conflict)
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = schedule)]
+    pub schedule: Schedule,
+    /// Let sleeps and time-outs take no time, where the schedule is not free
+    #[arg(long)]
+    pub skip_sleeps: bool,
     /// Megabytes of events that one run may record before repeated ones are left out
     #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..4096))]
     pub budget: u64,
@@ -260,6 +268,11 @@ fn time_span(text: &str) -> Result<Duration, String> {
         Ok(span) => Ok(span),
         Err(error) => Err(format!("{error}; say it as in 500ms, 60s or 10m")),
     }
+}
+
+fn schedule(text: &str) -> Result<Schedule, String> {
+    let known = Schedule::ALL.map(Schedule::name).join(", ");
+    text.parse().map_err(|_| format!("unknown schedule `{text}` (known: {known})"))
 }
 
 fn noise(text: &str) -> Result<Noise, String> {

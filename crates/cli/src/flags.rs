@@ -8,13 +8,16 @@ use crate::args::{LimitArguments, OracleArguments, RunArguments};
 
 /// All flags that shape the runs, those that were left to their default included.
 pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
-    let LimitArguments { runs, until_failures, time, jobs, seed: _, noise, budget } = &arguments.limits;
+    let LimitArguments { runs, until_failures, time, jobs, seed: _, noise, schedule, skip_sleeps, budget } =
+        &arguments.limits;
     let optional = [
         ("runs", runs.map(|runs| runs.to_string())),
         ("until-failures", until_failures.map(|failures| failures.to_string())),
         ("time", time.map(|time| humantime::format_duration(time).to_string())),
         ("jobs", jobs.map(|jobs| jobs.to_string())),
         ("noise", Some(noise.to_string())),
+        ("schedule", Some(schedule.to_string())),
+        ("skip-sleeps", skip_sleeps.then(|| "yes".to_owned())),
         ("budget", Some(budget.to_string())),
         ("timeout", Some(humantime::format_duration(arguments.oracle.timeout).to_string())),
     ];

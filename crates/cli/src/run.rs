@@ -46,7 +46,14 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         campaign.environment.push((recording::ENV_LOOPS.into(), tables.path().into()));
     }
     let mut session = begin(arguments, &target, seed)?;
-    let plan = RunPlan { seed: 0, noise: limits.noise, budget_bytes: limits.budget << 20 };
+    let plan = RunPlan {
+        seed: 0,
+        noise: limits.noise,
+        budget_bytes: limits.budget << 20,
+        schedule: limits.schedule,
+        skip_sleeps: limits.skip_sleeps,
+        points: 0,
+    };
     let stop = conduct(&campaign, &mut session, plan);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.

@@ -6,7 +6,7 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{atomic_locks, context, location, lock_code, noise, thread};
+use crate::{atomic_locks, context, control, location, lock_code, noise, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -102,7 +102,7 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
     let tls = tls::current();
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     let who = Who { id: (*tls).id(), stamp: (*tls).stamp() };
-    if !own::note(line, who, address, SIZE, Touch { kind, flags: 0, leaf }) {
+    if control::is_on() || !own::note(line, who, address, SIZE, Touch { kind, flags: 0, leaf }) {
         any(address, SIZE, kind, pc);
     }
 }
@@ -151,8 +151,17 @@ pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usiz
     if lock_code::role(thread, pc).is_none() {
         atomic_locks::settle(thread);
         let leaf = context::leaf(thread.tls, pc);
+        control::before_access(thread, address, size, kind, leaf);
         touch_range(thread, address, size, Touch { kind, flags, leaf });
     }
+    thread::leave(thread);
+}
+
+/// A further part of what the access before it has begun: in a controlled run nobody comes in between.
+pub unsafe fn further(address: usize, size: usize, kind: Kind, pc: usize) {
+    let Some(thread) = thread::enter() else { return };
+    let leaf = context::leaf(thread.tls, pc);
+    touch_range(thread, address, size, Touch { kind, flags: 0, leaf });
     thread::leave(thread);
 }
 

@@ -12,7 +12,7 @@ use recording::{EventKind, LockRole};
 
 use crate::cells::Kind;
 use crate::thread::Thread;
-use crate::{context, lock_code, noise, sync};
+use crate::{context, control, lock_code, noise, sync};
 
 /// The lock that a thread will have when it goes on.
 #[derive(Clone, Copy)]
@@ -69,6 +69,7 @@ pub unsafe fn operate(
     if thread.awaited.address != address {
         settle(thread);
         noise::at_sync(thread);
+        control::at_sync(thread, operation.address, leaf);
     }
     let awaited = Awaited { address, leaf, kind, after_condition: false };
     if waits && thread.awaited.address != address {
@@ -129,6 +130,7 @@ unsafe fn give_back(
     operate();
     if held {
         noise::at_sync(thread);
+        control::at_sync(thread, 0, leaf);
     }
 }
 

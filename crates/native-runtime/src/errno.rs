@@ -12,9 +12,13 @@ pub fn get() -> i32 {
     unsafe { *libc::__errno_location() }
 }
 
+pub fn set(value: i32) {
+    // SAFETY: always valid.
+    unsafe { *libc::__errno_location() = value };
+}
+
 impl Drop for Kept {
     fn drop(&mut self) {
-        // SAFETY: always valid.
-        unsafe { *libc::__errno_location() = self.0 };
+        set(self.0);
     }
 }

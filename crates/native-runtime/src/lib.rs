@@ -9,6 +9,7 @@
 //! - [`log`]: events, into the [`mapping`] that outlives the process.
 //! - [`context`]: calling contexts, kept up by function entry and exit.
 //! - [`sync`] and [`intercept`]: locks, threads, heap and memory functions; [`atomic_locks`]: locks without functions.
+//! - [`noise`] disturbs the schedule, or [`control`] makes it.
 //!
 //! Invariants: no target heap, no lock held across user code, no unwinding, and never the end of the target:
 //! on its own trouble the recorder notes a fault in the file and switches itself off.
@@ -20,11 +21,13 @@ mod atomic_locks;
 mod cell;
 mod cells;
 mod context;
+mod control;
 mod errno;
 mod handovers;
 mod hooks;
 mod intercept;
 mod jumps;
+mod kernel;
 mod location;
 mod lock_code;
 mod log;

@@ -77,14 +77,16 @@ unsafe fn cached(thread: &Thread, location: *const Location, index: u32) -> Opti
 /// Notes the access in the thread's slot of the current version, if it only repeats what is on record.
 #[inline]
 unsafe fn note_repetition(thread: &Thread, location: *mut Location, slot: *mut Slot, touch: Touch) -> bool {
+    let read_on_record =
+        || (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf);
+    let write_on_record = || {
+        (&raw const (*location).owner).read_volatile() == thread.id
+            && ((*slot).write == touch.leaf || sites::is_noted(touch.leaf))
+    };
     let on_record = match touch.kind {
-        Kind::Read => {
-            (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf)
-        }
-        _ => {
-            (&raw const (*location).owner).read_volatile() == thread.id
-                && ((*slot).write == touch.leaf || sites::is_noted(touch.leaf))
-        }
+        Kind::Read => read_on_record(),
+        Kind::Write => write_on_record(),
+        Kind::Update => write_on_record() && read_on_record(),
     };
     if on_record {
         slots::note(slot, touch, thread.last_tick);
@@ -194,7 +196,7 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
             return;
         }
     }
-    let has_no_room = known.filter(|&slot| touch.kind == Kind::Read && slots::has_all_sites(slot));
+    let has_no_room = known.filter(|&slot| touch.kind != Kind::Write && slots::has_all_sites(slot));
     if let Some(slot) = has_no_room {
         slots::note(slot, touch, thread.last_tick);
         return;

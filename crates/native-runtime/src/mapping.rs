@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use recording::{HEADER_BYTES, Header, MAGIC, Pod, REGION_COUNT, Region, RegionId, RunPlan, VERSION};
 
-use crate::{errno, sandbox};
+use crate::{errno, kernel, sandbox};
 
 /// Room per region at full scale, in the order of [`RegionId`].
 const CAPACITIES: [u64; 6] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30];
@@ -37,7 +37,12 @@ pub unsafe fn reserve(bytes: usize) -> *mut u8 {
 
 /// Not by the C library's function, which the recorder stands in front of.
 pub unsafe fn unmap(memory: *mut u8, bytes: usize) -> i32 {
-    libc::syscall(libc::SYS_munmap, memory, bytes) as i32
+    let result = kernel::call(libc::SYS_munmap, [memory as usize, bytes, 0, 0]);
+    if result < 0 {
+        errno::set(-result as i32);
+        return -1;
+    }
+    0
 }
 
 /// Address space that the recorder may take: half of a limited one, so that the target can go on.

@@ -83,7 +83,7 @@ const FORKING: u32 = 1 << 31;
 pub unsafe fn list() {
     let one_more = |threads: u32| (threads != FORKING).then(|| threads + 1);
     while LISTING.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more).is_err() {
-        libc::sched_yield();
+        crate::kernel::pass();
     }
     libc::dl_iterate_phdr(Some(note_each), core::ptr::null_mut());
     LISTING.fetch_sub(1, Ordering::Release);
@@ -312,7 +312,7 @@ unsafe fn executed_path(room: *mut c_char) -> &'static [u8] {
 pub fn lock_before_fork() {
     while LISTING.compare_exchange(0, FORKING, Ordering::Acquire, Ordering::Relaxed).is_err() {
         // SAFETY: no arguments.
-        unsafe { libc::sched_yield() };
+        unsafe { crate::kernel::pass() };
     }
     spin::lock(&NOTING);
 }

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::Noise;
 
 use crate::thread::Thread;
+use crate::{control, kernel};
 
 static SEED: AtomicU64 = AtomicU64::new(0);
 /// Mean number of accesses, and of synchronizations, between two delays; zero for none.
@@ -63,7 +64,8 @@ impl State {
     fn gap(&mut self, mean: &AtomicU32) -> u32 {
         let mean = mean.load(Ordering::Relaxed) as u64;
         if mean == 0 {
-            return u32::MAX;
+            // In controlled runs no access may slip through without a look.
+            return if control::is_on() { 1 } else { u32::MAX };
         }
         let mean = mean << (self.delays / DELAYS_PER_STEP).min(16);
         (1 + self.next() % (2 * mean)).min(u32::MAX as u64) as u32
@@ -116,10 +118,10 @@ unsafe fn delay(thread: &mut Thread, mean: &AtomicU32) {
     let amount = thread.noise.next();
     match choice % 8 {
         0..=2 => {
-            libc::sched_yield();
+            kernel::pass();
         }
         _ if crate::sandbox::is_closed() => {
-            libc::sched_yield();
+            kernel::pass();
         }
         3..=4 => {
             // A few microseconds: enough for a running thread to pass a short critical section.
@@ -129,8 +131,7 @@ unsafe fn delay(thread: &mut Thread, mean: &AtomicU32) {
         }
         _ => {
             // Long enough for other threads to be scheduled in our place, even on one core.
-            let time = libc::timespec { tv_sec: 0, tv_nsec: (10_000 + amount % 300_000) as i64 };
-            libc::syscall(libc::SYS_nanosleep, &time, core::ptr::null_mut::<libc::timespec>());
+            kernel::sleep(10_000 + amount % 300_000);
         }
     }
     (*thread.tls).busy = 1;

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{errno, log, mapping};
+use crate::{control, errno, log, mapping};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
@@ -20,5 +20,6 @@ pub unsafe fn close() {
     if log::is_active() && !CLOSED.swap(true, Ordering::Relaxed) {
         let _errno = errno::keep();
         mapping::back_ahead();
+        control::end();
     }
 }

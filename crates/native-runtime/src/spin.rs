@@ -30,7 +30,7 @@ fn contended(word: &AtomicU32) -> bool {
             return false;
         }
         // SAFETY: no arguments.
-        unsafe { libc::sched_yield() };
+        unsafe { crate::kernel::pass() };
     }
     crate::log::fault(recording::fault::INTERNAL, recording::fault::LOCK_LOST);
     false

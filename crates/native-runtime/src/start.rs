@@ -4,10 +4,12 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, RunPlan};
+use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, Noise, RunPlan};
 
 use crate::path::{PathBuffer, Text, concat_zero};
-use crate::{cells, context, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split, thread};
+use crate::{
+    cells, context, control, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split, thread,
+};
 
 const NOT_STARTED: u32 = 0;
 const STARTING: u32 = 1;
@@ -81,7 +83,8 @@ unsafe fn start() -> bool {
         lock_code::start(CStr::from_ptr(locks));
     }
     log::activate(plan.budget_bytes);
-    noise::start(plan.seed, plan.noise);
+    control::start(&plan);
+    noise::start(plan.seed, if control::is_on() { Noise::Off } else { plan.noise });
     let mut key = 0;
     if libc::pthread_key_create(&mut key, Some(at_thread_end)) == 0 {
         THREAD_END.store(key, Ordering::Relaxed);
@@ -161,6 +164,7 @@ pub unsafe extern "C" fn atexit(routine: unsafe extern "C" fn()) -> c_int {
 /// but for those of locations, which the child does not take along.
 unsafe extern "C" fn before_fork() {
     let Some(_still_inside) = thread::enter() else { return };
+    control::lock_before_fork();
     cells::lock_before_fork();
     crate::sync::lock_before_fork();
     modules::lock_before_fork();
@@ -186,6 +190,7 @@ unsafe fn unlock_after_fork() -> bool {
     modules::unlock_after_fork();
     crate::sync::unlock_after_fork();
     cells::unlock_after_fork();
+    control::unlock_after_fork();
     true
 }
 

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::{Event, EventKind};
 
 use crate::thread::Thread;
-use crate::{atomic_locks, context, log, mapping, noise, spin, thread};
+use crate::{atomic_locks, context, control, log, mapping, noise, spin, thread};
 
 /// Locks one thread can hold at a time; further ones are not tracked.
 const HELD: usize = 32;
@@ -265,11 +265,18 @@ unsafe fn enter() -> Option<&'static mut Thread> {
     Some(thread)
 }
 
+/// Does the calling thread hold this lock?
+pub unsafe fn is_held(address: usize) -> bool {
+    let thread = (*crate::tls::current()).thread;
+    !thread.is_null() && holds(&*thread, address as u64)
+}
+
 /// Before an operation that may block: tells what the thread waits for, and disturbs the schedule.
 pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
     if let Some(thread) = enter() {
         let leaf = context::leaf(thread.tls, pc);
         noise::at_sync(thread);
+        control::at_sync(thread, address, leaf);
         note_wait(thread, operation, address as u64, leaf);
         thread::leave(thread);
     }
@@ -359,9 +366,12 @@ pub unsafe fn give_back(thread: &mut Thread, address: u64, leaf: u32) {
 }
 
 /// After a lock was given back: the gap between two critical sections is where atomicity breaks.
-pub unsafe fn released() {
+pub unsafe fn released(address: usize, pc: usize) {
+    control::wake(address);
     if let Some(thread) = thread::enter() {
         noise::at_sync(thread);
+        let leaf = context::leaf(thread.tls, pc);
+        control::at_sync(thread, 0, leaf);
         thread::leave(thread);
     }
 }
@@ -428,9 +438,11 @@ pub unsafe fn happened(kind: EventKind, address: usize, object: u32, pc: usize) 
 }
 
 /// Disturbs the schedule before an operation that does not block.
-pub unsafe fn disturb() {
+pub unsafe fn disturb(address: usize, pc: usize) {
     if let Some(thread) = thread::enter() {
         noise::at_sync(thread);
+        let leaf = context::leaf(thread.tls, pc);
+        control::at_sync(thread, address, leaf);
         thread::leave(thread);
     }
 }

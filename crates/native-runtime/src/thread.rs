@@ -8,8 +8,8 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
-    atomic_locks, cell, context, errno, jumps, location, lock_code, log, loops, mapping, noise, sandbox,
-    shadow, split, sync,
+    atomic_locks, cell, context, control, errno, jumps, kernel, location, lock_code, log, loops, mapping,
+    noise, sandbox, shadow, split, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -55,6 +55,8 @@ pub struct Thread {
     pub tls: *mut Tls,
     pub record: *mut ThreadRecord,
     pub id: u32,
+    /// Where [`control`] keeps what it knows of this thread, zero if it is not controlled.
+    pub seat: u32,
     pub chunk_left: u32,
     pub chunk: *mut u8,
     pub last_tick: u64,
@@ -189,6 +191,7 @@ pub unsafe fn attach(origin: Origin) {
         thread.tls = tls;
         thread.record = record;
         thread.noise = noise::State::new(id);
+        thread.seat = control::attach(id);
         thread.frames[0] = context::root_frame();
         (*tls).frame = thread.frames[0];
         (*tls).top = &raw mut thread.frames[0];
@@ -197,6 +200,7 @@ pub unsafe fn attach(origin: Origin) {
         (*tls).thread = memory;
         crate::start::call_at_thread_end();
         log::emit_sync(thread, EventKind::ThreadStart, 0, id, origin.parent, origin.entry);
+        control::begun(thread);
         // A new thread's stack may have been another's before.
         let [low, high] = (*record).stack;
         if origin.id != 0 && high > low {
@@ -209,7 +213,7 @@ pub unsafe fn attach(origin: Origin) {
 
 /// The operating system's id of the calling thread, zero where it cannot be asked.
 unsafe fn os_id() -> u32 {
-    if sandbox::is_closed() { 0 } else { libc::syscall(libc::SYS_gettid) as u32 }
+    if sandbox::is_closed() { 0 } else { kernel::thread_id() }
 }
 
 unsafe fn own_stack(os_id: u32) -> [u64; 2] {
@@ -245,6 +249,7 @@ pub unsafe fn detach() {
         (*thread.record).waits_for = 0;
         AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
     }
+    control::ended(thread);
     (*tls).root = core::ptr::null();
     (*tls).thread = null_mut();
     (*tls).owner_pair = 0;
@@ -261,4 +266,5 @@ pub unsafe fn restart(thread: &mut Thread) {
     location::forget_cache(thread);
     split::restart(thread);
     sync::restart(thread);
+    control::restart(thread);
 }

@@ -60,6 +60,8 @@ pub enum EventKind {
     Owner = 30,
     /// The process is ending in an orderly way. `value` is the exit status where known.
     Exit = 31,
+    /// In a controlled run, another thread ran until here; `leaf` is where this one goes on, `value` counts points.
+    Switch = 32,
     /// An access in the midst of its thread's turn at `object`, noted once per leaf: such accesses leave no
     /// other record unless they are the last.
     Within = 40,
@@ -72,7 +74,7 @@ impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 29] = [
+        const ALL: [EventKind; 30] = [
             Read,
             Write,
             Update,
@@ -100,6 +102,7 @@ impl EventKind {
             Lockset,
             Owner,
             Exit,
+            Switch,
             Within,
             Iteration,
         ];
@@ -173,7 +176,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 29);
+        assert_eq!(known, 30);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

@@ -25,6 +25,6 @@ pub use layout::{
 };
 pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
 pub use loops::{BYTES_PER_BLOCK, Block, ENV_LOOPS, LOOPS_MAGIC, LoopTable};
-pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan};
+pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan, Schedule};
 #[cfg(feature = "read")]
 pub use read::{Damage, Module, Recording, ThreadEvent, compact, parse};

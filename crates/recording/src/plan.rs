@@ -51,7 +51,49 @@ impl FromStr for Noise {
     }
 }
 
-/// The plan of one run. Its text form is `seed=7,noise=medium,budget=67108864`.
+/// Who decides which thread runs when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Schedule {
+    /// The operating system, disturbed by noise.
+    #[default]
+    Free,
+    /// The recorder: one thread at a time, by a random walk.
+    Random,
+    /// By random priorities that change a few times (probabilistic concurrency testing).
+    Pct,
+    /// By random priorities of operations that conflict (partial order sampling).
+    Pos,
+}
+
+impl Schedule {
+    /// All of them.
+    pub const ALL: [Schedule; 4] = [Schedule::Free, Schedule::Random, Schedule::Pct, Schedule::Pos];
+
+    /// The word used for it on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Schedule::Free => "free",
+            Schedule::Random => "random",
+            Schedule::Pct => "pct",
+            Schedule::Pos => "pos",
+        }
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Schedule {
+    type Err = PlanError;
+    fn from_str(text: &str) -> Result<Schedule, PlanError> {
+        Schedule::ALL.into_iter().find(|schedule| schedule.name() == text).ok_or(PlanError)
+    }
+}
+
+/// The plan of one run. Its text form is `seed=7,noise=medium,budget=67108864,schedule=free`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlan {
     /// Every random choice of the recorder comes from this.
@@ -60,11 +102,24 @@ pub struct RunPlan {
     pub noise: Noise,
     /// Bytes of events after which repeated handovers are thinned.
     pub budget_bytes: u64,
+    /// Who decides which thread runs when.
+    pub schedule: Schedule,
+    /// In controlled runs, sleeps and time-outs take no time. `skip-sleeps=yes` in the text form.
+    pub skip_sleeps: bool,
+    /// About how many scheduling points a controlled run has, zero if unknown.
+    pub points: u64,
 }
 
 impl Default for RunPlan {
     fn default() -> RunPlan {
-        RunPlan { seed: 0, noise: Noise::default(), budget_bytes: 64 << 20 }
+        RunPlan {
+            seed: 0,
+            noise: Noise::default(),
+            budget_bytes: 64 << 20,
+            schedule: Schedule::default(),
+            skip_sleeps: false,
+            points: 0,
+        }
     }
 }
 
@@ -82,7 +137,12 @@ impl core::error::Error for PlanError {}
 
 impl fmt::Display for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "seed={},noise={},budget={}", self.seed, self.noise, self.budget_bytes)
+        write!(f, "seed={},noise={},budget={}", self.seed, self.noise, self.budget_bytes)?;
+        write!(f, ",schedule={}", self.schedule)?;
+        if self.skip_sleeps {
+            f.write_str(",skip-sleeps=yes")?;
+        }
+        if self.points != 0 { write!(f, ",points={}", self.points) } else { Ok(()) }
     }
 }
 
@@ -99,6 +159,9 @@ impl FromStr for RunPlan {
                 "seed" => plan.seed = value.parse().map_err(|_| PlanError)?,
                 "noise" => plan.noise = value.parse()?,
                 "budget" => plan.budget_bytes = value.parse().map_err(|_| PlanError)?,
+                "schedule" => plan.schedule = value.parse()?,
+                "points" => plan.points = value.parse().map_err(|_| PlanError)?,
+                "skip-sleeps" => plan.skip_sleeps = value == "yes",
                 _ => return Err(PlanError),
             }
         }
@@ -115,15 +178,24 @@ mod tests {
     #[test]
     fn plan_survives_its_text_form() {
         for noise in Noise::ALL {
-            let plan = RunPlan { seed: u64::MAX, noise, budget_bytes: 12345 };
-            assert_eq!(plan.to_string().parse(), Ok(plan));
+            for schedule in Schedule::ALL {
+                let plan = RunPlan {
+                    seed: u64::MAX,
+                    noise,
+                    budget_bytes: 12345,
+                    schedule,
+                    skip_sleeps: true,
+                    points: 9,
+                };
+                assert_eq!(plan.to_string().parse(), Ok(plan));
+            }
         }
         assert_eq!("".parse(), Ok(RunPlan::default()));
     }
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["seed", "seed=x", "noise=loud", "later=1", "seed=-1"] {
+        for text in ["seed", "seed=x", "noise=loud", "later=1", "seed=-1", "schedule=later"] {
             assert_eq!(text.parse::<RunPlan>(), Err(PlanError), "{text}");
         }
     }

@@ -159,6 +159,7 @@ fn run_fail_if(
             environment: &environment,
             timeout: Some(FAIL_IF_TIMEOUT),
             pattern: None,
+            fixed_addresses: false,
         },
         cancelled,
     )?;

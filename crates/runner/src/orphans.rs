@@ -44,7 +44,8 @@ pub(crate) fn start_family(command: &mut Command) -> io::Result<(Child, Family)>
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
     });
     static STARTED: AtomicU64 = AtomicU64::new(0);
-    let mark = format!("{}.{}", process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+    // Of the same length each time: the environment lies on the stack, whose addresses must not depend on it.
+    let mark = format!("{}.{:08}", process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &mark);
     let mut leaders = leaders();
     let child = command.spawn()?;

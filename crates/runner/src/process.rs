@@ -38,6 +38,8 @@ pub struct Launch<'a> {
     pub timeout: Option<Duration>,
     /// Looked for in every line of its outputs.
     pub pattern: Option<&'a Regex>,
+    /// Whether its stack, heap and libraries are at the same addresses every time.
+    pub fixed_addresses: bool,
 }
 
 /// How a process ended.
@@ -80,6 +82,10 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
+    if launch.fixed_addresses {
+        // SAFETY: called between fork and exec, where a system call is all that it does.
+        unsafe { command.pre_exec(fix_addresses) };
+    }
     let start_error = |source| Error::Start { program: PathBuf::from(launch.program), source };
     let (mut child, family) = orphans::start_family(&mut command).map_err(start_error)?;
     let watched = Watched::new(&mut child, launch.pattern).and_then(|mut watched| {
@@ -96,6 +102,16 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
         None => End::Exited(status.code().unwrap_or_default()),
     });
     Ok(Finished { end, duration, stdout: watched.stdout.finish(), stderr: watched.stderr.finish() })
+}
+
+/// Where the system refuses, addresses differ from run to run, as they usually do.
+fn fix_addresses() -> io::Result<()> {
+    // SAFETY: plain integers.
+    unsafe {
+        let now = libc::personality(0xffff_ffff);
+        libc::personality(now as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+    }
+    Ok(())
 }
 
 /// Ends all runs under way without waiting for them. Only for a caller who ends itself next: see

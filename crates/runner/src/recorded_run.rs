@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use recording::{ENV_DIR, ENV_PLAN, RunPlan};
+use recording::{ENV_DIR, ENV_PLAN, RunPlan, Schedule};
 
 use crate::campaign::Campaign;
 use crate::elf;
@@ -42,6 +42,8 @@ pub(crate) fn perform(
         environment: &environment,
         timeout: campaign.timeout,
         pattern: campaign.oracle.pattern(),
+        // What depends on addresses would differ between two runs with the same schedule.
+        fixed_addresses: plan.schedule != Schedule::Free,
     };
     let finished = process::run(&launch, cancelled)?;
     let outcome = campaign.oracle.judge(&finished, scratch.path(), cancelled)?;

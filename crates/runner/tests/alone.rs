@@ -22,6 +22,7 @@ fn shell(script: &str) -> Finished {
         environment: &[],
         timeout: Some(Duration::from_secs(60)),
         pattern: None,
+        fixed_addresses: false,
     };
     run(&launch, &AtomicBool::new(false)).unwrap()
 }

@@ -106,7 +106,7 @@ int main(void) {
     let process = program.record();
     assert_eq!(
         process.history("x"),
-        "main w@init | other R@fails U@succeeds | adder U@add r@add-again w@add-again | storer W@store | main R@load"
+        "main w@init | other R@fails U@succeeds | adder U@add U@add-again | storer W@store | main R@load"
     );
     let marked = |event: &recording::ThreadEvent| event.event.flags & flag::ATOMIC != 0;
     let (location, _) = process

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -145,6 +145,16 @@ impl Program {
         self
     }
 
+    /// From here on in a folder of their own.
+    pub fn with_own_recordings(mut self) -> Program {
+        let number =
+            self.directory.get().map_or(0, |_| 1 + fs::read_dir(self.folder()).map_or(0, Iterator::count));
+        let directory = self.folder().join(format!("recordings-{number}"));
+        fs::create_dir(&directory).expect("a folder for recordings");
+        self.directory = OnceCell::from(directory);
+        self
+    }
+
     /// Where recordings go, if not into the program's folder.
     pub fn record_into(self, directory: &Path) -> Program {
         self.directory.set(directory.to_owned()).expect("set once");
@@ -181,6 +191,16 @@ impl Program {
             }
             None => Command::new(&self.path),
         };
+        if self.plan.contains("schedule=") {
+            // As the runner does: what a controlled run records is the same every time, addresses included.
+            // SAFETY: a system call is all that happens between fork and exec.
+            unsafe {
+                command.pre_exec(|| {
+                    libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+                    Ok(())
+                });
+            }
+        }
         let child = command
             .args(arguments)
             .current_dir(self.folder())

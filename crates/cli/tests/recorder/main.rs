@@ -1,6 +1,8 @@
 //! The recorder inside real programs: each test compiles one with gcc, runs it and reads what was recorded.
 
 mod atomics;
+mod control;
+mod differential;
 mod endings;
 mod history;
 mod interface;

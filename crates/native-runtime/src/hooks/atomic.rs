@@ -11,7 +11,7 @@ use recording::flag;
 use crate::atomic_locks::{self, Operation};
 use crate::cells::{self, Kind};
 use crate::real::with_caller;
-use crate::{context, lock_code, thread};
+use crate::{context, control, lock_code, thread};
 
 /// Does the operation, recorded if the thread is. `operate` is called exactly once. `exchange` is what it replaces
 /// by what, if it does so only if it finds the former.
@@ -32,6 +32,7 @@ unsafe fn recorded(
                 atomic_locks::settle(thread);
                 let leaf = context::leaf(thread.tls, pc);
                 let word = size.min(8);
+                control::before_atomic(thread, address, Kind::Update, leaf);
                 cells::touch_atomically(thread, address, word, flag::ATOMIC, leaf, operate);
             }
             thread::leave(thread);
@@ -53,6 +54,7 @@ unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn F
             } else {
                 atomic_locks::settle(thread);
                 let leaf = context::leaf(thread.tls, pc);
+                control::before_atomic(thread, address, Kind::Read, leaf);
                 if !cells::read_again(thread, address, size, leaf, read) {
                     cells::touch_atomically(thread, address, size, flag::ATOMIC, leaf, read);
                 }

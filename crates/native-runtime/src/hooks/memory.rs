@@ -109,7 +109,7 @@ unsafe extern "C" fn any<const SIZE: usize, const WRITE: bool>(address: usize, p
 
 unsafe extern "C" fn read_then_write<const SIZE: usize>(address: usize, pc: usize) {
     access::any(address, SIZE, Kind::Read, pc);
-    access::any(address, SIZE, Kind::Write, pc);
+    access::further(address, SIZE, Kind::Write, pc);
 }
 
 unsafe extern "C" fn range<const WRITE: bool>(address: usize, size: usize, pc: usize) {

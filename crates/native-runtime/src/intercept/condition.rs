@@ -4,6 +4,8 @@ use core::ffi::c_int;
 
 use recording::EventKind;
 
+use super::mutex;
+use crate::control::{self, Deadline, Time};
 use crate::real::{real, with_caller};
 use crate::sync;
 
@@ -17,11 +19,18 @@ with_caller! {
 }
 
 /// A wait gives the mutex back and takes it again.
-pub unsafe fn around_wait(condition: usize, mutex: usize, pc: usize, wait: impl FnOnce() -> c_int) -> c_int {
+pub unsafe fn around_wait(
+    condition: usize,
+    mutex: usize,
+    deadline: Option<Deadline>,
+    pc: usize,
+    wait: impl FnOnce() -> c_int,
+) -> c_int {
     sync::happened(EventKind::WaitBegin, condition, 0, pc);
     sync::releasing(mutex, pc);
     sync::before_waiting(EventKind::WaitBegin, condition, pc);
-    let result = wait();
+    let (unlock, relock) = (|| mutex::plain_unlock(mutex), || mutex::relock(mutex));
+    let result = control::condition_wait(condition, mutex, deadline, unlock, relock).unwrap_or_else(wait);
     sync::after_waiting();
     sync::acquired(mutex, pc);
     sync::happened(EventKind::WaitEnd, condition, 0, pc);
@@ -56,12 +65,16 @@ macro_rules! real_condition {
 }
 
 unsafe extern "C" fn wait(condition: usize, mutex: usize, pc: usize) -> c_int {
-    around_wait(condition, mutex, pc, || real_condition!(pthread_cond_wait(usize, usize))(condition, mutex))
+    around_wait(condition, mutex, None, pc, || {
+        real_condition!(pthread_cond_wait(usize, usize))(condition, mutex)
+    })
 }
 
-unsafe extern "C" fn timed_wait(condition: usize, mutex: usize, time: usize, pc: usize) -> c_int {
-    around_wait(condition, mutex, pc, || {
-        real_condition!(pthread_cond_timedwait(usize, usize, usize))(condition, mutex, time)
+unsafe extern "C" fn timed_wait(condition: usize, mutex: usize, time: Time, pc: usize) -> c_int {
+    // Of the two clocks that a condition can be made for, the one in which the time is not long past.
+    let deadline = Deadline::at_some_clock(time);
+    around_wait(condition, mutex, deadline, pc, || {
+        real_condition!(pthread_cond_timedwait(usize, usize, Time))(condition, mutex, time)
     })
 }
 
@@ -69,31 +82,49 @@ unsafe extern "C" fn clock_wait(
     condition: usize,
     mutex: usize,
     clock: c_int,
-    time: usize,
+    time: Time,
     pc: usize,
 ) -> c_int {
-    around_wait(condition, mutex, pc, || {
-        real!(pthread_cond_clockwait(usize, usize, c_int, usize) -> c_int)(condition, mutex, clock, time)
+    around_wait(condition, mutex, Deadline::at(clock, time), pc, || {
+        real!(pthread_cond_clockwait(usize, usize, c_int, Time) -> c_int)(condition, mutex, clock, time)
     })
 }
 
 unsafe extern "C" fn signal(condition: usize, pc: usize) -> c_int {
-    sync::disturb();
+    sync::disturb(condition, pc);
     sync::happened(EventKind::Signal, condition, 0, pc);
+    control::condition_wake(condition, false);
     real_condition!(pthread_cond_signal(usize))(condition)
 }
 
 unsafe extern "C" fn broadcast(condition: usize, pc: usize) -> c_int {
-    sync::disturb();
+    sync::disturb(condition, pc);
     sync::happened(EventKind::Broadcast, condition, 0, pc);
+    control::condition_wake(condition, true);
     real_condition!(pthread_cond_broadcast(usize))(condition)
 }
 
 unsafe extern "C" fn barrier_wait(barrier: usize, pc: usize) -> c_int {
     sync::happened(EventKind::BarrierEnter, barrier, 0, pc);
     sync::before_waiting(EventKind::BarrierEnter, barrier, pc);
-    let result = real!(pthread_barrier_wait(usize) -> c_int)(barrier);
+    let result = control::barrier_wait(barrier)
+        .unwrap_or_else(|| real!(pthread_barrier_wait(usize) -> c_int)(barrier));
     sync::after_waiting();
     sync::happened(EventKind::BarrierLeave, barrier, 0, pc);
     result
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_barrier_init(barrier: usize, attributes: usize, count: u32) -> c_int {
+    let result = real!(pthread_barrier_init(usize, usize, u32) -> c_int)(barrier, attributes, count);
+    if result == 0 {
+        control::barrier_of(barrier, count);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_barrier_destroy(barrier: usize) -> c_int {
+    control::barrier_of(barrier, 0);
+    real!(pthread_barrier_destroy(usize) -> c_int)(barrier)
 }

@@ -7,6 +7,7 @@ use core::ffi::{c_int, c_long};
 
 use recording::EventKind;
 
+use crate::control::{self, Deadline, Time};
 use crate::{atomic_locks, context, errno, lock_code, log, noise, sync, thread};
 
 /// As the C library's, whatever is called, without a word on the stack: a call may return twice.
@@ -54,7 +55,7 @@ unsafe extern "C" fn futex(
     _: usize,
     value3: usize,
 ) -> c_long {
-    around(word, operation, value, pc, || {
+    around(word, operation, value, timeout as Time, pc, || {
         let result: isize;
         core::arch::asm!(
             "syscall",
@@ -112,7 +113,7 @@ unsafe extern "C" fn futex(
     value3: usize,
     pc: usize,
 ) -> c_long {
-    around(word, operation, value, pc, || {
+    around(word, operation, value, timeout as Time, pc, || {
         let result: isize;
         core::arch::asm!(
             "svc 0",
@@ -138,18 +139,36 @@ unsafe fn around(
     word: usize,
     operation: c_int,
     value: u32,
+    timeout: Time,
     pc: usize,
     call: impl FnOnce() -> isize,
 ) -> c_long {
     let result = match operation & libc::FUTEX_CMD_MASK {
-        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => wait(word, pc, call),
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            wait(word, pc, || controlled_wait(word, operation, value, timeout).unwrap_or_else(call))
+        }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
             wake(word, value, pc);
-            call()
+            let woken = control::futex_wake(word, value);
+            // Those that nobody controls wait in the kernel.
+            if woken < value { woken as isize + call().max(0) } else { woken as isize }
         }
         _ => call(),
     };
     if (-4095..0).contains(&result) { fail(result) } else { result as c_long }
+}
+
+/// In a controlled run, waiting for words that other processes cannot wake. Else none.
+unsafe fn controlled_wait(word: usize, operation: c_int, expected: u32, time: Time) -> Option<isize> {
+    if !control::is_on() || operation & libc::FUTEX_PRIVATE_FLAG == 0 {
+        return None;
+    }
+    let deadline = match operation & libc::FUTEX_CMD_MASK {
+        libc::FUTEX_WAIT => Deadline::after(time),
+        _ if operation & libc::FUTEX_CLOCK_REALTIME != 0 => Deadline::at(libc::CLOCK_REALTIME, time),
+        _ => Deadline::at(libc::CLOCK_MONOTONIC, time),
+    };
+    control::futex_wait(word, expected, deadline).map(|error| -(error as isize))
 }
 
 unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
@@ -158,6 +177,7 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
     if thread.awaited.address != 0 && !thread.awaited.after_condition {
         // It has been noted already what the thread waits for.
         noise::at_sync(thread);
+        control::at_sync(thread, word, 0);
         thread::leave(thread);
         drop(kept);
         return call();
@@ -171,6 +191,7 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
     condition(thread, EventKind::WaitBegin);
     let mutex = atomic_locks::give_back_unseen(thread);
     noise::at_sync(thread);
+    control::at_sync(thread, word, leaf);
     sync::note_wait(thread, EventKind::WaitBegin, word as u64, leaf);
     thread::leave(thread);
     drop(kept);
@@ -193,6 +214,7 @@ unsafe fn wake(word: usize, count: u32, pc: usize) {
     if !sync::is_part_of_lock(word as u64) && !lock_code::gives_back(thread, pc) {
         let leaf = context::leaf(thread.tls, pc);
         noise::at_sync(thread);
+        control::at_sync(thread, word, 0);
         if !log::over_budget() {
             let kind = if count == 1 { EventKind::Signal } else { EventKind::Broadcast };
             log::emit_sync(thread, kind, leaf, 0, thread.held.set, word as u64);

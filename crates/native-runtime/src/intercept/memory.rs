@@ -27,7 +27,7 @@ with_caller! {
 unsafe extern "C" fn copy(to: usize, from: usize, bytes: usize, pc: usize) -> usize {
     if !thread::is_inside() {
         access::range(from, bytes, Kind::Read, 0, pc);
-        access::range(to, bytes, Kind::Write, 0, pc);
+        access::further(to, bytes, Kind::Write, pc);
     }
     if thread::is_inside() || !start::ready() {
         plain::copy(to, from, bytes);

@@ -13,6 +13,7 @@ mod pages;
 mod rwlock;
 mod sandbox;
 mod semaphore;
+mod sleep;
 mod strings;
 mod threads;
 mod transfers;

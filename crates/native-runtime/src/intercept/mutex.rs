@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use recording::EventKind;
 
+use crate::control::{self, Deadline, Time, Wait};
 use crate::real::{real, with_caller};
 use crate::sync;
 
@@ -29,46 +30,84 @@ unsafe fn taken(mutex: usize, result: c_int, pc: usize) -> c_int {
     result
 }
 
+/// Takes a lock by `block`; in a controlled run by `attempt`, again and again, while others give it back.
+pub unsafe fn take(
+    lock: usize,
+    is_exclusive: bool,
+    deadline: Option<Deadline>,
+    attempt: impl Fn() -> c_int,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
+    // Its own lock: what that means depends on the lock, which knows best.
+    if !control::is_on() || sync::is_held(lock) {
+        return block();
+    }
+    let try_once = || match attempt() {
+        libc::EBUSY => None,
+        result => Some(result),
+    };
+    let wait = Wait { object: lock, deadline, can_be_cancelled: false, is_exclusive };
+    control::until(wait, try_once, block).unwrap_or(libc::ETIMEDOUT)
+}
+
+unsafe fn attempt(mutex: usize) -> c_int {
+    real!(pthread_mutex_trylock(usize) -> c_int)(mutex)
+}
+
 unsafe extern "C" fn lock(mutex: usize, pc: usize) -> c_int {
     sync::before_waiting(EventKind::Acquire, mutex, pc);
-    taken(mutex, real!(pthread_mutex_lock(usize) -> c_int)(mutex), pc)
+    taken(mutex, relock(mutex), pc)
+}
+
+/// Without a record.
+pub unsafe fn relock(mutex: usize) -> c_int {
+    take(mutex, true, None, || attempt(mutex), || real!(pthread_mutex_lock(usize) -> c_int)(mutex))
+}
+
+/// Without a record.
+pub unsafe fn plain_unlock(mutex: usize) -> c_int {
+    real!(pthread_mutex_unlock(usize) -> c_int)(mutex)
 }
 
 unsafe extern "C" fn try_lock(mutex: usize, pc: usize) -> c_int {
-    sync::disturb();
-    taken(mutex, real!(pthread_mutex_trylock(usize) -> c_int)(mutex), pc)
+    sync::disturb(mutex, pc);
+    taken(mutex, attempt(mutex), pc)
 }
 
-unsafe extern "C" fn timed_lock(mutex: usize, time: usize, pc: usize) -> c_int {
+unsafe extern "C" fn timed_lock(mutex: usize, time: Time, pc: usize) -> c_int {
     sync::before_waiting(EventKind::Acquire, mutex, pc);
-    taken(mutex, real!(pthread_mutex_timedlock(usize, usize) -> c_int)(mutex, time), pc)
+    let block = || real!(pthread_mutex_timedlock(usize, Time) -> c_int)(mutex, time);
+    taken(mutex, take(mutex, true, Deadline::at(libc::CLOCK_REALTIME, time), || attempt(mutex), block), pc)
 }
 
-unsafe extern "C" fn clock_lock(mutex: usize, clock: c_int, time: usize, pc: usize) -> c_int {
+unsafe extern "C" fn clock_lock(mutex: usize, clock: c_int, time: Time, pc: usize) -> c_int {
     sync::before_waiting(EventKind::Acquire, mutex, pc);
-    taken(mutex, real!(pthread_mutex_clocklock(usize, c_int, usize) -> c_int)(mutex, clock, time), pc)
+    let block = || real!(pthread_mutex_clocklock(usize, c_int, Time) -> c_int)(mutex, clock, time);
+    taken(mutex, take(mutex, true, Deadline::at(clock, time), || attempt(mutex), block), pc)
 }
 
 unsafe extern "C" fn unlock(mutex: usize, pc: usize) -> c_int {
     sync::releasing(mutex, pc);
-    let result = real!(pthread_mutex_unlock(usize) -> c_int)(mutex);
-    sync::released();
+    let result = plain_unlock(mutex);
+    sync::released(mutex, pc);
     result
 }
 
 unsafe extern "C" fn spin_lock(lock: usize, pc: usize) -> c_int {
     sync::before_waiting(EventKind::Acquire, lock, pc);
-    taken(lock, real!(pthread_spin_lock(usize) -> c_int)(lock), pc)
+    let attempt = || real!(pthread_spin_trylock(usize) -> c_int)(lock);
+    taken(lock, take(lock, true, None, attempt, || real!(pthread_spin_lock(usize) -> c_int)(lock)), pc)
 }
 
 unsafe extern "C" fn spin_try_lock(lock: usize, pc: usize) -> c_int {
+    sync::disturb(lock, pc);
     taken(lock, real!(pthread_spin_trylock(usize) -> c_int)(lock), pc)
 }
 
 unsafe extern "C" fn spin_unlock(lock: usize, pc: usize) -> c_int {
     sync::releasing(lock, pc);
     let result = real!(pthread_spin_unlock(usize) -> c_int)(lock);
-    sync::released();
+    sync::released(lock, pc);
     result
 }
 

@@ -4,9 +4,10 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 
 use recording::{EventKind, RegionId, ThreadRecord};
 
+use crate::control::{Deadline, Time, TimedOut};
 use crate::real::{real, with_caller};
 use crate::thread::Origin;
-use crate::{context, log, mapping, sync, thread};
+use crate::{context, control, log, mapping, sync, thread};
 
 type StartRoutine = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
@@ -46,7 +47,9 @@ pub unsafe fn create_by(
     if result == 0 {
         let record: *mut ThreadRecord = mapping::record(RegionId::Threads, id);
         (*record).handle = *handle;
-        sync::disturb();
+        sync::disturb(0, pc);
+    } else {
+        control::abandon(id);
     }
     result
 }
@@ -63,6 +66,7 @@ unsafe fn announce(routine: usize, argument: usize, pc: usize) -> u32 {
         (*record).entry = routine as u64;
         (*record).argument = argument as u64;
         log::emit_sync(thread, EventKind::ThreadCreate, leaf, id, thread.id, 0);
+        control::announce(id);
     }
     thread::leave(thread);
     id
@@ -73,21 +77,30 @@ unsafe extern "C" fn run(id: *mut c_void) -> *mut c_void {
     let record: *mut ThreadRecord = mapping::record(RegionId::Threads, id);
     let (parent, created_at, entry) = ((*record).parent, (*record).created_at, (*record).entry);
     let argument = (*record).argument;
+    control::begin(id);
     thread::attach(Origin { id, parent, created_at, entry });
-    sync::disturb();
+    sync::disturb(0, entry as usize);
     let routine = core::mem::transmute::<u64, StartRoutine>(entry);
     routine(argument as *mut c_void)
 }
 
-/// Joins a thread by `join`.
-pub unsafe fn joined(handle: libc::pthread_t, pc: usize, join: impl FnOnce() -> c_int) -> c_int {
+/// Joins a thread by `join`, which gives up at the deadline if there is one.
+pub unsafe fn joined(
+    handle: libc::pthread_t,
+    deadline: Option<Deadline>,
+    pc: usize,
+    join: impl FnOnce() -> c_int,
+) -> c_int {
     if !log::is_active() {
         return join();
     }
     // Looked up before: afterwards the handle may belong to a new thread.
     let id = sync::thread_with_handle(handle);
     sync::before_waiting(EventKind::ThreadJoin, id as usize, pc);
-    let result = join();
+    let result = match control::join(id, deadline) {
+        Ok(()) => join(),
+        Err(TimedOut) => libc::ETIMEDOUT,
+    };
     sync::after_waiting();
     if result == 0 {
         sync::happened(EventKind::ThreadJoin, 0, id, pc);
@@ -96,16 +109,18 @@ pub unsafe fn joined(handle: libc::pthread_t, pc: usize, join: impl FnOnce() -> 
 }
 
 unsafe extern "C" fn join(handle: libc::pthread_t, out: usize, pc: usize) -> c_int {
-    joined(handle, pc, || real!(pthread_join(libc::pthread_t, usize) -> c_int)(handle, out))
+    joined(handle, None, pc, || real!(pthread_join(libc::pthread_t, usize) -> c_int)(handle, out))
 }
 
 unsafe extern "C" fn try_join(handle: libc::pthread_t, out: usize, pc: usize) -> c_int {
-    joined(handle, pc, || real!(pthread_tryjoin_np(libc::pthread_t, usize) -> c_int)(handle, out))
+    // Does not wait: a thread that still runs is none that has been joined.
+    let result = real!(pthread_tryjoin_np(libc::pthread_t, usize) -> c_int)(handle, out);
+    if result == 0 { joined(handle, None, pc, || 0) } else { result }
 }
 
-unsafe extern "C" fn timed_join(handle: libc::pthread_t, out: usize, time: usize, pc: usize) -> c_int {
-    joined(handle, pc, || {
-        real!(pthread_timedjoin_np(libc::pthread_t, usize, usize) -> c_int)(handle, out, time)
+unsafe extern "C" fn timed_join(handle: libc::pthread_t, out: usize, time: Time, pc: usize) -> c_int {
+    joined(handle, Deadline::at(libc::CLOCK_REALTIME, time), pc, || {
+        real!(pthread_timedjoin_np(libc::pthread_t, usize, Time) -> c_int)(handle, out, time)
     })
 }
 
@@ -113,12 +128,20 @@ unsafe extern "C" fn clock_join(
     handle: libc::pthread_t,
     out: usize,
     clock: c_int,
-    time: usize,
+    time: Time,
     pc: usize,
 ) -> c_int {
-    joined(handle, pc, || {
-        real!(pthread_clockjoin_np(libc::pthread_t, usize, c_int, usize) -> c_int)(handle, out, clock, time)
+    joined(handle, Deadline::at(clock, time), pc, || {
+        real!(pthread_clockjoin_np(libc::pthread_t, usize, c_int, Time) -> c_int)(handle, out, clock, time)
     })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_cancel(handle: libc::pthread_t) -> c_int {
+    let id = if control::is_on() { sync::thread_with_handle(handle) } else { 0 };
+    let result = real!(pthread_cancel(libc::pthread_t) -> c_int)(handle);
+    control::cancelled(id);
+    result
 }
 
 #[unsafe(no_mangle)]

@@ -21,7 +21,7 @@ with_caller! {
 unsafe fn filled(buffer: usize, bytes: isize, pc: usize) -> isize {
     if bytes > 0 && !thread::is_inside() {
         let _errno = errno::keep();
-        access::range(buffer, bytes as usize, Kind::Write, 0, pc);
+        access::further(buffer, bytes as usize, Kind::Write, pc);
     }
     bytes
 }

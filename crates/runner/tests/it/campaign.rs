@@ -45,6 +45,7 @@ fn raw_recording() -> Vec<u8> {
         thinned: 0,
         forgotten: 0,
         regions,
+        points: 0,
     };
     let mut raw = bytes_of(&header).to_vec();
     raw.resize(HEADER_BYTES, 0);

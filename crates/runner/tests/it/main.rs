@@ -31,6 +31,7 @@ fn shell_within(script: &str, timeout: Duration) -> Finished {
         environment: &[],
         timeout: Some(timeout),
         pattern: None,
+        fixed_addresses: false,
     };
     run(&launch, &AtomicBool::new(false)).unwrap()
 }

@@ -130,6 +130,7 @@ fn a_cancelled_run_ends_at_once() {
         environment: &[],
         timeout: None,
         pattern: None,
+        fixed_addresses: false,
     };
     thread::scope(|scope| {
         let running = scope.spawn(|| run(&launch, &cancelled).unwrap());
@@ -147,6 +148,7 @@ fn a_program_that_cannot_be_started_is_an_error_of_ours() {
         environment: &[],
         timeout: None,
         pattern: None,
+        fixed_addresses: false,
     };
     let error = run(&launch, &AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.starts_with("cannot start /nonexistent/program: "), "{error}");

@@ -1,0 +1,472 @@
+//! Controlled runs: one thread at a time, the same for the same seed, and never the end of the target's progress.
+
+use recording::{EventKind, Recording};
+
+use crate::kit::{Program, c, cpp};
+
+fn controlled(source: &str, seed: u32) -> Program {
+    c(source).plan(&plan(seed))
+}
+
+fn plan(seed: u32) -> String {
+    format!("seed={seed},schedule=random")
+}
+
+/// Everything that a schedule decides: all of a recording but ids that the system gives out, and the time.
+fn decided(recording: &Recording) -> String {
+    let Recording { header, threads, locations, contexts, events, .. } = recording;
+    let mut threads = threads.clone();
+    threads.iter_mut().for_each(|thread| thread.os_id = 0);
+    format!("{} {threads:?} {locations:?} {contexts:?} {events:?}", header.tick)
+}
+
+/// Every way in which threads wait for one another.
+const MANY_WAYS: &str = r#"
+#include <threads.h>
+volatile long counter, sum;
+_Atomic long atomic_sum;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+pthread_spinlock_t spin;
+pthread_barrier_t barrier;
+sem_t items;
+mtx_t plain;
+volatile int box, boxed;
+static void *work(void *argument) {
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < 20; i++) {
+        sem_wait(&items);
+        pthread_mutex_lock(&lock);
+        counter++;
+        pthread_mutex_unlock(&lock);
+        pthread_rwlock_rdlock(&table);
+        atomic_sum += sum;
+        pthread_rwlock_unlock(&table);
+        pthread_rwlock_wrlock(&table);
+        sum++;
+        pthread_rwlock_unlock(&table);
+        pthread_spin_lock(&spin);
+        box++;
+        pthread_spin_unlock(&spin);
+        mtx_lock(&plain);
+        boxed++;
+        mtx_unlock(&plain);
+    }
+    pthread_mutex_lock(&lock);
+    counter += 1000;
+    pthread_cond_signal(&filled);
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    sem_init(&items, 0, 0);
+    mtx_init(&plain, mtx_plain);
+    pthread_spin_init(&spin, 0);
+    pthread_barrier_init(&barrier, NULL, 4);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        threads[i] = start(work, NULL);
+    pthread_barrier_wait(&barrier);
+    for (int i = 0; i < 60; i++)
+        sem_post(&items);
+    pthread_mutex_lock(&lock);
+    while (counter < 3000)
+        pthread_cond_wait(&filled, &lock);
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld %ld %d %d\n", counter, sum, box, boxed);
+    return 0;
+}
+"#;
+
+#[test]
+fn the_same_seed_gives_the_same_recording() {
+    let mut different = Vec::new();
+    for (seed, schedule) in [(1, "random"), (2, "random"), (1, "pct"), (1, "pos")] {
+        let program = c(MANY_WAYS).plan(&format!("seed={seed},schedule={schedule}"));
+        assert_eq!(program.run_well().stdout(), "3060 60 60 60\n");
+        let twice = program.run_well();
+        let [first, second] = &twice.recordings[..] else { panic!("two recordings") };
+        assert!(decided(first) == decided(second), "{schedule} {seed}");
+        different.push(decided(first));
+    }
+    different.sort();
+    different.dedup();
+    // Hundreds of choices each: no two agree in all of them.
+    assert_eq!(different.len(), 4);
+}
+
+/// The threads in the order in which they got to run.
+fn switches(recording: &Recording) -> Vec<u32> {
+    recording
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::Switch)
+        .map(|event| event.thread)
+        .collect()
+}
+
+#[test]
+fn threads_run_one_at_a_time() {
+    let program = controlled(
+        r#"
+volatile long unprotected;
+THREAD(worker) {
+    for (int i = 0; i < 2000; i++)
+        unprotected++;
+    return NULL;
+}
+int main(void) {
+    unprotected = 0;
+    pthread_t threads[] = {start(worker, NULL), start(worker, NULL), start(worker, NULL)};
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#,
+        7,
+    );
+    let finished = program.run_well();
+    let recording = &finished.recordings[0];
+    assert!(switches(recording).len() > 1000, "they take turns");
+    let uncertain = |event: &&recording::ThreadEvent| event.event.flags & recording::flag::UNCERTAIN != 0;
+    assert_eq!(recording.events.iter().filter(uncertain).count(), 0);
+    assert!(recording.header.points >= 3 * 2 * 2000, "each access is a point");
+}
+
+#[test]
+fn what_blocks_unseen_lets_others_run() {
+    for seed in 1..=3 {
+        let program = controlled(
+            r#"
+int ends[2];
+volatile int steps;
+pthread_once_t once = PTHREAD_ONCE_INIT;
+static void initialise(void) {
+    for (int i = 0; i < 20; i++)
+        steps++;
+}
+THREAD(reader) {
+    char byte;
+    steps++;
+    pthread_once(&once, initialise);
+    CHECK(read(ends[0], &byte, 1) == 1);
+    steps++;
+    return NULL;
+}
+THREAD(writer) {
+    for (int i = 0; i < 50; i++)
+        steps++;
+    pthread_once(&once, initialise);
+    CHECK(write(ends[1], "x", 1) == 1);
+    return NULL;
+}
+int main(void) {
+    CHECK(pipe(ends) == 0);
+    steps = 1;
+    pthread_t threads[] = {start(reader, NULL), start(writer, NULL)};
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+"#,
+            seed,
+        );
+        program.run_well();
+    }
+}
+
+#[test]
+fn spinning_threads_let_others_run() {
+    for flag in ["volatile int", "_Atomic int"] {
+        for body in ["", "sched_yield()"] {
+            let source = format!(
+                r#"
+{flag} ready, done;
+THREAD(spinner) {{
+    while (!ready) {{ {body}; }}
+    done = 1;
+    return NULL;
+}}
+int main(void) {{
+    pthread_t thread = start(spinner, NULL);
+    ready = 1;
+    while (!done) {{ {body}; }}
+    pthread_join(thread, NULL);
+    return 0;
+}}
+"#
+            );
+            for seed in 1..=2 {
+                controlled(&source, seed).run_well();
+            }
+        }
+    }
+}
+
+const SLEEPS: &str = r#"
+#include <time.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+volatile int stop, rounds;
+static struct timespec in_seconds(int seconds) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    time.tv_sec += seconds;
+    return time;
+}
+THREAD(worker) {
+    while (!stop)
+        rounds++;
+    return NULL;
+}
+THREAD(patient) {
+    struct timespec time = in_seconds(SECONDS);
+    pthread_mutex_lock(&lock);
+    CHECK(pthread_cond_timedwait(&never, &lock, &time) == ETIMEDOUT);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+int main(void) {
+    sem_t none;
+    sem_init(&none, 0, 0);
+    struct timespec time = in_seconds(SECONDS);
+    CHECK(sem_timedwait(&none, &time) == -1 && errno == ETIMEDOUT);
+    pthread_t other = start(patient, NULL);
+    pthread_join(other, NULL);
+    stop = 0;
+    pthread_t thread = start(worker, NULL);
+    usleep(20000);
+    stop = 1;
+    pthread_join(thread, NULL);
+    sleep(SECONDS);
+    return rounds < 1000;
+}
+"#;
+
+/// Would take minutes otherwise, and the test would be ended.
+#[test]
+fn sleeps_can_be_skipped() {
+    let source = format!(
+        "#define SECONDS 500
+{SLEEPS}"
+    );
+    c(&source).plan("seed=1,schedule=random,skip-sleeps=yes").run_well();
+}
+
+#[test]
+fn sleeps_take_their_time_otherwise() {
+    let started = std::time::Instant::now();
+    controlled(
+        &format!(
+            "#define SECONDS 1
+{SLEEPS}"
+        ),
+        1,
+    )
+    .run_well();
+    assert!(started.elapsed().as_secs() >= 3);
+}
+
+/// A thread can be cancelled where it waits, and its cleanup handlers hold what they may count on.
+#[test]
+fn waiting_threads_can_be_cancelled() {
+    let waits = [
+        "pthread_cond_wait(&never, &lock)",
+        "sem_wait(&empty)",
+        "sleep(1000)",
+        "pthread_join(main_thread, NULL)",
+        "pause()",
+    ];
+    for (seed, wait) in (1..).zip(waits) {
+        let program = controlled(
+            &format!(
+                r#"
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+pthread_t main_thread;
+sem_t empty;
+volatile int cleaned;
+static void clean(void *argument) {{
+    CHECK(argument == &cleaned);
+    pthread_mutex_unlock(&lock);
+    cleaned = 1;
+}}
+THREAD(waiter) {{
+    pthread_mutex_lock(&lock);
+    pthread_cleanup_push(clean, (void *)&cleaned);
+    while (1)
+        {wait};
+    pthread_cleanup_pop(0);
+    return NULL;
+}}
+int main(void) {{
+    void *result;
+    main_thread = pthread_self();
+    sem_init(&empty, 0, 0);
+    pthread_t thread = start(waiter, NULL);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    CHECK(result == PTHREAD_CANCELED);
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    // It may have been cancelled before it could begin.
+    return 0;
+}}
+"#
+            ),
+            seed,
+        );
+        program.run_well();
+    }
+}
+
+#[test]
+fn forks_signals_exits_and_errors_are_the_targets_own() {
+    let program = controlled(
+        r#"
+pthread_mutex_t checked;
+volatile int handled, shared;
+sem_t posted;
+static void handler(int number) {
+    handled = number;
+    shared++;
+    sem_post(&posted);
+}
+THREAD(waiter) {
+    shared++;
+    sem_wait(&posted);
+    shared++;
+    pthread_exit(NULL);
+}
+THREAD(endless) {
+    while (1)
+        shared++;
+    return NULL;
+}
+int main(void) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&checked, &attributes);
+    pthread_mutex_lock(&checked);
+    CHECK(pthread_mutex_lock(&checked) == EDEADLK);
+    pthread_mutex_unlock(&checked);
+    CHECK(pthread_mutex_unlock(&checked) == EPERM);
+    sem_init(&posted, 0, 0);
+    signal(SIGUSR1, handler);
+    pthread_t thread = start(waiter, NULL);
+    raise(SIGUSR1);
+    pthread_join(thread, NULL);
+    // To one that waits without the token.
+    thread = start(waiter, NULL);
+    usleep(1000);
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, NULL);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        thread = start(waiter, NULL);
+        sem_post(&posted);
+        pthread_join(thread, NULL);
+        _exit(shared > 0 ? 7 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    child = fork();
+    if (child == 0) {
+        execl("/bin/true", "true", NULL);
+        _exit(1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    start(endless, NULL);
+    start(endless, NULL);
+    shared++;
+    exit(0);
+}
+"#,
+        3,
+    );
+    let finished = program.run();
+    finished.expect_success();
+    assert_eq!(finished.stderr(), "");
+}
+
+#[test]
+fn more_threads_than_seats() {
+    let program = controlled(
+        r#"
+#define THREADS 1100
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_barrier_t barrier;
+int counter;
+THREAD(worker) {
+    pthread_barrier_wait(&barrier);
+    pthread_mutex_lock(&lock);
+    counter++;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+int main(void) {
+    static pthread_t threads[THREADS];
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 10);
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], &attributes, worker, NULL) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return counter != THREADS;
+}
+"#,
+        1,
+    );
+    program.run_well();
+}
+
+#[test]
+fn cpp_threads_are_controlled_too() {
+    let program = cpp(r#"
+#include <condition_variable>
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+std::mutex lock;
+std::condition_variable filled;
+std::deque<int> queue;
+long sum;
+std::once_flag once;
+int main() {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; t++)
+        threads.emplace_back([] {
+            std::call_once(once, [] { sum = 0; });
+            for (int i = 0; i < 20; i++) {
+                std::unique_lock<std::mutex> guard(lock);
+                filled.wait(guard, [] { return !queue.empty(); });
+                sum += queue.front();
+                queue.pop_front();
+            }
+        });
+    for (int i = 0; i < 60; i++) {
+        std::lock_guard<std::mutex> guard(lock);
+        queue.push_back(1);
+        filled.notify_one();
+    }
+    for (auto &thread : threads)
+        thread.join();
+    std::unique_lock<std::mutex> guard(lock);
+    auto status = filled.wait_for(guard, std::chrono::milliseconds(5));
+    return sum != 60 || status != std::cv_status::timeout;
+}
+"#);
+    let program = program.plan(&plan(5));
+    program.run_well();
+    let twice = program.run_well();
+    let [first, second] = &twice.recordings[..] else { panic!("two recordings") };
+    assert_eq!(switches(first), switches(second));
+}

@@ -1,0 +1,150 @@
+//! Controlled runs: one thread runs at a time between scheduling points, and a seeded policy says which.
+//!
+//! The thread that runs holds the *token*. Points come before every access to bytes that are not the thread's own,
+//! before every atomic operation and around synchronization; there the [`policy`] may pass the token on. A thread
+//! without the token is parked. So the order of accesses in the record is exact, and the same seed gives the same
+//! run of a program that is nondeterministic in nothing but its schedule.
+//!
+//! - [`seats`]: what is known about each controlled thread, under one lock.
+//! - [`token`]: points, passing the token on, parking.
+//! - [`watch`]: a holder that blocks where nobody sees it loses the token within milliseconds.
+//! - [`waiting`]: locks, semaphores, conditions, barriers, joining: a wait becomes an attempt that is repeated
+//!   when somebody has given back what it waits for.
+//! - [`clock`]: sleeps and time-outs in logical time, which passes with points, and jumps when all wait.
+//!
+//! Invariants: control only ever delays a thread. A parked thread is let go when the recorder switches off. No lock
+//! of the target is held by the recorder on a thread's behalf, so whoever leaves (end, cancellation, a jump) leaves
+//! nothing behind but its seat. Code that is not instrumented runs as always, between two points of its thread.
+//!
+//! What it misses: bytes that only one thread has used so far have a point at their first use only.
+
+mod clock;
+mod policy;
+mod seats;
+mod token;
+mod waiting;
+mod watch;
+
+use core::ffi::c_char;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use recording::{RunPlan, Schedule};
+
+use crate::cell::{SHARED, SPLIT};
+use crate::cells::Kind;
+use crate::thread::Thread;
+use crate::{log, shadow, thread};
+
+pub use clock::{Deadline, Time, sleep};
+pub use seats::{lock_before_fork, restart, unlock_after_fork};
+pub use token::{abandon, announce, attach, begin, begun, cancelled, ended, yielded};
+pub use waiting::{
+    TimedOut, Wait, barrier_of, barrier_wait, condition_wait, condition_wake, futex_wait, futex_wake, join,
+    until, wake,
+};
+
+static ON: AtomicBool = AtomicBool::new(false);
+static FIRST_STACK_END: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" {
+    static environ: *const *const c_char;
+}
+
+/// Is this a controlled run?
+#[inline]
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed) && log::is_active()
+}
+
+pub unsafe fn start(plan: &RunPlan) {
+    if plan.schedule != Schedule::Free {
+        seats::start(plan);
+        clock::start(plan.skip_sleeps);
+        FIRST_STACK_END.store(environ as usize, Ordering::Relaxed);
+        ON.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Lets all threads go: the target is about to give up the system calls that parking takes.
+pub unsafe fn end() {
+    if ON.swap(false, Ordering::Relaxed) {
+        token::ring_all();
+    }
+}
+
+/// What a thread is about to do at a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    pub kind: Kind,
+    /// Of the bytes, lock or other object; zero if it concerns none.
+    pub address: usize,
+    pub leaf: u32,
+}
+
+/// Before a plain access of any length: a point, unless all bytes are the thread's own.
+#[inline]
+pub unsafe fn before_access(thread: &mut Thread, address: usize, size: usize, kind: Kind, leaf: u32) {
+    if is_on() && !is_own(thread, address, size) {
+        token::point(thread, Operation { kind, address, leaf });
+    }
+}
+
+/// Before an atomic operation: programs use them where threads meet.
+#[inline]
+pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32) {
+    if is_on() {
+        token::point(thread, Operation { kind, address, leaf });
+    }
+}
+
+/// Before or after a synchronization.
+#[inline]
+pub unsafe fn at_sync(thread: &mut Thread, address: usize, leaf: u32) {
+    if is_on() {
+        token::point(thread, Operation { kind: Kind::Update, address, leaf });
+    }
+}
+
+/// Has nobody but this thread used these bytes? What it touches for the first time is not its own yet, unless it
+/// lies on its stack.
+unsafe fn is_own(thread: &Thread, address: usize, size: usize) -> bool {
+    let on_stack = is_on_stack(thread, address);
+    let end = address.saturating_add(size.max(1));
+    let mut at = address & !3;
+    while at < end {
+        let line = shadow::line_if_mapped(at);
+        let owner = if line.is_null() { 0 } else { (*line).owner[(at >> 2) & 1] };
+        let own = if owner == 0 {
+            on_stack
+        } else {
+            owner & (SHARED | SPLIT) == 0 && owner & crate::cell::ID == thread.id
+        };
+        if !own {
+            return false;
+        }
+        at += 4;
+    }
+    true
+}
+
+unsafe fn is_on_stack(thread: &Thread, address: usize) -> bool {
+    let here = 0u8;
+    match (*thread.record).stack {
+        // The first thread's stack grows as needed, and ends where the environment was put for it.
+        [0, 0] => (&raw const here as usize..FIRST_STACK_END.load(Ordering::Relaxed)).contains(&address),
+        [low, high] => (low as usize..high as usize).contains(&address),
+    }
+}
+
+/// The calling thread, if it is one that can be controlled now.
+unsafe fn seated() -> Option<&'static mut Thread> {
+    if !is_on() || thread::is_inside() {
+        return None;
+    }
+    let thread = thread::enter()?;
+    if thread.seat == 0 {
+        thread::leave(thread);
+        return None;
+    }
+    Some(thread)
+}

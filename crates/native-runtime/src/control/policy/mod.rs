@@ -1,0 +1,74 @@
+//! Who runs next: one scheduling algorithm per file.
+
+mod partial_order;
+mod priorities;
+mod random;
+mod walk;
+
+use recording::{RunPlan, Schedule};
+
+use super::Operation;
+use crate::cells::Kind;
+
+/// A thread that can run, and what it will do first.
+#[derive(Clone, Copy)]
+pub struct Candidate {
+    pub seat: usize,
+    pub operation: Operation,
+}
+
+/// One scheduling algorithm. All that it knows comes from these calls, and all chance from the run's seed, so that
+/// the same seed makes the same choices.
+pub trait Policy {
+    /// The index of the candidate to run next. There are at least two, in the order of their seats. `current` is the
+    /// seat of the thread that ran so far, if it is among them.
+    fn choose(&mut self, candidates: &[Candidate], current: Option<usize>) -> usize;
+
+    /// A thread got this seat.
+    fn seated(&mut self, _seat: usize) {}
+
+    /// The thread of this seat did this and has come to its next point.
+    fn done(&mut self, _seat: usize, _operation: Operation) {}
+
+    /// The thread of this seat has nothing to do until others have run.
+    fn passes(&mut self, _seat: usize) {}
+}
+
+/// Could it matter which of the two is done first?
+fn conflict(one: Operation, other: Operation) -> bool {
+    one.address != 0 && one.address == other.address && (one.kind != Kind::Read || other.kind != Kind::Read)
+}
+
+/// The policies, of which one is used.
+pub struct Policies {
+    schedule: Schedule,
+    walk: walk::Walk,
+    priorities: priorities::Priorities,
+    partial_order: partial_order::PartialOrder,
+}
+
+impl Policies {
+    pub const fn new() -> Policies {
+        Policies {
+            schedule: Schedule::Free,
+            walk: walk::Walk::new(),
+            priorities: priorities::Priorities::new(),
+            partial_order: partial_order::PartialOrder::new(),
+        }
+    }
+
+    pub fn start(&mut self, plan: &RunPlan) {
+        self.schedule = plan.schedule;
+        self.walk.start(plan.seed);
+        self.priorities.start(plan.seed, plan.points);
+        self.partial_order.start(plan.seed);
+    }
+
+    pub fn chosen(&mut self) -> &mut dyn Policy {
+        match self.schedule {
+            Schedule::Free | Schedule::Random => &mut self.walk,
+            Schedule::Pct => &mut self.priorities,
+            Schedule::Pos => &mut self.partial_order,
+        }
+    }
+}

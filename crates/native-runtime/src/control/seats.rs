@@ -1,0 +1,264 @@
+//! What is known about each controlled thread. One lock protects it all; it is held for the length of one decision,
+//! and only by threads that are inside the recorder, so that no signal handler can want it of its own thread.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use recording::RunPlan;
+
+use super::policy::{Candidate, Policies};
+use super::{Operation, clock};
+use crate::cells::Kind;
+use crate::thread::Thread;
+use crate::{kernel, spin};
+
+/// Threads that can be controlled at the same time; further ones run freely. Seat 0 stays empty.
+pub const SEATS: usize = 1024;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// The seat is empty.
+    Empty,
+    /// Could run if it had the token.
+    Ready,
+    /// Has the token.
+    Running,
+    /// Waits for something that somebody has to give back first.
+    Waiting,
+    /// Blocks or computes where nobody sees it; asks for the token at its next point.
+    Away,
+}
+
+#[derive(Clone, Copy)]
+pub struct Seat {
+    pub thread: u32,
+    /// The operating system's id, zero until the thread has begun.
+    pub os_id: u32,
+    pub standing: Standing,
+    /// What it does when it runs next.
+    pub operation: Operation,
+    /// The object it waits for.
+    pub waits_for: usize,
+    /// Logical time at which its wait is over.
+    pub deadline: u64,
+    /// The same by the clock of the system.
+    pub real_deadline: u64,
+    /// Order of arrival among those that wait.
+    pub arrival: u64,
+    pub woken: bool,
+    pub timed_out: bool,
+    /// Somebody asked it to end.
+    pub cancelled: bool,
+    /// Holds the token and sleeps: no sign of trouble.
+    pub sleeps: bool,
+    /// Its latest sites, and how often it has been at one of them again without another in between.
+    recent: [u32; 2],
+    repetitions: u32,
+}
+
+/// No deadline.
+pub const NEVER: u64 = u64::MAX;
+/// Points at the same one or two sites after which a thread is taken to be spinning.
+const SPINNING: u32 = 200;
+
+impl Seat {
+    const EMPTY: Seat = Seat {
+        thread: 0,
+        os_id: 0,
+        standing: Standing::Empty,
+        operation: Operation { kind: Kind::Update, address: 0, leaf: 0 },
+        waits_for: 0,
+        deadline: NEVER,
+        real_deadline: NEVER,
+        arrival: 0,
+        woken: false,
+        timed_out: false,
+        cancelled: false,
+        sleeps: false,
+        recent: [0; 2],
+        repetitions: 0,
+    };
+
+    /// Notes where the thread is; true if it seems to spin.
+    fn spins_at(&mut self, leaf: u32) -> bool {
+        if self.recent.contains(&leaf) {
+            self.repetitions += 1;
+        } else {
+            self.recent = [self.recent[1], leaf];
+            self.repetitions = 0;
+        }
+        let spins = self.repetitions >= SPINNING;
+        if spins {
+            self.repetitions = 0;
+        }
+        spins
+    }
+}
+
+pub struct State {
+    pub seats: [Seat; SEATS],
+    /// One more than the highest seat ever taken.
+    pub end: usize,
+    /// Logical time in nanoseconds.
+    pub clock: u64,
+    /// No wait is over before this.
+    pub earliest_deadline: u64,
+    pub arrivals: u64,
+    pub barriers: super::waiting::Barriers,
+    policies: Policies,
+    candidates: [Candidate; SEATS],
+}
+
+/// Scheduling points so far.
+pub static POINTS: AtomicU32 = AtomicU32::new(0);
+/// The seat that has the token, zero if nobody has.
+pub static HOLDER: AtomicU32 = AtomicU32::new(0);
+/// What each seat's thread sleeps on while it is parked.
+pub static BELLS: [AtomicU32; SEATS] = [const { AtomicU32::new(0) }; SEATS];
+
+struct Shared(UnsafeCell<State>);
+// SAFETY: reached through `lock` only.
+unsafe impl Sync for Shared {}
+
+static LOCK: AtomicU32 = AtomicU32::new(0);
+static STATE: Shared = Shared(UnsafeCell::new(State {
+    seats: [Seat::EMPTY; SEATS],
+    end: 1,
+    clock: 0,
+    earliest_deadline: NEVER,
+    arrivals: 0,
+    barriers: super::waiting::Barriers::new(),
+    policies: Policies::new(),
+    candidates: [Candidate { seat: 0, operation: Seat::EMPTY.operation }; SEATS],
+}));
+
+/// The state, locked while this lives.
+pub struct Locked(());
+
+/// None only if the recorder is switched off.
+pub fn lock() -> Option<Locked> {
+    spin::lock(&LOCK).then_some(Locked(()))
+}
+
+impl core::ops::Deref for Locked {
+    type Target = State;
+    fn deref(&self) -> &State {
+        // SAFETY: the lock is held.
+        unsafe { &*STATE.0.get() }
+    }
+}
+
+impl core::ops::DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut State {
+        // SAFETY: the lock is held.
+        unsafe { &mut *STATE.0.get() }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        spin::unlock(&LOCK);
+    }
+}
+
+pub fn start(plan: &RunPlan) {
+    if let Some(mut state) = lock() {
+        state.policies.start(plan);
+    }
+}
+
+impl State {
+    /// A seat for a thread that can run; zero if there is none.
+    pub fn take(&mut self, thread: u32) -> usize {
+        let free = (1..self.end).find(|&seat| self.seats[seat].standing == Standing::Empty);
+        let seat = free.unwrap_or(self.end);
+        if seat == SEATS {
+            return 0;
+        }
+        self.end = self.end.max(seat + 1);
+        self.seats[seat] = Seat { thread, standing: Standing::Ready, ..Seat::EMPTY };
+        self.policies.chosen().seated(seat);
+        seat
+    }
+
+    /// The thread comes to a point before an operation. True if it seems to spin.
+    pub fn arrive(&mut self, seat: usize, operation: Operation, passes_on: bool) -> bool {
+        self.clock += clock::POINT;
+        let arriving = &mut self.seats[seat];
+        let passes_on = arriving.spins_at(operation.leaf) || passes_on;
+        let done = core::mem::replace(&mut arriving.operation, operation);
+        arriving.standing = Standing::Ready;
+        self.policies.chosen().done(seat, done);
+        if passes_on {
+            self.policies.chosen().passes(seat);
+        }
+        passes_on
+    }
+
+    pub fn of_thread(&self, thread: u32) -> usize {
+        (1..self.end)
+            .find(|&seat| self.seats[seat].standing != Standing::Empty && self.seats[seat].thread == thread)
+            .unwrap_or(0)
+    }
+
+    pub fn any(&self, standing: Standing) -> bool {
+        self.seats[1..self.end].iter().any(|seat| seat.standing == standing)
+    }
+
+    /// Who runs next: one of those that are ready, others than the current one if that passes the token on, or the one whose wait is over first if nobody is. Zero if all
+    /// wait for something that nobody here will give back.
+    pub fn choose(&mut self, current: Option<usize>, passes_on: bool) -> usize {
+        self.end_waits();
+        if !self.any(Standing::Ready) && !self.any(Standing::Away) {
+            self.jump_to_deadline();
+        }
+        let mut count = 0;
+        for seat in 1..self.end {
+            let Seat { standing, operation, .. } = self.seats[seat];
+            if standing == Standing::Ready {
+                self.candidates[count] = Candidate { seat, operation };
+                count += 1;
+            }
+        }
+        if passes_on && count > 1 {
+            let others = self.candidates[..count].iter().position(|one| Some(one.seat) == current);
+            if let Some(own) = others {
+                self.candidates.copy_within(own + 1..count, own);
+                count -= 1;
+            }
+        }
+        match count {
+            0 => 0,
+            1 => self.candidates[0].seat,
+            _ => {
+                let candidates = &self.candidates[..count];
+                let current = current.filter(|&seat| candidates.iter().any(|one| one.seat == seat));
+                let chosen = self.policies.chosen().choose(candidates, current);
+                candidates[chosen.min(count - 1)].seat
+            }
+        }
+    }
+}
+
+pub fn lock_before_fork() {
+    spin::lock(&LOCK);
+}
+
+pub fn unlock_after_fork() {
+    LOCK.store(0, Ordering::Relaxed);
+}
+
+/// In a forked child: its only thread is the only one to control.
+pub fn restart(thread: &Thread) {
+    let Some(mut state) = lock() else { return };
+    for seat in 1..state.end {
+        if state.seats[seat].thread != thread.id {
+            state.seats[seat].standing = Standing::Empty;
+        }
+    }
+    if let Some(own) = state.seats.get_mut(thread.seat as usize).filter(|_| thread.seat != 0) {
+        own.standing = Standing::Running;
+        own.os_id = kernel::thread_id();
+    }
+    HOLDER.store(thread.seat, Ordering::Relaxed);
+}

@@ -1,0 +1,197 @@
+//! The token: who has it, who gets it next, and threads' coming and going.
+
+use core::sync::atomic::Ordering;
+
+use recording::EventKind;
+
+use super::seats::{BELLS, HOLDER, Locked, POINTS, Standing, lock};
+use super::waiting::thread_object;
+use super::{Operation, seated, watch};
+use crate::thread::Thread;
+use crate::{errno, kernel, log, mapping, thread, tls};
+
+/// A scheduling point: the policy decides whether this thread goes on or another one runs first.
+pub unsafe fn point(thread: &mut Thread, operation: Operation) {
+    pass(thread, operation, false);
+}
+
+/// The thread says that it has nothing to do: whoever else can run goes first.
+pub unsafe fn yielded() {
+    if let Some(thread) = seated() {
+        let operation = Operation { address: 0, ..own_operation(thread) };
+        pass(thread, operation, true);
+        thread::leave(thread);
+    }
+}
+
+unsafe fn own_operation(thread: &Thread) -> Operation {
+    match lock() {
+        Some(state) => state.seats[thread.seat as usize].operation,
+        None => Operation { kind: crate::cells::Kind::Update, address: 0, leaf: 0 },
+    }
+}
+
+unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
+    let own = thread.seat as usize;
+    if own == 0 {
+        return;
+    }
+    let points = POINTS.fetch_add(1, Ordering::Relaxed) + 1;
+    (*mapping::header()).points = u64::from(points);
+    {
+        let Some(mut state) = lock() else { return };
+        let passes_on = state.arrive(own, operation, passes_on);
+        let holder = HOLDER.load(Ordering::Relaxed) as usize;
+        if holder == own || holder == 0 {
+            let next = state.choose(Some(own), passes_on);
+            give(&mut state, next, own);
+        }
+    }
+    park(thread);
+}
+
+/// Passes the token to a seat, or to nobody. `own` is the caller's seat.
+pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
+    if next != 0 {
+        state.seats[next].standing = Standing::Running;
+    }
+    HOLDER.store(next as u32, Ordering::Release);
+    if next != 0 && next != own {
+        BELLS[next].fetch_add(1, Ordering::Release);
+        kernel::wake(BELLS[next].as_ptr(), 1);
+    }
+}
+
+/// Wakes all that are parked, to see that control is over.
+pub unsafe fn ring_all() {
+    for bell in &BELLS {
+        bell.fetch_add(1, Ordering::Release);
+        kernel::wake(bell.as_ptr(), 1);
+    }
+}
+
+/// Waits for the token, if this thread does not have it, and records that it goes on.
+pub unsafe fn park(thread: &mut Thread) {
+    let own = thread.seat as usize;
+    if HOLDER.load(Ordering::Acquire) as usize == own {
+        return;
+    }
+    let _errno = errno::keep();
+    // A signal handler that runs now is the target's own business: it asks for the token itself if need be.
+    (*thread.tls).busy = 0;
+    let given = watch::until_given(own);
+    (*thread.tls).busy = 1;
+    if given {
+        record_switch(thread, own_operation(thread).leaf);
+    }
+}
+
+unsafe fn record_switch(thread: &mut Thread, leaf: u32) {
+    if !log::over_budget() {
+        log::emit_sync(thread, EventKind::Switch, leaf, 0, 0, u64::from(POINTS.load(Ordering::Relaxed)));
+    }
+}
+
+/// Records that a new thread runs for the first time.
+pub unsafe fn begun(thread: &mut Thread) {
+    if thread.seat != 0 {
+        record_switch(thread, 0);
+    }
+}
+
+/// A thread is about to be created. It can run from now on, though it may take a while until it gets there.
+pub unsafe fn announce(id: u32) {
+    if super::is_on()
+        && let Some(mut state) = lock()
+    {
+        state.take(id);
+    }
+}
+
+/// It was not created after all.
+pub unsafe fn abandon(id: u32) {
+    if super::is_on()
+        && let Some(mut state) = lock()
+    {
+        let seat = state.of_thread(id);
+        state.seats[seat].standing = Standing::Empty;
+    }
+}
+
+/// The first thing that a new thread does: it waits for the token before anything of it is recorded.
+pub unsafe fn begin(id: u32) {
+    if !super::is_on() {
+        return;
+    }
+    let tls = tls::current();
+    let was_busy = core::mem::replace(&mut (*tls).busy, 1);
+    let seat = sit_down(id, false);
+    if seat != 0 {
+        watch::until_given(seat);
+    }
+    (*tls).busy = was_busy;
+}
+
+/// The seat of a thread that is being attached, zero if it is not controlled. One that nobody saw start waits here
+/// for the token.
+pub unsafe fn attach(id: u32) -> u32 {
+    if !super::is_on() {
+        return 0;
+    }
+    let seat = sit_down(id, true);
+    if seat != 0 {
+        watch::until_given(seat);
+    }
+    seat as u32
+}
+
+unsafe fn sit_down(id: u32, unannounced: bool) -> usize {
+    let Some(mut state) = lock() else { return 0 };
+    let mut own = state.of_thread(id);
+    if own == 0 && unannounced {
+        own = state.take(id);
+    }
+    if own != 0 {
+        state.seats[own].os_id = kernel::thread_id();
+        if HOLDER.load(Ordering::Relaxed) == 0 {
+            let next = state.choose(Some(own), false);
+            give(&mut state, next, own);
+        }
+    }
+    own
+}
+
+/// The thread is done: its hooks will do nothing any more.
+pub unsafe fn ended(thread: &mut Thread) {
+    let own = core::mem::replace(&mut thread.seat, 0) as usize;
+    if own != 0
+        && let Some(mut state) = lock()
+    {
+        vacate(&mut state, own);
+        if HOLDER.load(Ordering::Relaxed) as usize == own {
+            let next = state.choose(None, false);
+            give(&mut state, next, own);
+        }
+    }
+}
+
+/// Whoever waits for the thread of this seat has waited long enough.
+pub unsafe fn vacate(state: &mut Locked, seat: usize) {
+    let object = thread_object(state.seats[seat].thread);
+    state.seats[seat].standing = Standing::Empty;
+    state.wake(object);
+}
+
+/// A thread is asked to end: if it waits where that is possible, it must find out.
+pub unsafe fn cancelled(id: u32) {
+    if let Some(thread) = seated() {
+        if let Some(mut state) = lock() {
+            let seat = state.of_thread(id);
+            state.seats[seat].cancelled = true;
+            if state.seats[seat].standing == Standing::Waiting {
+                state.seats[seat].standing = Standing::Ready;
+            }
+        }
+        thread::leave(thread);
+    }
+}
