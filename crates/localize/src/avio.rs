@@ -34,6 +34,18 @@ use crate::run::{AccessKind, LocationId, Run, ThreadId};
 /// The unserializable triples that `run` shows.
 pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
     let mut found = Occurrences::of(run);
+    each_triple(run, |id, accesses| {
+        // The method's four cases do not have WWW.
+        if id != PatternId::P8 {
+            found.add_first(occurrences::pattern(run, id, &accesses), Occurrence::new(id, &accesses));
+        }
+    });
+    found
+}
+
+/// Tells `found` each unserializable triple of `run` whose first and third access follow each other in their
+/// thread, in the order of the third.
+pub(crate) fn each_triple(run: &Run, mut found: impl FnMut(PatternId, [u32; 3])) {
     let mut locations: FxHashMap<LocationId, History> = FxHashMap::default();
     let mut gaps = run.gaps.iter().peekable();
     for (index, access) in (0u32..).zip(&run.accesses) {
@@ -43,13 +55,9 @@ pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
         let history = locations.entry(access.location).or_default();
         // With nobody between an update's read and its write, only the read can be the third access.
         let third = if access.kind == AccessKind::Write { AccessKind::Write } else { AccessKind::Read };
-        history.each_triple(access.thread, third, |id, [first, middle]| {
-            let accesses = [first, middle, index];
-            found.add_first(occurrences::pattern(run, id, &accesses), Occurrence::new(id, &accesses));
-        });
+        history.each_triple(access.thread, third, |id, [first, middle]| found(id, [first, middle, index]));
         history.add(access.thread, index, access.kind);
     }
-    found
 }
 
 /// What violates an invariant, by the number of runs and by time.
@@ -71,9 +79,7 @@ impl History {
         let Some(&(_, place)) = self.last.iter().find(|(other, _)| *other == thread) else { return };
         let (first, first_kind) = self.events[place];
         for &(middle, middle_kind) in &self.events[place + 1..] {
-            // The method's four cases do not have WWW.
-            let id = PatternId::triple(first_kind, middle_kind, third).filter(|&id| id != PatternId::P8);
-            if let Some(id) = id {
+            if let Some(id) = PatternId::triple(first_kind, middle_kind, third) {
                 found(id, [first, middle]);
             }
         }

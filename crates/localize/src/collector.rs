@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::recon;
 use crate::run::Run;
 use crate::technique::{Method, Technique};
+use crate::verdict;
 
 /// What a technique keeps of a run.
 #[derive(Clone, Debug)]
@@ -17,6 +18,7 @@ pub struct Reduced(pub(crate) Form);
 pub(crate) enum Form {
     Occurrences(Occurrences),
     Pairs(locon::Pairs),
+    Clues(verdict::Clues),
 }
 
 /// Gathers what is known of the runs. Keeps of a run no more than its technique needs, so that a session may
@@ -33,6 +35,7 @@ enum Evidence {
     Counts(Counts),
     Graphs(recon::Graphs),
     Pairs(locon::Evidence),
+    Clues(verdict::Evidence),
 }
 
 /// Finds and ranks the suspects of `runs`.
@@ -55,6 +58,7 @@ impl Collector {
             Method::Counting { .. } => Evidence::Counts(Counts::default()),
             Method::Recon => Evidence::Graphs(recon::Graphs::default()),
             Method::Locon => Evidence::Pairs(locon::Evidence::default()),
+            Method::Verdict => Evidence::Clues(verdict::Evidence::default()),
         };
         Self { technique, options: *options, evidence }
     }
@@ -73,6 +77,7 @@ impl Collector {
             (Evidence::Counts(counts), Form::Occurrences(found)) => counts.add(found),
             (Evidence::Graphs(graphs), Form::Occurrences(graph)) => graphs.add(graph),
             (Evidence::Pairs(evidence), Form::Pairs(pairs)) => evidence.add(pairs),
+            (Evidence::Clues(evidence), Form::Clues(clues)) => evidence.add(clues),
             _ => panic!("{} does not know what another technique keeps of a run", self.technique),
         }
     }
@@ -84,6 +89,7 @@ impl Collector {
             (Evidence::Counts(counts), Method::Counting { findings, .. }) => findings(counts, &self.options),
             (Evidence::Graphs(graphs), _) => graphs.findings(),
             (Evidence::Pairs(evidence), _) => evidence.findings(None),
+            (Evidence::Clues(evidence), _) => evidence.findings(),
             (Evidence::Counts(_), _) => Vec::new(),
         }
     }

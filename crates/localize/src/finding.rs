@@ -9,6 +9,7 @@ use crate::recon::Reconstruction;
 use crate::run::RunId;
 use crate::shape::Shape;
 use crate::suspect::{Circumstance, Previous};
+use crate::verdict::Reasoning;
 
 /// A suspect with its evidence.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,8 @@ pub enum Detail {
     Previous(Previous),
     /// Locon: why these accesses are to blame.
     Locon(Procedure),
+    /// The verdict: how sure it is, and why.
+    Verdict(Box<Reasoning>),
 }
 
 impl From<Circumstance> for Detail {
@@ -115,7 +118,7 @@ impl Detail {
     /// Tells findings with the same pattern apart.
     fn circumstance(&self) -> Circumstance {
         match self {
-            Self::Accesses | Self::Locon(_) => Circumstance::Any,
+            Self::Accesses | Self::Locon(_) | Self::Verdict(_) => Circumstance::Any,
             Self::Communication(contexts) => Circumstance::Contexts(*contexts),
             Self::Reconstruction(around) => Circumstance::Contexts(around.contexts()),
             Self::Previous(previous) => Circumstance::Previous(*previous),

@@ -36,6 +36,7 @@ pub mod suspiciousness;
 pub mod synchronization;
 pub mod technique;
 mod unicorn;
+mod verdict;
 mod window;
 
 pub use code::{Code, Module, ModuleId, Site};
@@ -57,3 +58,4 @@ pub use suspect::Previous;
 pub use suspiciousness::Formula;
 pub use synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 pub use technique::Technique;
+pub use verdict::{Reason, Reasoning};

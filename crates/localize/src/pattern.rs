@@ -215,6 +215,20 @@ impl Pattern {
         &self.sites[..self.shape.len()]
     }
 
+    /// Its conflicts: any two accesses of different threads to one variable, with their kinds and sites.
+    pub(crate) fn conflicts(&self) -> impl Iterator<Item = ([AccessKind; 2], [SiteId; 2])> {
+        let sites = self.sites;
+        let steps = self.shape.steps().zip(sites);
+        let ordered = steps
+            .clone()
+            .enumerate()
+            .flat_map(move |(nth, second)| steps.clone().take(nth).map(move |first| [first, second]));
+        let conflicts = ordered.filter(|[(first, _), (second, _)]| {
+            first.thread != second.thread && first.variable == second.variable
+        });
+        conflicts.map(|ends| (ends.map(|(step, _)| step.kind), ends.map(|(_, site)| site)))
+    }
+
     /// What goes wrong when this pattern is to blame. Of a single access no more can be said than that it comes
     /// at the wrong time.
     pub fn violation(&self) -> Violation {

@@ -43,6 +43,11 @@ impl AccessKind {
     pub fn writes(self) -> bool {
         self != Self::Read
     }
+
+    /// Read or write: an update is a write.
+    pub(crate) fn as_written(self) -> Self {
+        if self.writes() { Self::Write } else { Self::Read }
+    }
 }
 
 /// One access. Its position in [`Run::accesses`] is its global index.

@@ -62,7 +62,7 @@ impl Shape {
     }
 
     /// The accesses in time order.
-    pub fn steps(self) -> impl Iterator<Item = Step> {
+    pub fn steps(self) -> impl Iterator<Item = Step> + Clone {
         self.codes.to_le_bytes().into_iter().take_while(|&code| code != 0).map(|code| Step {
             kind: if code & IS_WRITE != 0 { AccessKind::Write } else { AccessKind::Read },
             thread: if code & IS_THREAD_2 != 0 { 2 } else { 1 },

@@ -10,11 +10,13 @@ use crate::name::{self, UnknownName};
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::run::Run;
-use crate::{avio, bugaboo, cci, defuse, falcon, finding, locon, pset, recon, unicorn};
+use crate::{avio, bugaboo, cci, defuse, falcon, finding, locon, pset, recon, unicorn, verdict};
 
 /// A way to find suspects in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Technique {
+    /// Causes, by all that the others see.
+    Verdict,
     /// Patterns on a single variable.
     Falcon,
     /// Patterns on one or two variables.
@@ -55,10 +57,18 @@ pub(crate) enum Method {
     Recon,
     /// Each failing run is compared with all passing ones.
     Locon,
+    /// Clues of several techniques are weighed and put together.
+    Verdict,
 }
 
 /// In the order of the enum, so that a technique is the index of its row.
-const TABLE: [Row; 10] = [
+const TABLE: [Row; 11] = [
+    Row {
+        technique: Technique::Verdict,
+        name: "verdict",
+        summary: "causes, weighed by what all techniques see",
+        method: Method::Verdict,
+    },
     Row {
         technique: Technique::Falcon,
         name: "falcon",
@@ -148,6 +158,7 @@ impl Technique {
             Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(run, options)),
             Method::Recon => Form::Occurrences(recon::graph(run, options)),
             Method::Locon => Form::Pairs(locon::pairs(run, options)),
+            Method::Verdict => Form::Clues(verdict::clues(run, options)),
         })
     }
 
@@ -187,7 +198,7 @@ mod tests {
         }
         assert_eq!(
             "falkon".parse::<Technique>().unwrap_err().to_string(),
-            "unknown technique `falkon` (known: falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci, pset)"
+            "unknown technique `falkon` (known: verdict, falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci, pset)"
         );
     }
 }

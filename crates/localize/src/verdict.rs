@@ -1,0 +1,25 @@
+//! The verdict: one ranked list of causes, made of what the other techniques see.
+//!
+//! docs/techniques/verdict.md describes the method and what each part of it brings.
+//!
+//! **Finds** what any of Locon, AVIO and Unicorn finds. *Clues* are the immediate dependencies of a run, its
+//! unserializable triples and Unicorn's patterns on two variables (`clues.rs`). Each is weighed by how well it
+//! explains which runs fail (`weight.rs`), and against what is known of causes: a cause reorders accesses that
+//! passing runs make as well, in another order (`causes.rs`). Clues that the same runs show, on the same data
+//! or one within the other, are one cause. How sure that makes is asked of chance: would runs that are called
+//! failing at random have given as good a clue (`chance.rs`)?
+//!
+//! **Misses** what none of these techniques sees.
+
+mod causes;
+mod chance;
+mod clues;
+mod evidence;
+mod fold;
+mod orders;
+mod reason;
+mod weight;
+
+pub(crate) use clues::{Clues, clues};
+pub(crate) use evidence::Evidence;
+pub use reason::{Reason, Reasoning};

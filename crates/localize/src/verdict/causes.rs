@@ -1,0 +1,277 @@
+//! From clues to causes: clues are weighed, those that say the same are put together, and the rest is ranked.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use crate::finding::{Detail, Example, Finding};
+use crate::locon::Procedure;
+use crate::pattern::{Pattern, PatternId};
+use crate::run::RunId;
+use crate::shape::Shape;
+use crate::suspiciousness::Spectrum;
+
+use super::chance::{self, Signature};
+use super::clues::Sighting;
+use super::evidence::{Evidence, Seen};
+use super::fold;
+use super::reason::{Reason, Reasoning};
+use super::weight::Weights;
+
+/// How many times (as logarithm) less probable a cause is if passing runs never make its accesses in another order.
+/// An interleaving that fails is one of several that the program allows. Accesses that come together in failing runs
+/// only, or in one order always, do so for a reason, and as a rule that is the failure.
+const EFFECT: f64 = 7.0;
+
+/// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
+/// be interleaved with the others.
+const ATOMIC: f64 = 3.0;
+
+/// A clue that tells failing from passing runs.
+pub(super) struct Clue<'e> {
+    pub pattern: Pattern,
+    pub seen: &'e Seen,
+    pub sighting: &'e Sighting,
+    run: RunId,
+    /// The logarithm of its probability, up to a constant.
+    weight: f64,
+    /// Passing runs never make its accesses in another order.
+    is_effect: bool,
+    /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
+    pub is_predicting: bool,
+}
+
+impl Clue<'_> {
+    /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
+    /// the words of locks; an unserializable triple before its pairs, unless it is but a loop's next round.
+    fn compare(&self, other: &Self) -> Ordering {
+        let rank = |clue: &Self| {
+            let sites = clue.pattern.sites();
+            let is_loop = sites.len() == 3 && sites[0] == sites[2];
+            let length = [3, 2, 4].iter().position(|&length| length == sites.len());
+            (clue.is_effect, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
+        };
+        rank(self)
+            .cmp(&rank(other))
+            .then(other.weight.total_cmp(&self.weight))
+            .then(self.sighting.completed().cmp(&other.sighting.completed()))
+            .then(self.pattern.cmp(&other.pattern))
+    }
+}
+
+/// A finding that waits for its rank.
+struct Cause {
+    /// The logarithm of its probability, up to a constant.
+    weight: f64,
+    /// When the first of its clues is complete.
+    completed: Option<usize>,
+    finding: Finding,
+    reasons: Vec<Reason>,
+}
+
+impl Cause {
+    /// The most probable first; of equals, the one that is complete first, since effects follow their cause.
+    fn compare(&self, other: &Self) -> Ordering {
+        other
+            .weight
+            .total_cmp(&self.weight)
+            .then(self.completed.cmp(&other.completed))
+            .then_with(|| self.finding.pattern.cmp(&other.finding.pattern))
+    }
+}
+
+/// The causes, the most probable first.
+pub(super) fn findings(evidence: &Evidence) -> Vec<Finding> {
+    let scale = Scale::new(evidence);
+    let mut clues: Vec<Clue> =
+        evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
+    clues.sort_unstable_by(|a, b| a.seen.runs.cmp(&b.seen.runs).then(a.pattern.cmp(&b.pattern)));
+    let mut causes: Vec<Cause> = Vec::new();
+    let mut rest = clues.into_iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut alike = vec![first];
+        while let Some(next) = rest.next_if(|next| next.seen.runs == alike[0].seen.runs) {
+            alike.push(next);
+        }
+        causes.extend(fold::folded(alike).into_iter().map(|clues| scale.cause(clues)));
+    }
+    causes.extend(scale.indirect(&causes));
+    causes.sort_unstable_by(Cause::compare);
+    ranked(causes, scale.as_good_by_chance())
+}
+
+/// Gives each cause its rank and its share of the probability that there is a cause at all.
+fn ranked(causes: Vec<Cause>, as_good: u32) -> Vec<Finding> {
+    let Some(best) = causes.first().map(|cause| cause.weight) else { return Vec::new() };
+    let sum: f64 = causes.iter().map(|cause| (cause.weight - best).exp()).sum();
+    let weights: Vec<f64> = causes.iter().map(|cause| cause.weight).collect();
+    let in_order = causes.into_iter().enumerate().map(|(nth, Cause { weight, mut reasons, finding, .. })| {
+        if weights.get(nth + 1) == Some(&weight) {
+            reasons.push(Reason::First);
+        }
+        if nth == 0 {
+            reasons.push(Reason::Chance { as_good, trials: chance::TRIALS });
+        }
+        let confidence = chance::confidence(as_good) * (weight - best).exp() / sum;
+        let detail = Detail::Verdict(Box::new(Reasoning { confidence, reasons }));
+        Finding { rank: nth + 1, tied: 1, score: confidence, detail, ..finding }
+    });
+    in_order.collect()
+}
+
+/// Weighs clues.
+struct Scale<'e> {
+    evidence: &'e Evidence,
+    runs: Spectrum,
+    weights: Weights,
+    /// How many pairs there are, and how many pairs and triples.
+    pairs: f64,
+    triples: f64,
+}
+
+impl<'e> Scale<'e> {
+    fn new(evidence: &'e Evidence) -> Self {
+        let of_length = |length: usize| {
+            evidence
+                .clues
+                .iter()
+                .filter(|(pattern, seen)| seen.is_clue && pattern.sites().len() == length)
+                .count()
+        };
+        let pairs = of_length(2).max(1) as f64;
+        Self {
+            evidence,
+            runs: evidence.spectrum(&Seen::default()),
+            weights: Weights::new(evidence.runs.len() as u32),
+            pairs,
+            triples: pairs + of_length(3) as f64,
+        }
+    }
+
+    fn evidence_of(&self, seen: &Seen) -> f64 {
+        self.weights.evidence(Spectrum { failed: seen.failed, passed: seen.passed, ..self.runs })
+    }
+
+    /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
+    fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
+        let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
+        let evidence = self.evidence_of(seen);
+        if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
+            return None;
+        }
+        let orders = &self.evidence.orders;
+        let is_effect = !pattern.conflicts().any(|(_, [head, tail])| orders.contains(&[tail, head]));
+        let mut weight = evidence + self.prior(pattern, Some(sighting));
+        weight -= if is_effect { EFFECT } else { 0.0 };
+        weight -= if sighting.is_atomic { ATOMIC } else { 0.0 };
+        Some(Clue { pattern, seen, sighting, run: *run, weight, is_effect, is_predicting: false })
+    }
+
+    /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
+    /// Two pairs make a quadruple with all pairs that are as near.
+    fn prior(&self, pattern: Pattern, sighting: Option<&Sighting>) -> f64 {
+        let span = sighting.map_or(1, |sighting| sighting.span());
+        -match pattern.sites().len() {
+            ..=2 => self.pairs.ln(),
+            3 => self.triples.ln(),
+            _ => (self.pairs * f64::from(span)).ln(),
+        }
+    }
+
+    /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing.
+    fn is_said_by_a_part(&self, pattern: Pattern, evidence: f64) -> bool {
+        pattern.shape().len() == Shape::MAX_STEPS
+            && pattern.conflicts().any(|([head, tail], sites)| {
+                let part = PatternId::pair(head, tail).map(|id| Pattern::new(id, &sites));
+                let seen = part.and_then(|part| self.evidence.clues.get(&part));
+                seen.is_some_and(|seen| self.evidence_of(seen) >= evidence)
+            })
+    }
+
+    /// The cause that some clues with the same runs stand for.
+    fn cause(&self, mut clues: Vec<Clue>) -> Cause {
+        clues.sort_unstable_by(Clue::compare);
+        let best = &clues[0];
+        let (failed, passed) = (best.seen.failed, best.seen.passed);
+        let mut reasons = vec![
+            Reason::Runs {
+                failed,
+                passed,
+                all_failed: self.runs.all_failed,
+                all_passed: self.runs.all_passed,
+            },
+            if best.is_effect { Reason::Effect } else { Reason::Reordered },
+        ];
+        reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
+        reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
+        let others = clues.len() as u32 - 1;
+        reasons.extend((others > 0).then_some(Reason::Folded(others)));
+        let finding = Finding {
+            rank: 0,
+            tied: 0,
+            score: 0.0,
+            failed,
+            passed,
+            pattern: best.pattern,
+            failing_runs: self.evidence.failing_runs(best.seen),
+            example: Example {
+                run: best.run,
+                id: best.sighting.shape,
+                accesses: best.sighting.accesses().iter().map(|&index| index as usize).collect(),
+            },
+            detail: Detail::Accesses,
+        };
+        Cause {
+            weight: clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max),
+            completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
+            finding,
+            reasons,
+        }
+    }
+
+    /// What Locon concludes from what failing runs lack, and from pairs that are harmless one by one, where that
+    /// explains more failing runs than any of `causes`.
+    fn indirect(&self, causes: &[Cause]) -> Vec<Cause> {
+        let explained = causes.iter().map(|cause| cause.finding.failed).max().unwrap_or(0);
+        let mut indirect = Vec::new();
+        for finding in self.evidence.pairs.findings(None) {
+            let Detail::Locon(procedure) = finding.detail else { continue };
+            if finding.failed <= explained {
+                continue;
+            }
+            // Passing runs show the accesses, but never as they are meant here.
+            let evidence = self.weights.evidence(Spectrum { failed: finding.failed, ..self.runs });
+            let prior = match procedure {
+                Procedure::OnlyInFailing => self.pairs.ln(),
+                Procedure::MissingFromFailing => self.pairs.ln() + EFFECT,
+                Procedure::NeverTogether(_) => 2.0 * self.pairs.ln(),
+            };
+            indirect.push(Cause {
+                weight: evidence - prior,
+                completed: finding.example.accesses.iter().copied().max(),
+                reasons: vec![Reason::Procedure(procedure)],
+                finding,
+            });
+        }
+        indirect
+    }
+
+    /// In how many trials chance gives a clue that is as good as the best.
+    fn as_good_by_chance(&self) -> u32 {
+        let mut simplest: FxHashMap<&[u64], f64> = FxHashMap::default();
+        let mut best = f64::NEG_INFINITY;
+        for (&pattern, seen) in self.evidence.clues.iter().filter(|(_, seen)| seen.is_clue) {
+            let prior = self.prior(pattern, None);
+            let known = simplest.entry(&seen.runs).or_insert(prior);
+            *known = known.max(prior);
+            if seen.failed > 0 {
+                best = best.max(self.evidence_of(seen) + prior);
+            }
+        }
+        let signatures: Vec<Signature> =
+            simplest.into_iter().map(|(runs, prior)| Signature { runs, prior }).collect();
+        let mut order: Vec<usize> = (0..self.evidence.runs.len()).collect();
+        order.sort_unstable_by_key(|&number| self.evidence.runs[number].id);
+        chance::as_good(&signatures, &order, self.runs.all_failed, &self.weights, best)
+    }
+}

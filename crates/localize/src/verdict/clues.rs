@@ -1,0 +1,135 @@
+//! What one run shows that may be a cause: pairs, triples and quadruples of accesses.
+//!
+//! Pairs are immediate dependencies (`dependencies.rs`) and triples are AVIO's, WWW included: both look at turns
+//! by role, so that the read of a looping lost update shows although a write of the same turn follows it.
+//! Quadruples are Unicorn's. Its pairs and triples are noted as well, not as clues of their own but to tell
+//! whether a part of a quadruple says as much as the whole.
+//!
+//! An update counts as a write in a triple: all four of AVIO's cases stay unserializable with it.
+
+use rustc_hash::FxHashMap;
+
+use crate::options::Options;
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, ThreadId};
+use crate::shape::Shape;
+use crate::{avio, dependencies, locon, occurrences, unicorn};
+
+use super::orders::{self, Orders};
+
+/// The clues of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Clues {
+    pub run: RunId,
+    pub outcome: Outcome,
+    pub seen: FxHashMap<Pattern, Sighting>,
+    /// Empty for a failing run: what that shows is no proof of anything.
+    pub(super) orders: Orders,
+    pub(super) pairs: locon::Pairs,
+}
+
+/// Where a run shows a clue first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sighting {
+    /// The shape in which it shows itself here.
+    pub shape: Shape,
+    /// Global indices in time order; as many as the shape has steps.
+    indices: [u32; Pattern::MAX_ACCESSES],
+    threads: [ThreadId; Pattern::MAX_ACCESSES],
+    locations: [LocationId; Pattern::MAX_ACCESSES],
+    /// Whether it may be a cause by itself.
+    pub is_clue: bool,
+    /// Whether all of its accesses are updates.
+    pub is_atomic: bool,
+}
+
+/// One thread's access before another's on the same location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    pub threads: [ThreadId; 2],
+    pub accesses: [u32; 2],
+}
+
+impl Order {
+    /// Whether this order follows from `other`, and not the other way round (see Locon's `prediction.rs`).
+    pub fn is_predicted_by(&self, other: &Self) -> bool {
+        let ([head, tail], [other_head, other_tail]) = (self.accesses, other.accesses);
+        self != other && self.threads == other.threads && head <= other_head && other_tail <= tail
+    }
+}
+
+impl Sighting {
+    fn new(run: &Run, shape: Shape, accesses: &[u32], is_clue: bool) -> Self {
+        let mut sighting = Self {
+            shape,
+            indices: [0; Pattern::MAX_ACCESSES],
+            threads: [ThreadId(0); Pattern::MAX_ACCESSES],
+            locations: [LocationId(0); Pattern::MAX_ACCESSES],
+            is_clue,
+            is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
+        };
+        for (nth, &index) in accesses.iter().enumerate() {
+            let access = &run.accesses[index as usize];
+            sighting.indices[nth] = index;
+            sighting.threads[nth] = access.thread;
+            sighting.locations[nth] = access.location;
+        }
+        sighting
+    }
+
+    /// Global indices of the accesses, in time order.
+    pub fn accesses(&self) -> &[u32] {
+        &self.indices[..self.shape.len()]
+    }
+
+    /// How many accesses it spans.
+    pub fn span(&self) -> u32 {
+        let first = self.accesses().iter().copied().min().unwrap_or(0);
+        self.completed() - first + 1
+    }
+
+    /// When it is complete.
+    pub fn completed(&self) -> u32 {
+        self.accesses().iter().copied().max().unwrap_or(0)
+    }
+
+    /// Which accesses come before which: one order for a pair, two for triples and quadruples.
+    pub(super) fn orders(&self) -> impl Iterator<Item = Order> + '_ {
+        let steps = self.shape.len();
+        (0..steps).flat_map(move |tail| (0..tail).map(move |head| [head, tail])).filter_map(move |ends| {
+            let [head, tail] = ends;
+            let conflict =
+                self.locations[head] == self.locations[tail] && self.threads[head] != self.threads[tail];
+            conflict.then(|| Order {
+                threads: ends.map(|end| self.threads[end]),
+                accesses: ends.map(|end| self.indices[end]),
+            })
+        })
+    }
+}
+
+/// The clues that `run` shows.
+pub(crate) fn clues(run: &Run, options: &Options) -> Clues {
+    let mut seen: FxHashMap<Pattern, Sighting> = FxHashMap::default();
+    let mut add = |id: PatternId, accesses: &[u32]| {
+        let pattern = occurrences::pattern(run, id, accesses);
+        seen.entry(pattern).or_insert_with(|| Sighting::new(run, id.into(), accesses, true));
+    };
+    dependencies::each(run, |pair| {
+        if pair.is_immediate {
+            add(pair.id, &[pair.head, pair.tail]);
+        }
+    });
+    avio::each_triple(run, |id, accesses| {
+        let kinds = accesses.map(|index| run.accesses[index as usize].kind.as_written());
+        let [first, middle, last] = kinds;
+        add(PatternId::triple(first, middle, last).unwrap_or(id), &accesses);
+    });
+    for (suspect, occurrence) in unicorn::occurrences(run, options).suspects {
+        let is_clue = suspect.pattern.shape().len() == Shape::MAX_STEPS;
+        seen.entry(suspect.pattern)
+            .or_insert_with(|| Sighting::new(run, occurrence.shape, occurrence.accesses(), is_clue));
+    }
+    let orders = if run.outcome.is_failing() { Orders::default() } else { orders::orders(run) };
+    Clues { run: run.id, outcome: run.outcome, seen, orders, pairs: locon::pairs(run, options) }
+}

@@ -1,0 +1,89 @@
+//! In which runs clues are seen.
+
+use rustc_hash::FxHashMap;
+
+use crate::finding::Finding;
+use crate::locon;
+use crate::pattern::Pattern;
+use crate::run::RunId;
+use crate::suspiciousness::Spectrum;
+
+use super::causes;
+use super::clues::{Clues, Sighting};
+use super::orders::Orders;
+
+/// What is known of all runs: of each clue the runs that show it, as bits, and where the first failing run does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    /// In the order in which they came.
+    pub(super) runs: Vec<KnownRun>,
+    pub(super) clues: FxHashMap<Pattern, Seen>,
+    /// What passing runs show.
+    pub(super) orders: Orders,
+    pub(super) pairs: locon::Evidence,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KnownRun {
+    pub id: RunId,
+    pub is_failing: bool,
+}
+
+/// The runs that show one clue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// A bit for each run, in the order in which they came; what is missing at the end is zero.
+    pub runs: Vec<u64>,
+    pub failed: u32,
+    pub passed: u32,
+    /// Whether it may be a cause by itself.
+    pub is_clue: bool,
+    /// In the first failing run that shows it.
+    pub example: Option<(RunId, Sighting)>,
+}
+
+impl Evidence {
+    /// Adds the clues of one more run.
+    pub fn add(&mut self, clues: Clues) {
+        let number = self.runs.len();
+        let is_failing = clues.outcome.is_failing();
+        self.orders.extend(clues.orders);
+        self.pairs.add(clues.pairs);
+        self.runs.push(KnownRun { id: clues.run, is_failing });
+        for (pattern, sighting) in clues.seen {
+            let seen = self.clues.entry(pattern).or_default();
+            seen.runs.resize(number / 64 + 1, 0);
+            seen.runs[number / 64] |= 1 << (number % 64);
+            seen.is_clue |= sighting.is_clue;
+            if !is_failing {
+                seen.passed += 1;
+                continue;
+            }
+            seen.failed += 1;
+            if seen.example.is_none_or(|(run, _)| clues.run < run) {
+                seen.example = Some((clues.run, sighting));
+            }
+        }
+    }
+
+    pub(super) fn spectrum(&self, seen: &Seen) -> Spectrum {
+        let all_failed = self.runs.iter().filter(|run| run.is_failing).count() as u32;
+        let all_passed = self.runs.len() as u32 - all_failed;
+        Spectrum { failed: seen.failed, passed: seen.passed, all_failed, all_passed }
+    }
+
+    /// The failing runs that show a clue, ascending.
+    pub(super) fn failing_runs(&self, seen: &Seen) -> Vec<RunId> {
+        let shows =
+            |number: usize| seen.runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
+        let failing = self.runs.iter().enumerate().filter(|&(number, run)| run.is_failing && shows(number));
+        let mut failing: Vec<RunId> = failing.map(|(_, run)| run.id).collect();
+        failing.sort_unstable();
+        failing
+    }
+
+    /// The causes, the most probable first.
+    pub fn findings(&self) -> Vec<Finding> {
+        causes::findings(self)
+    }
+}

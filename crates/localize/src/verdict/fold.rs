@@ -1,0 +1,68 @@
+//! Puts clues together that say the same.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::causes::Clue;
+
+/// Groups of `clues`, which the same runs show: in one group are those that have an access in common in their
+/// example, and those whose order follows from another's, which is marked as predicting it.
+pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
+    let mut groups = Groups::new(clues.len());
+    let mut with_access: FxHashMap<u32, usize> = FxHashMap::default();
+    for (nth, clue) in clues.iter().enumerate() {
+        for &access in clue.sighting.accesses() {
+            groups.join(nth, *with_access.entry(access).or_insert(nth));
+        }
+    }
+    for one in 0..clues.len() {
+        for other in 0..clues.len() {
+            if predicts(&clues[one], &clues[other]) {
+                clues[one].is_predicting = true;
+                groups.join(one, other);
+            }
+        }
+    }
+    let mut folded: BTreeMap<usize, Vec<Clue>> = BTreeMap::new();
+    for (nth, clue) in clues.into_iter().enumerate() {
+        folded.entry(groups.root(nth)).or_default().push(clue);
+    }
+    folded.into_values().collect()
+}
+
+/// Whether an order of `other` follows from one of `one`, and none the other way round. Quadruples are told apart by
+/// how far they reach instead: of two pairs, one may enclose another's by chance.
+fn predicts(one: &Clue, other: &Clue) -> bool {
+    let any = |inner: &Clue, outer: &Clue| {
+        let follows =
+            |outer: super::clues::Order| inner.sighting.orders().any(|inner| outer.is_predicted_by(&inner));
+        outer.sighting.orders().any(follows)
+    };
+    let on_one_variable = |clue: &Clue| clue.pattern.sites().len() < 4;
+    on_one_variable(one) && on_one_variable(other) && any(one, other) && !any(other, one)
+}
+
+/// Disjoint sets.
+struct Groups {
+    parents: Vec<usize>,
+}
+
+impl Groups {
+    fn new(members: usize) -> Self {
+        Self { parents: (0..members).collect() }
+    }
+
+    fn root(&mut self, mut member: usize) -> usize {
+        while self.parents[member] != member {
+            self.parents[member] = self.parents[self.parents[member]];
+            member = self.parents[member];
+        }
+        member
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let [one, other] = [one, other].map(|member| self.root(member));
+        self.parents[one.max(other)] = one.min(other);
+    }
+}

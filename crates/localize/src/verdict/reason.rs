@@ -1,0 +1,84 @@
+//! Why a cause ranks where it does.
+
+use std::fmt;
+
+use crate::locon::Procedure;
+
+/// What the verdict says about a cause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reasoning {
+    /// The probability that this is the cause.
+    pub confidence: f64,
+    /// What speaks for and against it.
+    pub reasons: Vec<Reason>,
+}
+
+/// One thing that speaks for or against a cause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// How the runs that show it ended.
+    Runs {
+        /// Failing runs that show it.
+        failed: u32,
+        /// All failing runs.
+        all_failed: u32,
+        /// Passing runs that show it.
+        passed: u32,
+        /// All passing runs.
+        all_passed: u32,
+    },
+    /// Passing runs make the same accesses in another order.
+    Reordered,
+    /// Passing runs never make these accesses in another order.
+    Effect,
+    /// All of its accesses are atomic updates.
+    Atomic,
+    /// Neither of its pairs tells failing from passing runs as well.
+    Together,
+    /// So many other patterns that the same runs show are part of it.
+    Folded(u32),
+    /// Of what is as probable, it is complete first.
+    First,
+    /// What Locon concludes from failing and passing runs.
+    Procedure(Procedure),
+    /// With the outcomes dealt to the runs at random, so many of so many trials give as good a clue.
+    Chance {
+        /// Trials as good as the runs.
+        as_good: u32,
+        /// All trials.
+        trials: u32,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runs { failed, all_failed, passed, all_passed } => {
+                let runs = |some: u32, all: u32, kind: &str| match (some, all) {
+                    (0, _) => format!("no {kind} run"),
+                    (1, 1) => format!("the only {kind} run"),
+                    _ if some == all => format!("all {all} {kind} runs"),
+                    _ => format!("{some} of {all} {kind} runs"),
+                };
+                let failing = runs(*failed, *all_failed, "failing");
+                write!(f, "seen in {failing} and {}", runs(*passed, *all_passed, "passing"))
+            }
+            Self::Reordered => f.write_str("passing runs make the same accesses in another order"),
+            Self::Effect => f.write_str(
+                "passing runs never make these accesses in another order, so it may be what the failure does, not its cause",
+            ),
+            Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
+            Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),
+            Self::Folded(1) => f.write_str("another pattern that the same runs show is part of it"),
+            Self::Folded(others) => write!(f, "{others} other patterns that the same runs show are part of it"),
+            Self::First => f.write_str("complete before what is as probable"),
+            Self::Procedure(procedure) => procedure.fmt(f),
+            Self::Chance { as_good: 0, trials } => {
+                write!(f, "no chance: of {trials} trials with outcomes dealt at random none gives as good a clue")
+            }
+            Self::Chance { as_good, trials } => {
+                write!(f, "of {trials} trials with outcomes dealt at random {as_good} give as good a clue")
+            }
+        }
+    }
+}
