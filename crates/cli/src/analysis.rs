@@ -14,7 +14,7 @@ use crate::exit;
 use crate::names::{self, LocationKey, Names};
 
 /// What ranks the findings if the user names nothing.
-const DEFAULT_TECHNIQUE: Technique = Technique::Unicorn;
+const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
 
 /// Analyses all runs of a session.
 pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<Report> {
@@ -169,10 +169,18 @@ fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut N
             names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code)
         })
         .collect();
+    let reasoning = match &finding.detail {
+        Detail::Verdict(reasoning) => Some(reasoning),
+        _ => None,
+    };
     report::Finding {
         rank: finding.rank as u64,
         tied: finding.tied as u64,
         score: finding.score,
+        confidence: reasoning.map(|reasoning| reasoning.confidence),
+        why: reasoning.map_or_else(Vec::new, |reasoning| {
+            reasoning.reasons.iter().map(|reason| reason.to_string()).collect()
+        }),
         failed: u64::from(finding.failed),
         passed: u64::from(finding.passed),
         kind: kind(finding),

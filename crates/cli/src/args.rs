@@ -131,7 +131,7 @@ pub struct OracleArguments {
 
 #[derive(Args)]
 pub struct RankingArguments {
-    /// How to find suspects: falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci or pset [default: unicorn]
+    /// How to find suspects: verdict, falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci or pset [default: verdict]
     #[arg(long, value_name = "NAME")]
     pub technique: Option<Technique>,
     /// How to score them: jaccard, tarantula, ochiai, dstar, op2 or barinel

@@ -10,7 +10,7 @@ const MOST_NEIGHBOURS: usize = 6;
 /// The sentences for one finding.
 pub fn sentences(finding: &Finding, code: &Code, names: &mut Names) -> Vec<String> {
     match &finding.detail {
-        Detail::Accesses => Vec::new(),
+        Detail::Accesses | Detail::Verdict(_) => Vec::new(),
         Detail::Communication([source, sink]) => vec![format!(
             "what the threads had communicated before, latest first: `{source}` at the source, `{sink}` at the sink \
              (local and remote reads and writes)"

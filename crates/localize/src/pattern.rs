@@ -216,7 +216,7 @@ impl Pattern {
     }
 
     /// Its conflicts: any two accesses of different threads to one variable, with their kinds and sites.
-    pub(crate) fn conflicts(&self) -> impl Iterator<Item = ([AccessKind; 2], [SiteId; 2])> {
+    pub(crate) fn conflicts(&self) -> impl Iterator<Item = ([AccessKind; 2], [SiteId; 2])> + Clone {
         let sites = self.sites;
         let steps = self.shape.steps().zip(sites);
         let ordered = steps

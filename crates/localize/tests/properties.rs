@@ -139,7 +139,8 @@ proptest! {
 
     #[test]
     fn finds_what_its_naive_twin_finds(technique in technique(), runs in runs(), options in options()) {
-        prop_assume!(technique != Technique::Locon);
+        // Locon has a twin of its own; the verdict is made of what the others see.
+        prop_assume!(!matches!(technique, Technique::Locon | Technique::Verdict));
         let findings = localize(technique, &runs, &options);
         let mut actual = BTreeMap::new();
         for finding in &findings {
@@ -244,7 +245,8 @@ proptest! {
 
     #[test]
     fn ranks_follow_scores(technique in technique(), runs in runs(), options in options()) {
-        prop_assume!(!ranks_by_time(technique));
+        // The verdict shares no ranks: of equal causes the earlier goes first.
+        prop_assume!(!ranks_by_time(technique) && technique != Technique::Verdict);
         let findings = localize(technique, &runs, &options);
         for finding in &findings {
             let better = findings.iter().filter(|other| other.score > finding.score).count();

@@ -66,7 +66,8 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     let proof = finding.confirmation.iter().map(|confirmation| ("proof", wording::proof(confirmation)));
     let advice =
         Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| ("fix", advice.clone()));
-    for (label, text) in evidence.into_iter().chain(proof).chain(advice) {
+    let rank = (!finding.why.is_empty()).then(|| ("rank", finding.why.join("; ")));
+    for (label, text) in evidence.into_iter().chain(proof).chain(advice).chain(rank) {
         out.push_str(&format!("\n**{label}** {}\n", prose(&text)));
     }
     out.push_str(&folded("Source", &source(&Excerpts::of(report).passages(finding))));

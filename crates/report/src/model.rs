@@ -139,6 +139,12 @@ pub struct Finding {
     /// How suspicious the technique finds it. An infinite score (DStar knows one) is `null` in JSON.
     #[serde(with = "score")]
     pub score: f64,
+    /// The probability that this is the cause, where the technique gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// Why it ranks where it does, as sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
     /// The failing runs that show it.
     pub failed: u64,
     /// The passing runs that show it.

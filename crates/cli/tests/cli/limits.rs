@@ -99,7 +99,7 @@ fn flags_that_make_no_sense_are_refused() {
         ("--timeout 0s", "too short"),
         ("--seed x", "invalid value 'x' for '--seed <N>'"),
         ("--noise loud", "unknown level `loud` (known: off, low, medium, high)"),
-        ("--technique guess", "unknown technique `guess` (known: falcon, unicorn"),
+        ("--technique guess", "unknown technique `guess` (known: verdict, falcon, unicorn"),
         (
             "--formula guess",
             "unknown formula `guess` (known: jaccard, tarantula, ochiai, dstar, op2, barinel)",

@@ -29,10 +29,26 @@ fn truth() -> Value {
 }
 
 #[test]
-fn unicorn_ranks_the_truth_first_beside_its_parts() {
+fn the_verdict_is_the_truth_alone() {
     let place = Workplace::new();
     place.claims_session("claims");
     let report = report(&place, "");
+    assert_eq!(report["technique"], "verdict");
+    let first = &report["findings"][0];
+    assert_eq!((in_short(first), &first["tied"]), (truth(), &json!(1)));
+    assert!(first["confidence"].as_f64().unwrap() > 0.8, "{first:#}");
+    let why: Vec<&str> = first["why"].as_array().unwrap().iter().map(|why| why.as_str().unwrap()).collect();
+    assert_eq!(why[0], "seen in all 5 failing runs and no passing run");
+    assert!(why.contains(&"passing runs make the same accesses, but never in another order"), "{why:#?}");
+    place.call("report").exits(0).says(&["confidence 9"]);
+    place.call("show 1").exits(0).says(&["rank", "seen in all 5 failing runs and no passing run"]);
+}
+
+#[test]
+fn unicorn_ranks_the_truth_first_beside_its_parts() {
+    let place = Workplace::new();
+    place.claims_session("claims");
+    let report = report(&place, "--technique unicorn");
     assert_eq!(report["runs"], json!({ "passed": 5, "failed": 5, "hung": 0, "damaged": 0 }));
     let (ask, look, take) = (claims_line("ask"), claims_line("look"), claims_line("take"));
     let size = "queue.size";
@@ -63,7 +79,7 @@ fn unicorn_ranks_the_truth_first_beside_its_parts() {
 fn the_truth_is_told_in_full() {
     let place = Workplace::new();
     place.claims_session("claims");
-    let report = report(&place, "");
+    let report = report(&place, "--technique unicorn");
     let all = report["findings"].as_array().unwrap();
     let finding = all.iter().find(|finding| in_short(finding) == truth()).unwrap();
     assert_eq!(finding["kind"], "atomicity-violation");
@@ -103,7 +119,7 @@ fn every_formula_ranks_it_first() {
     let place = Workplace::new();
     place.claims_session("claims");
     for formula in ["jaccard", "tarantula", "ochiai", "dstar", "op2", "barinel"] {
-        let report = report(&place, &format!("--formula {formula}"));
+        let report = report(&place, &format!("--technique unicorn --formula {formula}"));
         assert!(findings(&report).contains(&truth()), "{formula}: {:#?}", findings(&report));
     }
 }
@@ -112,7 +128,7 @@ fn every_formula_ranks_it_first() {
 fn only_as_many_findings_as_wanted() {
     let place = Workplace::new();
     place.claims_session("claims");
-    assert_eq!(findings(&report(&place, "--findings 2")).len(), 2);
+    assert_eq!(findings(&report(&place, "--technique unicorn --findings 2")).len(), 2);
 }
 
 /// The truth and its parts are one cause, which all failing runs share.

@@ -69,7 +69,7 @@ fn the_same_session_gives_the_same_bytes() {
 fn one_finding_is_shown_in_full() {
     let place = Workplace::new();
     place.claims_session("claims");
-    let seen = place.call("show 2").exits(0);
+    let seen = place.call("show 2 --technique unicorn").exits(0);
     seen.says(&["2 ", "`queue.size`", "call stacks", "first_worker()", "failing runs 2, 4, 6, 8, 10"]);
     let first = place.call("show").exits(0);
     assert_eq!(first.stdout, place.call("show 1").stdout, "without a number it is the first");

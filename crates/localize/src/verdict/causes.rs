@@ -15,13 +15,17 @@ use super::chance::{self, Signature};
 use super::clues::Sighting;
 use super::evidence::{Evidence, Seen};
 use super::fold;
+use super::orders::Standing;
 use super::reason::{Reason, Reasoning};
 use super::weight::Weights;
 
-/// How many times (as logarithm) less probable a cause is if passing runs never make its accesses in another order.
-/// An interleaving that fails is one of several that the program allows. Accesses that come together in failing runs
-/// only, or in one order always, do so for a reason, and as a rule that is the failure.
+/// How many times (as logarithm) less probable a cause is if passing runs never make its accesses to one variable. An
+/// interleaving that fails is one of several that the program allows, with the same accesses: others are made because
+/// something failed.
 const EFFECT: f64 = 7.0;
+
+/// The same if passing runs make some of its accesses to one variable, but in one order always: then something keeps them in order.
+const ONE_ORDER: f64 = EFFECT / 2.0;
 
 /// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
 /// be interleaved with the others.
@@ -35,8 +39,7 @@ pub(super) struct Clue<'e> {
     run: RunId,
     /// The logarithm of its probability, up to a constant.
     weight: f64,
-    /// Passing runs never make its accesses in another order.
-    is_effect: bool,
+    standing: Standing,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
     pub is_predicting: bool,
 }
@@ -49,7 +52,7 @@ impl Clue<'_> {
             let sites = clue.pattern.sites();
             let is_loop = sites.len() == 3 && sites[0] == sites[2];
             let length = [3, 2, 4].iter().position(|&length| length == sites.len());
-            (clue.is_effect, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
+            (clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
         };
         rank(self)
             .cmp(&rank(other))
@@ -159,12 +162,15 @@ impl<'e> Scale<'e> {
         if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
         }
-        let orders = &self.evidence.orders;
-        let is_effect = !pattern.conflicts().any(|(_, [head, tail])| orders.contains(&[tail, head]));
+        let standing = self.evidence.orders.standing(&pattern);
         let mut weight = evidence + self.prior(pattern, Some(sighting));
-        weight -= if is_effect { EFFECT } else { 0.0 };
+        weight -= match standing {
+            Standing::Reordered => 0.0,
+            Standing::OneOrder => ONE_ORDER,
+            Standing::New => EFFECT,
+        };
         weight -= if sighting.is_atomic { ATOMIC } else { 0.0 };
-        Some(Clue { pattern, seen, sighting, run: *run, weight, is_effect, is_predicting: false })
+        Some(Clue { pattern, seen, sighting, run: *run, weight, standing, is_predicting: false })
     }
 
     /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
@@ -200,7 +206,11 @@ impl<'e> Scale<'e> {
                 all_failed: self.runs.all_failed,
                 all_passed: self.runs.all_passed,
             },
-            if best.is_effect { Reason::Effect } else { Reason::Reordered },
+            match best.standing {
+                Standing::Reordered => Reason::Reordered,
+                Standing::OneOrder => Reason::OneOrder,
+                Standing::New => Reason::Effect,
+            },
         ];
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
@@ -236,11 +246,11 @@ impl<'e> Scale<'e> {
         let mut indirect = Vec::new();
         for finding in self.evidence.pairs.findings(None) {
             let Detail::Locon(procedure) = finding.detail else { continue };
-            if finding.failed <= explained {
-                continue;
-            }
             // Passing runs show the accesses, but never as they are meant here.
             let evidence = self.weights.evidence(Spectrum { failed: finding.failed, ..self.runs });
+            if finding.failed <= explained || evidence <= 0.0 {
+                continue;
+            }
             let prior = match procedure {
                 Procedure::OnlyInFailing => self.pairs.ln(),
                 Procedure::MissingFromFailing => self.pairs.ln() + EFFECT,

@@ -29,7 +29,9 @@ pub enum Reason {
     },
     /// Passing runs make the same accesses in another order.
     Reordered,
-    /// Passing runs never make these accesses in another order.
+    /// Passing runs make the same accesses, but in one order always.
+    OneOrder,
+    /// Passing runs never make these accesses to one variable.
     Effect,
     /// All of its accesses are atomic updates.
     Atomic,
@@ -64,8 +66,9 @@ impl fmt::Display for Reason {
                 write!(f, "seen in {failing} and {}", runs(*passed, *all_passed, "passing"))
             }
             Self::Reordered => f.write_str("passing runs make the same accesses in another order"),
+            Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::Effect => f.write_str(
-                "passing runs never make these accesses in another order, so it may be what the failure does, not its cause",
+                "passing runs never make these accesses to one variable, so it may be what the failure does, not its cause",
             ),
             Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),

@@ -27,8 +27,14 @@ impl Weights {
         Self { ln_factorial }
     }
 
-    /// How much more probable the outcomes are if this is the cause than if it has nothing to do with them.
+    /// The logarithm of how much more probable the outcomes are if this is the cause than if it has nothing to do with
+    /// them. Never positive for what passing runs show as often, even if its absence would explain something.
     pub fn evidence(&self, seen: Spectrum) -> f64 {
+        let [failed, all_failed] = [seen.failed, seen.all_failed].map(u64::from);
+        let [passed, all_passed] = [seen.passed, seen.all_passed].map(u64::from);
+        if failed * all_passed <= passed * all_failed {
+            return f64::NEG_INFINITY;
+        }
         let shown = self.ln_beta(seen.failed + SURE, seen.passed) - self.ln_beta(SURE, 0);
         let others = self.ln_beta(seen.all_failed - seen.failed, seen.all_passed - seen.passed);
         shown + others - self.ln_beta(seen.all_failed, seen.all_passed)
@@ -53,24 +59,26 @@ mod tests {
     fn is_the_logarithm_of_a_quotient_of_beta_functions() {
         // B(10, 1) / B(9, 1) = 9/10; B(1, 3) = 1/3; B(2, 3) = 1/12.
         assert!((evidence(1, 0, 1, 2) - (0.9 / 3.0 * 12.0f64).ln()).abs() < 1e-12);
-        // B(9, 2) / B(9, 1) = 1/10; B(2, 1) = 1/2; B(2, 2) = 1/6.
-        assert!((evidence(0, 1, 1, 1) - (0.1 / 2.0 * 6.0f64).ln()).abs() < 1e-12);
+        // B(10, 2) / B(9, 1) = 9/110; B(1, 2) = 1/2; B(2, 3) = 1/12.
+        assert!((evidence(1, 1, 1, 2) - (9.0 / 110.0 / 2.0 * 12.0f64).ln()).abs() < 1e-12);
     }
 
     #[test]
     fn more_failing_and_fewer_passing_runs_are_better() {
-        for f in 0..5 {
-            for p in 0..20 {
-                assert!(evidence(f + 1, p, 5, 20) > evidence(f, p, 5, 20), "f {f} p {p}");
-                assert!(evidence(f, p + 1, 5, 20) < evidence(f, p, 5, 20), "f {f} p {p}");
+        for f in 1..=5 {
+            for p in 0..4 * f {
+                assert!(evidence(f, p, 5, 20) > evidence(f - 1, p, 5, 20), "f {f} p {p}");
+                assert!(evidence(f, p, 5, 20) > evidence(f, p + 1, 5, 20), "f {f} p {p}");
             }
         }
     }
 
     #[test]
-    fn what_every_run_shows_explains_nothing() {
-        assert!(evidence(5, 20, 5, 20) < 0.0);
-        assert!(evidence(1, 1, 1, 1) < 0.0 && evidence(0, 0, 5, 20).abs() < 1e-12);
+    fn what_passing_runs_show_as_often_explains_nothing() {
+        assert!(
+            [evidence(5, 20, 5, 20), evidence(1, 1, 1, 1), evidence(0, 0, 5, 20)].iter().all(|&e| e < 0.0)
+        );
+        assert!(evidence(1, 19, 5, 20) < 0.0, "its absence does");
     }
 
     #[test]

@@ -137,6 +137,8 @@ impl Session {
         match detail {
             Detail::Accesses => String::new(),
             Detail::Communication([source, sink]) => format!(" {{{source} -> {sink}}}"),
+            // What it is worth is for other tests: the rank says the rest.
+            Detail::Verdict(_) => String::new(),
             Detail::Previous(Previous::Local) => " local".to_owned(),
             Detail::Previous(Previous::Remote) => " remote".to_owned(),
             Detail::Locon(Procedure::OnlyInFailing) => " I".to_owned(),

@@ -108,6 +108,8 @@ fn rest(report: &Report, number: usize, finding: &Finding) -> Element {
     }
     let rank = wording::shared_rank(finding).map_or_else(String::new, |rank| format!(", {rank}"));
     rows.push(row("ranking", [text(&format!("{}{rank}", wording::score(finding)))]));
+    let why = finding.why.iter().map(|why| element("p").children(prose(why)));
+    rows.extend((!finding.why.is_empty()).then(|| row("rank", why)));
     rows.push(row("pattern", [text(&wording::pattern(finding))]));
     classed("dl", "facts").children(rows.into_iter().flatten())
 }

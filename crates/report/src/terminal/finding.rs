@@ -77,6 +77,9 @@ fn write_rest(page: &mut Page, finding: &Finding) {
     if !finding.suspicious_functions.is_empty() {
         write_labelled(page, "look at", &wording::suspicious_functions(finding));
     }
+    for (index, why) in finding.why.iter().enumerate() {
+        write_labelled(page, if index == 0 { "rank" } else { "" }, why);
+    }
     if !finding.failing_runs.is_empty() {
         write_labelled(page, "seen in", &wording::run_list(&finding.failing_runs));
     }

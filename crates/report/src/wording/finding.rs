@@ -42,9 +42,12 @@ pub(crate) fn counts(finding: &Finding, runs: &Runs) -> [String; 2] {
     [format!("{} of {failing}", finding.failed), format!("{} of {passing}", finding.passed)]
 }
 
-/// The score, to two decimals.
+/// How sure it is: the confidence, or else the score, to two decimals.
 pub(crate) fn score(finding: &Finding) -> String {
-    if finding.score.is_finite() {
+    if let Some(confidence) = finding.confidence {
+        // Nothing is quite certain, or quite impossible.
+        format!("confidence {:.0} %", (100.0 * confidence).clamp(1.0, 99.0))
+    } else if finding.score.is_finite() {
         format!("score {:.2}", finding.score)
     } else {
         "score infinite".to_owned()

@@ -3,6 +3,10 @@
 use super::{plural, span};
 use crate::model::{FailureGroup, Report, Runs, Session};
 
+/// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
+/// their interleaving, one session in fifty still gets there.
+const STANDS_OUT: f64 = 0.8;
+
 /// How a format should make a word feel, by whatever means it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -63,6 +67,12 @@ pub(crate) fn nothing_found(runs: &Runs) -> String {
 pub(crate) fn caveats(report: &Report) -> Vec<String> {
     let mut caveats = Vec::new();
     let Some(first) = report.findings.first() else { return caveats };
+    if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT) {
+        caveats.push(
+            "nothing stands out: this may be chance, or one of several causes that the runs so far do not tell apart"
+                .to_owned(),
+        );
+    }
     if report.runs.failed == 1 {
         caveats.push("1 failing run: the order of suspects may change with more".to_owned());
     }

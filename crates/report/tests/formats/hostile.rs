@@ -32,6 +32,7 @@ pub fn made_of(text: &str) -> Report {
         pattern_id: Some(text.into()),
         suspicious_functions: vec![text.into()],
         evidence: vec![text.into()],
+        why: vec![text.into()],
         advice: text.into(),
         ..confirmed(finding(Kind::AtomicityViolation, "RWR", accesses))
     };

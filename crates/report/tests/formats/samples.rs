@@ -140,6 +140,8 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         rank: 1,
         tied: 1,
         score: 1.0,
+        confidence: None,
+        why: vec![],
         failed: 15,
         passed: 0,
         kind,

@@ -183,6 +183,7 @@ fn hostile_text_is_shown_not_obeyed() {
     let mut report = report(vec![Finding {
         advice: evil.into(),
         evidence: vec![evil.into()],
+        why: vec![evil.into()],
         pattern: evil.into(),
         ..finding(Kind::OrderViolation, "RW", accesses)
     }]);

@@ -84,6 +84,7 @@ fn shown(technique: Technique, run: &Run, options: &Options) -> Vec<Shown> {
         Technique::Recon => communication::edges(run).iter().rev().map(|edge| edge.shown(run)).collect(),
         Technique::Cci => cci(run),
         Technique::Locon => unreachable!("see naive::locon"),
+        Technique::Verdict => unreachable!("made of what the others see"),
     }
 }
 
@@ -101,7 +102,7 @@ impl Shown {
 pub fn identity_of(finding: &Finding, runs: &[Run]) -> String {
     let events = events_of(finding, runs);
     match &finding.detail {
-        Detail::Accesses | Detail::Locon(_) => windows::identity(&events),
+        Detail::Accesses | Detail::Locon(_) | Detail::Verdict(_) => windows::identity(&events),
         Detail::Previous(previous) => predicate(finding.pattern.sites()[0], *previous),
         Detail::Communication(contexts) => communication::identity(&events, contexts),
         Detail::Reconstruction(around) => {

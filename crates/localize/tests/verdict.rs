@@ -1,0 +1,135 @@
+//! The verdict on traces whose cause is known.
+
+mod support;
+
+use localize::*;
+
+fn findings(traces: &str) -> (support::Session, Vec<Finding>) {
+    let session = support::parse(traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    (session, findings)
+}
+
+/// Asserts what comes first: pattern and sites.
+#[track_caller]
+fn check_first(traces: &str, expected: &str) {
+    let (session, findings) = findings(traces);
+    let shown: Vec<String> = findings.iter().map(|finding| in_short(&session, finding)).collect();
+    assert_eq!(shown.first().map(String::as_str), Some(expected), "{shown:#?}");
+}
+
+/// `P4 ask take look`
+fn in_short(session: &support::Session, finding: &Finding) -> String {
+    let run = session.runs.iter().find(|run| run.id == finding.example.run).unwrap();
+    let sites = finding.example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
+    format!("{:?} {}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
+}
+
+fn reasons(finding: &Finding) -> Vec<Reason> {
+    match &finding.detail {
+        Detail::Verdict(reasoning) => reasoning.reasons.clone(),
+        other => panic!("no verdict: {other:?}"),
+    }
+}
+
+/// Runs that differ in nothing but the order, many times.
+fn many(passing: &[&str], failing: &[&str]) -> String {
+    let lines = |outcome: &str, traces: &[&str], times: usize| -> String {
+        traces.iter().flat_map(|trace| vec![format!("{outcome}: {trace}\n"); times]).collect()
+    };
+    lines("P", passing, 20) + &lines("F", failing, 5)
+}
+
+/// A check and its use; what the failure itself brings about is seen in failing runs alone, too.
+#[test]
+fn a_triple_stands_for_its_pairs_and_comes_before_the_news_of_the_failure() {
+    let traces = many(
+        &[
+            "R1(n)@ask R1(n)@look W1(n)@take R2(n)@ask R2(n)@look W2(n)@take",
+            "R2(n)@ask R2(n)@look W2(n)@take R1(n)@ask R1(n)@look W1(n)@take",
+        ],
+        &["R1(n)@ask R2(n)@ask R2(n)@look W2(n)@take R1(n)@look W1(bad)@note R3(bad)@tell"],
+    );
+    check_first(&traces, "P4 ask take look");
+    let (_, findings) = findings(&traces);
+    assert!(findings.iter().all(|finding| finding.tied == 1));
+    assert_eq!(findings[0].failing_runs.len(), 5);
+    assert!(findings[0].score > 0.9, "{}", findings[0].score);
+    let first = reasons(&findings[0]);
+    assert_eq!(first[0], Reason::Runs { failed: 5, all_failed: 5, passed: 0, all_passed: 40 });
+    assert!(first.contains(&Reason::Reordered), "{first:?}");
+    assert!(first.iter().any(|reason| matches!(reason, Reason::Folded(_))), "{first:?}");
+    let news = reasons(findings.last().unwrap());
+    assert!(news.contains(&Reason::Effect), "{news:?}");
+}
+
+/// The third access is the first one, a round later: nothing is interrupted, it only comes too late.
+#[test]
+fn a_loop_is_no_atomic_region() {
+    let passing = "W0(stop)@init R1(stop)@poll R1(stop)@poll W2(stop)@set";
+    check_first(
+        &many(
+            &[passing, "W0(stop)@init W2(stop)@set R1(stop)@last"],
+            &["W0(stop)@init R1(stop)@poll W2(stop)@set R1(stop)@poll"],
+        ),
+        "P2 set poll",
+    );
+}
+
+/// Both pairs are harmless by themselves: a passing run has each.
+#[test]
+fn two_variables_belong_together() {
+    let update = "W1(a)@a W1(b)@b";
+    check_first(
+        &many(
+            &[&format!("{update} R2(a)@c R2(b)@d"), &format!("R2(a)@c R2(b)@d {update}")],
+            &["W1(a)@a R2(a)@c R2(b)@d W1(b)@b"],
+        ),
+        "P12 a c d b",
+    );
+}
+
+/// The value of initialisation is read only because the update is late: the update's order is to blame.
+#[test]
+fn initialisation_is_not_to_blame() {
+    check_first(
+        &many(&["W0(x)@init W1(x)@load R2(x)@use"], &["W0(x)@init R2(x)@use W1(x)@load"]),
+        "P1 use load",
+    );
+}
+
+/// The words of a lock are updated around the data, in the same order.
+#[test]
+fn data_come_before_the_words_of_their_lock() {
+    let whole =
+        |thread: u32| format!("U{thread}(l)@lock R{thread}(x)@get W{thread}(x)@put U{thread}(l)@unlock");
+    let torn = "U1(l)@lock R1(x)@get U1(l)@unlock U2(l)@lock R2(x)@get U2(l)@unlock U2(l)@lock W2(x)@put \
+                U2(l)@unlock U1(l)@lock W1(x)@put U1(l)@unlock";
+    check_first(&many(&[&format!("{} {}", whole(1), whole(2))], &[torn]), "P7 get put put");
+}
+
+#[test]
+fn one_failing_run_is_enough_for_an_answer() {
+    let passing = "P: W1(x)@make R2(x)@use\n".repeat(50);
+    let (session, findings) = findings(&format!("{passing}F: R2(x)@use W1(x)@make"));
+    assert_eq!(in_short(&session, &findings[0]), "P1 use make");
+    assert!(findings[0].score > 0.8, "{}", findings[0].score);
+}
+
+/// Every run has something of its own, so that a failing one with something of its own says nothing.
+#[test]
+fn chance_is_not_believed() {
+    let mut traces = String::new();
+    for run in 0..40 {
+        let outcome = if run % 8 == 3 { 'F' } else { 'P' };
+        traces += &format!("{outcome}: W1(x)@a{run} R2(x)@b{run} R2(y)@c W1(y)@d\n");
+    }
+    let (_, findings) = findings(&traces);
+    assert!(findings.iter().all(|finding| finding.score < 0.5), "{findings:#?}");
+}
+
+/// Where failing runs end too early to show the accesses, what they lack tells.
+#[test]
+fn what_failing_runs_lack_is_asked_last() {
+    check_first(&many(&["W1(x)@make R2(x)@use"], &["R2(y)@start"]), "P1 use make");
+}
