@@ -128,8 +128,28 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
     // handler must not do this in the midst of the recorder's own doings.
     if (*tls).busy == 0
         && !noise::is_due_at_access(thread)
-        && (!WRITE && location::reads_again(thread, line, index, address, SIZE, leaf)
-            || location::is(index, address, SIZE) && location::repeats(thread, index, touch))
+        && location::repeats_at_hint(thread, line, index, address, SIZE, touch)
+    {
+        noise::pass_access(thread);
+        return;
+    }
+    shared_without_hint::<SIZE, WRITE>(index, address, leaf, pc);
+}
+
+#[inline(never)]
+unsafe fn shared_without_hint<const SIZE: usize, const WRITE: bool>(
+    index: u32,
+    address: usize,
+    leaf: u32,
+    pc: usize,
+) {
+    let tls = tls::current();
+    let thread = &mut *(*tls).thread;
+    let kind = if WRITE { Kind::Write } else { Kind::Read };
+    if (*tls).busy == 0
+        && !noise::is_due_at_access(thread)
+        && location::is(index, address, SIZE)
+        && location::repeats(thread, index, Touch { kind, flags: 0, leaf })
     {
         noise::pass_access(thread);
         return;

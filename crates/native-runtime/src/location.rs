@@ -245,26 +245,35 @@ unsafe fn hint(line: *mut Line, address: usize, thread: u32) -> *mut u32 {
     fields.cast::<u32>().add((address >> 2) & 1)
 }
 
-/// A read that this thread's turn has on record, noted in its slot: without a look at the location itself.
+/// What [`repeats`] does in the most frequent cases: by the hint alone, for a read without a look at the
+/// location itself, and without a call.
 #[inline(always)]
-pub unsafe fn reads_again(
+pub unsafe fn repeats_at_hint(
     thread: &Thread,
     line: *mut Line,
     index: u32,
     address: usize,
     size: usize,
-    leaf: u32,
+    touch: Touch,
 ) -> bool {
     let found = *hint(line, address, thread.id) ^ extent(address, size);
     if found >> EXTENT_AT != 0 {
         return false;
     }
     let slot = slots::at(found);
-    let on_record = (*slot).thread == thread.id
-        && (*slot).location == index
-        && ((*slot).read == leaf || slots::knows_site(slot, leaf));
+    if (*slot).thread != thread.id || (*slot).location != index {
+        return false;
+    }
+    let leaf = touch.leaf;
+    let on_record = match touch.kind {
+        Kind::Read => (*slot).read == leaf || (*slot).sites.contains(&leaf) && sites::is_noted_first(leaf),
+        _ => {
+            (&raw const (*at(index)).owner).read_volatile() == thread.id
+                && ((*slot).write == leaf || sites::is_noted_first(leaf))
+        }
+    };
     if on_record {
-        slots::note(slot, Touch { kind: Kind::Read, flags: 0, leaf }, thread.last_tick);
+        slots::note(slot, touch, thread.last_tick);
     }
     on_record
 }

@@ -97,7 +97,7 @@ pub unsafe fn take(
 }
 
 /// Notes an access that has no event, for the one that will close the turn.
-#[inline]
+#[inline(always)]
 pub unsafe fn note(slot: *mut Slot, touch: Touch, tick: u64) {
     if touch.kind == Kind::Read
         && (*slot).reread == LATER
