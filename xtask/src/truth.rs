@@ -39,6 +39,9 @@ pub struct Truth {
     /// Whether the sources also make a program without the bug.
     #[serde(default = "usually")]
     pub has_twin: bool,
+    /// Whether iterations of loops have to be told apart.
+    #[serde(default)]
+    pub loops: bool,
     /// When a run counts as hung.
     #[serde(default = "usual_timeout")]
     pub timeout_seconds: u32,

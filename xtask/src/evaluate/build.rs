@@ -76,7 +76,11 @@ pub fn build(
             return recorded_program(&output, &Path::new("release").join(&subject.truth.name));
         }
     };
-    unsnarl.args(["-O1", "-g", "-pthread"]).arg(format!("-DNOISE={noise_size}")).args(variant.definition());
+    unsnarl
+        .args(subject.truth.loops.then_some("--loops"))
+        .args(["-O1", "-g", "-pthread"])
+        .arg(format!("-DNOISE={noise_size}"))
+        .args(variant.definition());
     workspace::run(unsnarl.args(&subject.truth.sources).arg("-o").arg(&output))?;
     Ok(output)
 }
