@@ -245,8 +245,8 @@ fn show_value(value: u64, size: u32) -> String {
         4 => i64::from(value as i32),
         _ => value as i64,
     };
-    const PLAUSIBLE_NUMBER: i64 = 1 << 40;
-    if signed.abs() < PLAUSIBLE_NUMBER { signed.to_string() } else { format!("{value:#x}") }
+    const PLAUSIBLE_NUMBER: u64 = 1 << 40;
+    if signed.unsigned_abs() < PLAUSIBLE_NUMBER { signed.to_string() } else { format!("{value:#x}") }
 }
 
 #[cfg(test)]
@@ -259,6 +259,7 @@ mod tests {
         assert_eq!(show_value(0xff, 2), "255");
         assert_eq!(show_value(0xffff_fffe, 4), "-2");
         assert_eq!(show_value(41, 8), "41");
+        assert_eq!(show_value(1 << 63, 8), "0x8000000000000000");
         assert_eq!(show_value(0x7f12_3456_7890, 8), "0x7f1234567890");
     }
 

@@ -339,6 +339,9 @@ pub unsafe fn take(thread: &mut Thread, address: u64, leaf: u32) {
     };
     if changed_hands && !log::over_budget() {
         log::emit_sync(thread, EventKind::Acquire, leaf, 0, thread.id, address);
+    } else {
+        // What is done with the lock now comes after what was done with it before.
+        thread.set_tick(log::next_tick());
     }
     Held::push(thread, address, leaf);
 }

@@ -10,6 +10,7 @@ mod kit;
 mod layouts;
 mod lifetimes;
 mod noise;
+mod openmp;
 mod processes;
 mod ranges;
 mod sites;

@@ -9,6 +9,7 @@ mod jumps;
 mod loader;
 mod memory;
 mod mutex;
+mod openmp;
 mod pages;
 mod rwlock;
 mod sandbox;
