@@ -184,6 +184,11 @@ fn without_internals(name: &str) -> &str {
         let mut letters = member.chars();
         letters.next() == Some('_') && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
     };
+    // The same for Rust's own locks and parking_lot's, whose members have ordinary names.
+    const INSIDES: [&str; 3] = [".inner.futex", ".inner.state", ".raw.state"];
+    if let Some(inside) = INSIDES.iter().find_map(|inside| name.find(inside)) {
+        return &name[..inside];
+    }
     let members = name.match_indices('.').map(|(dot, _)| dot);
     members.into_iter().find(|dot| is_reserved(&name[dot + 1..])).map_or(name, |dot| &name[..dot])
 }
@@ -267,6 +272,7 @@ mod tests {
     fn locks_are_named_without_their_insides() {
         assert_eq!(without_internals("queue.lock.__data.__lock"), "queue.lock");
         assert_eq!(without_internals("shards[3]._M_mutex.__data"), "shards[3]");
+        assert_eq!(without_internals("cache::CACHE.inner.futex.v.value"), "cache::CACHE");
         assert_eq!(without_internals("_lock"), "_lock");
         assert_eq!(without_internals("queue._lock"), "queue._lock");
     }

@@ -20,6 +20,7 @@ mod output;
 pub mod process;
 mod recorded_run;
 mod run_file;
+mod rust_names;
 mod session;
 mod signature;
 mod store;

@@ -9,6 +9,7 @@ use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use crate::elf::{self, BuildId, Elf};
 use crate::error::{Error, Result};
+use crate::rust_names;
 use crate::variables::Variables;
 
 /// A place in the source.
@@ -147,7 +148,12 @@ fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
     let mut found = loader.find_frames(address).ok()?;
     while let Some(frame) = found.next().ok()? {
         // Line tables without functions are those of assembly; the symbol table says more there.
-        let function = frame.function.as_ref()?.demangle().ok()?.into_owned();
+        let function = frame.function.as_ref()?;
+        let demangled = function.demangle().ok()?;
+        let function = match function.language {
+            Some(gimli::DW_LANG_Rust) => rust_names::readable(&demangled),
+            _ => demangled.into_owned(),
+        };
         let (file, line, column) = match frame.location {
             Some(at) => (at.file.map(str::to_owned), at.line, at.column.filter(|&column| column > 0)),
             None => (None, None, None),
@@ -179,7 +185,10 @@ impl Symbols {
             .chain(file.dynamic_symbols())
             .filter(|symbol| symbol.kind() == kind && symbol.is_definition() && symbol.size() > 0)
             .filter_map(|symbol| {
-                let name = addr2line::demangle_auto(symbol.name().ok()?.into(), None).into_owned();
+                let mangled = symbol.name().ok()?;
+                let name = addr2line::demangle_auto(mangled.into(), None);
+                let is_rust = kind == SymbolKind::Text && rust_names::is_mangled(mangled);
+                let name = if is_rust { rust_names::readable(&name) } else { name.into_owned() };
                 Some(Symbol { address: symbol.address(), size: symbol.size(), name })
             })
             .collect();
