@@ -148,7 +148,8 @@ fn describe(
             let finding = &findings[index];
             let locations = finding.example.accesses.iter().map(|&access| {
                 let location = profile.run.accesses[access].location;
-                LocationKey { location, size: profile.locations[location.0 as usize].size }
+                let localize::profile::Location { size, block, .. } = profile.locations[location.0 as usize];
+                LocationKey { location, size, block: block.and_then(|block| names.block(block, code)) }
             });
             let locations = locations.collect();
             described[index] = Some((describe_one(finding, &profile, code, &mut names), locations));

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use localize::profile::Block;
 use localize::{Access, AccessKind, Code, Lock, ModuleId, Profile, SiteId};
 use report::Frame;
 use report::expression::{Place, shared_expression};
@@ -49,10 +50,10 @@ impl Names {
             address: if named { None } else { Some(place.address) },
             stack,
             value: access.value.map(|value| show_value(value, location.size)),
-            locks: profile.run.locksets[access.locks.0 as usize]
-                .iter()
-                .map(|lock| self.lock(lock, profile, code))
-                .collect(),
+            locks: access.locks.map(|set| {
+                let held = profile.run.locksets[set.0 as usize].iter();
+                held.map(|lock| self.lock(lock, profile, code)).collect()
+            }),
         }
     }
 
@@ -151,6 +152,20 @@ impl Names {
         }
     }
 
+    /// A place in a heap block, by where the program allocated it: `heap from cache.c:41 +8`.
+    pub fn block(&mut self, block: Block, code: &Code) -> Option<String> {
+        const LIBRARIES: [&str; 2] = ["/usr/include/", "/rustc/"];
+        let frames = self.stack(code.stack(block.allocated_at), code);
+        let own = frames.iter().find_map(|frame| {
+            let file = frame.file.as_deref()?;
+            let is_own = !LIBRARIES.iter().any(|folder| file.starts_with(folder));
+            is_own.then_some((file, frame.line?))
+        });
+        let (file, line) = own?;
+        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+        Some(format!("heap from {name}:{line} +{}", block.offset))
+    }
+
     fn lock(&mut self, lock: &Lock, profile: &Profile, code: &Code) -> String {
         let object = profile.objects[lock.object.0 as usize];
         let name = object.in_module.and_then(|(module, address)| self.variable(module, address, code));
@@ -227,6 +242,7 @@ pub fn name_by_source(findings: &mut [report::Finding], locations: &[Vec<Locatio
                 })
                 .collect();
             let name = if places.len() == same.len() { shared_expression(&places) } else { None };
+            let name = name.or_else(|| key.block.clone());
             let name = name.unwrap_or_else(|| format!("{} bytes of the heap or a stack", key.size));
             same.iter().for_each(|&other| finding.accesses[other].variable.clone_from(&name));
         }
@@ -234,12 +250,14 @@ pub fn name_by_source(findings: &mut [report::Finding], locations: &[Vec<Locatio
 }
 
 /// Which location an access of a finding was to, and its size.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LocationKey {
     /// The location in the example run.
     pub location: localize::LocationId,
     /// Bytes.
     pub size: u32,
+    /// Where in which heap block it lies, in words.
+    pub block: Option<String>,
 }
 
 /// A value as a number of the location's size; what can only be a pointer in hexadecimal.

@@ -157,7 +157,7 @@ fn access(thread: u32, location: u32, site: u32, writes: bool) -> Access {
         kind: if writes { AccessKind::Write } else { AccessKind::Read },
         uncertain: false,
         value: None,
-        locks: LocksetId(0),
+        locks: Some(LocksetId(0)),
         iteration: None,
         atomic: false,
         frees: false,

@@ -54,6 +54,17 @@ pub struct Location {
     pub size: u32,
     /// Module and address in its file, for static data.
     pub in_module: Option<(ModuleId, u64)>,
+    /// The heap block that it lies in.
+    pub block: Option<Block>,
+}
+
+/// A heap block, as a location in it sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The calls that allocated it.
+    pub allocated_at: StackId,
+    /// Bytes between its start and the location.
+    pub offset: u32,
 }
 
 /// A lock, condition, semaphore or barrier of the run.
@@ -178,15 +189,25 @@ impl<'a> ProcessReader<'a> {
         }
         for location in &self.recording.locations {
             let in_module = self.data_of(location.address);
+            let block = (location.allocated_at != 0).then(|| Block {
+                allocated_at: self.leaf(location.allocated_at).1,
+                offset: location.block_offset,
+            });
             self.profile.locations.push(Location {
                 address: location.address,
                 size: location.size,
                 in_module,
+                block,
             });
         }
+        // A set is described by the first thread that holds it, which others may have overtaken. A larger set has the
+        // larger number.
+        let is_set = |event: &&ThreadEvent| event.kind == EventKind::Lockset;
+        let mut sets: Vec<&ThreadEvent> = self.recording.events.iter().filter(is_set).collect();
+        sets.sort_by_key(|event| event.event.object);
+        sets.into_iter().for_each(|event| self.lockset(event));
         for event in &self.recording.events {
             match event.kind {
-                EventKind::Lockset => self.lockset(event),
                 EventKind::Gap => self.gap(event),
                 EventKind::Within => self.within_turn(event),
                 EventKind::Iteration => self.iteration(event),
@@ -240,10 +261,7 @@ impl<'a> ProcessReader<'a> {
             _ => AccessKind::Write,
         };
         let before = (event.event.flags & flag::VALUE != 0).then_some(event.event.value);
-        let locks = match event.is_stamped() {
-            true => None,
-            false => self.locksets.get(&event.event.other).copied(),
-        };
+        let locks = self.locks_at(event);
         let in_loop = event.event.flags & flag::ITERATION != 0;
         let iteration = self.positions[event.actor() as usize].filter(|_| in_loop);
         for at in 0..self.pieces_of(event).len() {
@@ -266,12 +284,26 @@ impl<'a> ProcessReader<'a> {
                 kind,
                 uncertain: event.event.flags & flag::UNCERTAIN != 0,
                 value: before.filter(|_| whole && kind == AccessKind::Read),
-                locks: locks.unwrap_or(LocksetId(0)),
+                locks,
                 iteration,
                 atomic: event.event.flags & flag::ATOMIC != 0,
                 frees: event.event.flags & flag::FREE != 0,
             });
         }
+    }
+
+    /// The locks held at an access. Of a location's very first turn the recorder keeps no locks: none were held if
+    /// the thread had taken none yet.
+    fn locks_at(&self, event: &ThreadEvent) -> Option<LocksetId> {
+        let set = if !event.is_stamped() {
+            event.event.other
+        } else if event.event.flags & flag::LOCKS != 0 {
+            u32::try_from(event.event.value).ok()?
+        } else {
+            let first_locked = self.recording.threads.get(event.actor() as usize)?.first_locked;
+            return (first_locked == 0 || event.event.tick < first_locked).then_some(LocksetId(0));
+        };
+        if set == 0 { Some(LocksetId(0)) } else { self.locksets.get(&set).copied() }
     }
 
     fn lockset(&mut self, event: &ThreadEvent) {

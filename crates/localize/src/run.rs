@@ -67,8 +67,8 @@ pub struct Access {
     pub uncertain: bool,
     /// The value read, or written, where it is known.
     pub value: Option<u64>,
-    /// The locks held by the thread.
-    pub locks: LocksetId,
+    /// The locks held by the thread, where that is known.
+    pub locks: Option<LocksetId>,
     /// Where in the innermost loop around it, where that is known.
     pub iteration: Option<LoopPosition>,
     /// An atomic operation, which other threads may rely on.

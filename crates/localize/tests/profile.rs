@@ -2,7 +2,8 @@
 
 use localize::{AccessKind, Code, Outcome, Profile, RunId, SyncTarget, ThreadId, profile};
 use recording::{
-    Context, Event, EventKind, Header, Location, Module, Pod, Recording, ThreadEvent, ThreadRecord, flag,
+    Context, Event, EventKind, Header, Location, Module, Pod, Recording, ThreadEvent, ThreadRecord,
+    UNKNOWN_LOCKS, flag,
 };
 
 fn zeroed<T: Pod>() -> T {
@@ -102,6 +103,18 @@ fn sites_and_stacks_do_not_depend_on_where_a_module_is_loaded() {
 }
 
 #[test]
+fn a_location_on_the_heap_knows_its_block() {
+    let on_heap = Location { allocated_at: 20, block_offset: 8, ..location(0x5000, 4, 0) };
+    let locations = [on_heap, location(0x6000, 4, 0)];
+    let mut code = Code::default();
+    let access = event(1, EventKind::Read, 1, 20, 1);
+    let profile = read_run(&[process(0x10000, &locations, vec![access])], &mut code);
+    let block = profile.locations[1].block.unwrap();
+    assert_eq!((block.offset, block.allocated_at), (8, profile.run.accesses[0].stack));
+    assert_eq!(profile.locations[2].block, None);
+}
+
+#[test]
 fn a_written_value_is_what_the_next_access_finds() {
     let events = vec![
         valued(event(1, EventKind::Write, 1, 10, 1), 5),
@@ -173,11 +186,44 @@ fn locks_held_are_known_by_where_they_were_taken() {
     let access = by(2, event(1, EventKind::Read, 5, 20, 1));
     let events = vec![set(1, 0, 0x10900, 30), set(2, 1, 0x8000, 31), access];
     let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
-    let locks = &profile.run.locksets[profile.run.accesses[0].locks.0 as usize];
+    let locks = &profile.run.locksets[profile.run.accesses[0].locks.unwrap().0 as usize];
     let objects: Vec<_> = locks.iter().map(|lock| profile.objects[lock.object.0 as usize]).collect();
     assert_eq!(objects.iter().map(|object| object.address).collect::<Vec<_>>(), [0x10900, 0x8000]);
     assert!(objects[0].in_module.is_some() && objects[1].in_module.is_none());
     assert!(!locks[0].shared);
+}
+
+#[test]
+fn locks_of_closing_accesses_are_known_or_known_to_be_unknown() {
+    let set = sync(1, EventKind::Lockset, 2, 30, 0x8000);
+    let set = ThreadEvent { event: Event { object: 1, other: 0, ..set.event }, ..set };
+    let closing = |thread, tick| by(thread, event(2, EventKind::LastWrite, tick, 20, 1));
+    let holding = |locks: u32, tick| {
+        let base = closing(1, tick);
+        let event = Event { flags: flag::LOCKS, value: locks.into(), ..base.event };
+        ThreadEvent { event, ..base }
+    };
+    // The set is told later than it is used, by a thread that was overtaken.
+    let events = vec![
+        closing(1, 1),
+        holding(1, 1),
+        set,
+        holding(0, 3),
+        holding(UNKNOWN_LOCKS, 4),
+        closing(1, 5),
+        closing(2, 6),
+    ];
+    let mut recording = process(0x10000, &[location(0x5000, 4, 0)], events);
+    recording.threads[1].first_locked = 2;
+    let run = read_run(&[recording], &mut Code::default()).run;
+    let held: Vec<Option<usize>> = run
+        .accesses
+        .iter()
+        .map(|access| access.locks.map(|set| run.locksets[set.0 as usize].len()))
+        .collect();
+    let before_its_first_lock = Some(0);
+    let has_no_lock_ever = Some(0);
+    assert_eq!(held, [before_its_first_lock, Some(1), Some(0), None, None, has_no_lock_ever]);
 }
 
 fn sync(thread: u32, kind: EventKind, tick: u64, leaf: u32, address: u64) -> ThreadEvent {
@@ -233,7 +279,7 @@ fn locks_taken_for_reading_are_told_apart() {
     let taken = sync(1, EventKind::AcquireShared, 1, 30, 0x8000);
     let locations = [location(0x5000, 4, 0)];
     let profile = read_run(&[process(0x10000, &locations, vec![taken, set, access])], &mut Code::default());
-    assert!(profile.run.locksets[profile.run.accesses[0].locks.0 as usize][0].shared);
+    assert!(profile.run.locksets[profile.run.accesses[0].locks.unwrap().0 as usize][0].shared);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, location, log, loops, mapping, noise, passing, spin};
+use crate::{blocks, handovers, location, log, loops, mapping, noise, passing, spin, stack};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -382,7 +382,10 @@ unsafe fn share(thread: &mut Thread, word: usize, cells: &[Cell], leaf: u32) -> 
         return None;
     }
     let index = location::new(word + first.offset, last.offset + last.bytes - first.offset, 0)?;
-    let location: *const Location = mapping::record(RegionId::Locations, index);
+    let location: *mut Location = mapping::record(RegionId::Locations, index);
+    if !blocks::describe(thread, location) {
+        stack::shared(thread, (*location).address as usize);
+    }
     for (kind, leaf, stamp) in [
         (EventKind::LastRead, *first.read, *first.read_stamp),
         (EventKind::LastWrite, *first.write, *first.write_stamp),

@@ -10,9 +10,11 @@ use recording::{Context, RegionId};
 
 use crate::thread::{KNOWN_CALLS, KnownCall};
 use crate::tls::{self, Frame, Tls};
-use crate::{log, mapping, modules, spin, thread};
+use crate::{log, mapping, modules, spin, stack, thread};
 
 const ROOT: u32 = 1;
+/// In a frame: a call from here has to be looked at ([`crate::stack`]). The context is the one with the same first leaf.
+pub const ARMED: u32 = 0;
 /// Contexts beyond which recursion is folded: 12 MiB of them. A recursive sort of a million items makes
 /// that many distinct paths, and nobody can read them.
 const CONTEXTS_BEFORE_FOLDING: u32 = 1 << 18;
@@ -52,31 +54,32 @@ unsafe fn frame_of(contexts: *const Context, id: u32) -> Frame {
     }
 }
 
-/// A function was entered: `call` is where it will return to, `entry` where its hook does.
+/// A function was entered: `call` is where it will return to, `entry` where its hook does, `sp` its frame's lowest
+/// address.
 #[inline(always)]
-pub unsafe fn enter(call: usize, entry: usize) {
+pub unsafe fn enter(call: usize, entry: usize, sp: usize) {
     let tls = tls::current();
     if (*tls).root.is_null() {
-        return enter_unattached(call, entry);
+        return enter_unattached(call, entry, sp);
     }
     let contexts = (*tls).contexts;
     let id = (*contexts.add((*tls).frame.context as usize)).recent_child;
     let child = contexts.add(id as usize);
     if (*child).call != call as u64 || (*child).entry != entry as u64 {
-        return enter_another(call, entry);
+        return enter_another(call, entry, sp);
     }
     push(tls, frame_of(contexts, id));
 }
 
 /// Another function than the caller's last one: most often one that this thread called from there before.
 #[inline(never)]
-unsafe fn enter_another(call: usize, entry: usize) {
+unsafe fn enter_another(call: usize, entry: usize, sp: usize) {
     let tls = tls::current();
     let parent = (*tls).frame.context;
     let known = *known_call(tls, parent, call);
     let child = (*tls).contexts.add(known.context as usize);
     if known.parent != parent || (*child).call != call as u64 || (*child).entry != entry as u64 {
-        return enter_elsewhere(call, entry);
+        return enter_elsewhere(call, entry, sp);
     }
     push(tls, frame_of((*tls).contexts, known.context));
 }
@@ -124,26 +127,29 @@ pub unsafe fn exit() {
 }
 
 #[cold]
-unsafe fn enter_unattached(call: usize, entry: usize) {
+unsafe fn enter_unattached(call: usize, entry: usize, sp: usize) {
     if let Some(thread) = thread::enter() {
         thread::leave(thread);
         if !(*tls::current()).root.is_null() {
-            enter_elsewhere(call, entry);
+            enter_elsewhere(call, entry, sp);
         }
     }
 }
 
 #[cold]
-unsafe fn enter_elsewhere(call: usize, entry: usize) {
+unsafe fn enter_elsewhere(call: usize, entry: usize, sp: usize) {
     let tls = tls::current();
     if (*tls).busy != 0 {
         // A signal handler interrupted the recorder, which may hold the lock of the contexts. Accesses are not
         // recorded either until it returns; only the depth has to be right.
         return push(tls, (*tls).frame);
     }
-    let parent = (*tls).frame.context;
     (*tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
+    if (*tls).frame.context == ARMED {
+        stack::reuse(tls, call, sp);
+    }
+    let parent = (*tls).frame.context;
     let id = child_of(parent, call as u64, entry as u64);
     compiler_fence(Ordering::SeqCst);
     (*tls).busy = 0;
@@ -154,20 +160,49 @@ unsafe fn enter_elsewhere(call: usize, entry: usize) {
     push(tls, frame_of((*tls).contexts, id));
 }
 
+/// The context of the current function.
+pub unsafe fn current(tls: *const Tls) -> u32 {
+    let Frame { context, first_leaf, .. } = (*tls).frame;
+    if context == ARMED { with_first_leaf(first_leaf) } else { context }
+}
+
+/// The context with this first leaf, which there is.
+unsafe fn with_first_leaf(leaf: u32) -> u32 {
+    let first_leaf = |id: u32| (&raw const (*table().add(id as usize)).first_leaf).read_volatile();
+    loop {
+        let (mut low, mut high) = (ROOT, mapping::record_count::<Context>(RegionId::Contexts));
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            if first_leaf(middle) <= leaf {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        // The newest context may not have its leaf yet, which leads astray.
+        if first_leaf(low) == leaf {
+            return low;
+        }
+        core::hint::spin_loop();
+    }
+}
+
 /// The leaf of an instruction that lies outside the current function's code.
 #[cold]
 #[inline(never)]
 pub unsafe fn distant_leaf(address: usize) -> u32 {
     let tls = tls::current();
-    let known = &mut (*(*tls).thread).distant[(address >> 2) % thread::DISTANT_LEAVES];
-    if known.address == address && known.context == (*tls).frame.context {
+    let current = current(tls);
+    let place = (address >> 2) ^ current as usize;
+    let known = &mut (*(*tls).thread).distant[place % thread::DISTANT_LEAVES];
+    if known.address == address && known.context == current {
         return known.leaf;
     }
-    let Some(id) = without_entry((*tls).frame.context, address as u64) else { return 0 };
+    let Some(id) = without_entry(current, address as u64) else { return 0 };
     let context = &*(*tls).contexts.add(id as usize);
     let distance = (address as u64).wrapping_sub(context.function);
     let leaf = if distance < context.size as u64 { context.first_leaf + distance as u32 } else { 0 };
-    *known = thread::DistantLeaf { address, context: (*tls).frame.context, leaf };
+    *known = thread::DistantLeaf { address, context: current, leaf };
     leaf
 }
 

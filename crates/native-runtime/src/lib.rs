@@ -18,6 +18,7 @@
 
 mod access;
 mod atomic_locks;
+mod blocks;
 mod cell;
 mod cells;
 mod context;
@@ -46,6 +47,7 @@ mod sites;
 mod slots;
 mod spin;
 mod split;
+mod stack;
 mod start;
 mod sync;
 mod thread;

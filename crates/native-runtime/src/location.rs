@@ -36,6 +36,11 @@ pub unsafe fn new(address: usize, size: usize, parent: u32) -> Option<u32> {
     (*location).address = address as u64;
     (*location).size = size as u32;
     (*location).parent = parent;
+    if parent != 0 {
+        let whole = at(parent);
+        (*location).allocated_at = (*whole).allocated_at;
+        (*location).block_offset = (*whole).block_offset + (address as u64 - (*whole).address) as u32;
+    }
     (*location).born = log::next_tick();
     (*location).version = 1;
     Some(index)
@@ -89,7 +94,7 @@ unsafe fn note_repetition(thread: &Thread, location: *mut Location, slot: *mut S
         Kind::Update => write_on_record() && read_on_record(),
     };
     if on_record {
-        slots::note(slot, touch, thread.last_tick);
+        slots::note(slot, touch, thread);
     }
     on_record
 }
@@ -198,12 +203,12 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     }
     let has_no_room = known.filter(|&slot| touch.kind != Kind::Write && slots::has_all_sites(slot));
     if let Some(slot) = has_no_room {
-        slots::note(slot, touch, thread.last_tick);
+        slots::note(slot, touch, thread);
         return;
     }
     let recorded = record(thread, location, index, touch, before);
     let Some(slot) = known.or_else(|| slots::take(thread, location, index, None)) else { return };
-    slots::note(slot, touch, thread.last_tick);
+    slots::note(slot, touch, thread);
     if touch.kind != Kind::Write {
         slots::remember_site(thread, location, index, slot, touch.leaf);
         if recorded {
@@ -273,7 +278,7 @@ pub unsafe fn repeats_at_hint(
         }
     };
     if on_record {
-        slots::note(slot, touch, thread.last_tick);
+        slots::note(slot, touch, thread);
     }
     on_record
 }
@@ -341,27 +346,28 @@ unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: 
         return;
     }
     let owner = (*slot).thread;
-    let mut last = |kind: EventKind, leaf: u32, tick: u64| {
+    let mut last = |kind: EventKind, leaf: u32, tick: u64, locks: u32| {
         let event = Event {
             kind: kind as u8,
-            flags: loops::flag_at(thread, owner, tick),
+            flags: flag::LOCKS | loops::flag_at(thread, owner, tick),
             size: (*location).size as u8,
             reserved: 0,
             leaf,
             tick,
             object: index,
             other: owner,
-            value: 0,
+            value: locks.into(),
         };
         log::emit(thread, event);
     };
-    let read = ((*slot).reread, EventKind::LastRead, (*slot).read, (*slot).read_tick);
-    let write = ((*slot).rewritten, EventKind::LastWrite, (*slot).write, (*slot).write_tick);
+    let Slot { read_locks, write_locks, .. } = *slot;
+    let read = ((*slot).reread, EventKind::LastRead, (*slot).read, (*slot).read_tick, read_locks);
+    let write = ((*slot).rewritten, EventKind::LastWrite, (*slot).write, (*slot).write_tick, write_locks);
     // Both may have the time of the same event; then readers rely on this order.
     let in_order = if read.0 == slots::LATER { [write, read] } else { [read, write] };
-    for (done, kind, leaf, tick) in in_order {
+    for (done, kind, leaf, tick, locks) in in_order {
         if done != 0 {
-            last(kind, leaf, tick);
+            last(kind, leaf, tick, locks);
         }
     }
     (*slot).reread = 0;

@@ -108,7 +108,7 @@ pub unsafe fn role(thread: &mut Thread, address: usize) -> Option<LockRole> {
     if !is_present() {
         return None;
     }
-    let context = (*thread.tls).frame.context;
+    let context = context::current(thread.tls);
     let cached = &mut thread.lock_roles[(address ^ (context as usize) << 3) % CACHED_ROLES];
     if cached.address != address || cached.context != context {
         let role = find(context, address as u64).map_or(0, |role| role as u32);
@@ -120,7 +120,7 @@ pub unsafe fn role(thread: &mut Thread, address: usize) -> Option<LockRole> {
 /// Was the operation on a lock that this address is part of to give it back? Looks through the lock's insides.
 #[cold]
 pub unsafe fn gives_back(thread: &Thread, address: usize) -> bool {
-    let context = (*thread.tls).frame.context;
+    let context = context::current(thread.tls);
     let (role, _) = walk(context, address as u64, |role| role > LockRole::Inside);
     matches!(role, Some(LockRole::Unlock | LockRole::UnlockEither))
 }

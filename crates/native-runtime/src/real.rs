@@ -62,8 +62,21 @@ macro_rules! real {
     }};
 }
 
-/// Exports a function that passes on its caller's address as one more argument, the one with number `$argument`.
+/// Exports a function that passes on its caller's address as one more argument, the one with number `$argument`, and
+/// where its caller's frame ends as the next, if told so.
 macro_rules! with_caller {
+    ($name:ident => $argument:tt with frame, $target:path;) => {
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                $crate::real::frame_after!($argument),
+                $crate::real::caller_to!($argument),
+                $crate::real::jump!(),
+                sym $target
+            )
+        }
+    };
     ($($name:ident => $argument:tt, $target:path;)*) => {
         $(
             #[unsafe(naked)]
@@ -94,6 +107,21 @@ macro_rules! caller_to {
     };
     (5) => {
         "mov r9, [rsp]"
+    };
+}
+
+/// The lowest address of the caller's frame, to the argument after this one.
+#[cfg(target_arch = "x86_64")]
+macro_rules! frame_after {
+    (1) => {
+        "lea rdx, [rsp + 8]"
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! frame_after {
+    (1) => {
+        "mov x2, x29"
     };
 }
 
@@ -133,4 +161,4 @@ macro_rules! jump {
     };
 }
 
-pub(crate) use {caller_to, jump, real, with_caller};
+pub(crate) use {caller_to, frame_after, jump, real, with_caller};

@@ -36,6 +36,9 @@ unsafe fn forget_lines(thread: &mut Thread, from: usize, to: usize) {
             // One thread's alone: nothing depends on it.
             Cell::half(line, 0).clear();
             Cell::half(line, 1).clear();
+        } else if (*line).read[0] != 0 {
+            // Where a block began in an earlier life: see [`crate::blocks`].
+            (*line).read = [0, 0];
         }
         line = line.add(1);
     }

@@ -15,8 +15,8 @@ const MOST_SLOTS: usize = 16;
 pub const MOST_SITES: usize = MOST_SLOTS * SLOT_SITES;
 
 /// In [`Slot::reread`] and [`Slot::rewritten`]: an access not recorded yet, and the later one if both are.
-const EARLIER: u32 = 1;
-pub const LATER: u32 = 2;
+const EARLIER: u16 = 1;
+pub const LATER: u16 = 2;
 
 #[inline]
 pub unsafe fn at(index: u32) -> *mut Slot {
@@ -88,6 +88,8 @@ pub unsafe fn take(
         write: 0,
         read_tick: 0,
         write_tick: 0,
+        read_locks: 0,
+        write_locks: 0,
         reread: 0,
         rewritten: 0,
         sites: [0; SLOT_SITES],
@@ -98,23 +100,26 @@ pub unsafe fn take(
 
 /// Notes an access that has no event, for the one that will close the turn.
 #[inline(always)]
-pub unsafe fn note(slot: *mut Slot, touch: Touch, tick: u64) {
+pub unsafe fn note(slot: *mut Slot, touch: Touch, thread: &Thread) {
     if touch.kind == Kind::Read
         && (*slot).reread == LATER
         && (*slot).read == touch.leaf
-        && (*slot).read_tick == tick
+        && (*slot).read_tick == thread.last_tick
+        && (*slot).read_locks == thread.held.set
     {
         return;
     }
     if touch.kind != Kind::Write {
         (*slot).read = touch.leaf;
-        (*slot).read_tick = tick;
+        (*slot).read_tick = thread.last_tick;
+        (*slot).read_locks = thread.held.set;
         (*slot).reread = LATER;
         (*slot).rewritten = (*slot).rewritten.min(EARLIER);
     }
     if touch.kind != Kind::Read {
         (*slot).write = touch.leaf;
-        (*slot).write_tick = tick;
+        (*slot).write_tick = thread.last_tick;
+        (*slot).write_locks = thread.held.set;
         (*slot).rewritten = LATER;
         (*slot).reread = (*slot).reread.min(EARLIER);
     }

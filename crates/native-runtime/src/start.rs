@@ -8,7 +8,8 @@ use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, Noise, RunPlan};
 
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::{
-    cells, context, control, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split, thread,
+    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split,
+    thread,
 };
 
 const NOT_STARTED: u32 = 0;
@@ -223,6 +224,7 @@ unsafe extern "C" fn in_forked_child() {
         return;
     }
     shadow::clear();
+    blocks::restart();
     context::restart();
     crate::sites::restart();
     crate::loops::restart();

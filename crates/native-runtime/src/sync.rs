@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use recording::{Event, EventKind};
+use recording::{Event, EventKind, UNKNOWN_LOCKS};
 
 use crate::thread::Thread;
 use crate::{atomic_locks, context, control, log, mapping, noise, spin, thread};
@@ -150,6 +150,9 @@ fn last_holder(address: u64) -> Option<&'static LastHolder> {
 /// The id of a set of locks. A new one gets an event that describes it; where locks nest, so does each further
 /// thread, since only locks of different threads can be in each other's way.
 unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32) -> u32 {
+    if parent == UNKNOWN_LOCKS {
+        return UNKNOWN_LOCKS;
+    }
     let start = mix(address, (parent as u64) << 32 | taken_at as u64);
     let find = || {
         for probe in 0..PROBES {
@@ -180,7 +183,7 @@ unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32
         return id;
     }
     if !spin::lock(&SETS_LOCK) {
-        return 0;
+        return UNKNOWN_LOCKS;
     }
     let (id, new) = match find() {
         Ok((id, entry)) => (id, is_news(entry)),
@@ -193,7 +196,7 @@ unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32
             entry.id.store(id, Ordering::Release);
             (id, true)
         }
-        Err(None) => (0, false),
+        Err(None) => (UNKNOWN_LOCKS, false),
     };
     spin::unlock(&SETS_LOCK);
     if new {
@@ -229,6 +232,9 @@ fn known_holder(address: u64) -> Option<&'static LastHolder> {
 impl Held {
     unsafe fn push(thread: &mut Thread, address: u64, taken_at: u32) {
         let count = thread.held.count as usize;
+        if (*thread.record).first_locked == 0 {
+            (*thread.record).first_locked = thread.last_tick;
+        }
         if count < HELD {
             let set = set_with(thread, thread.held.set, address, taken_at);
             thread.held.locks[count] = HeldLock { address, taken_at, set };

@@ -8,8 +8,8 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
-    atomic_locks, cell, context, control, errno, jumps, kernel, location, lock_code, log, loops, mapping,
-    noise, sandbox, shadow, split, sync,
+    atomic_locks, blocks, cell, context, control, errno, jumps, kernel, location, lock_code, log, loops,
+    mapping, noise, sandbox, shadow, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -71,6 +71,10 @@ pub struct Thread {
     pub lock_roles: [lock_code::CachedRole; lock_code::CACHED_ROLES],
     pub jumps: jumps::Marks,
     pub loops: loops::Stack,
+    /// Never null.
+    pub stack: *const stack::Stack,
+    /// The heap block that a location was last found in.
+    pub recent_block: blocks::Block,
     /// Leaves of instructions outside their context's function, found before.
     pub distant: [DistantLeaf; DISTANT_LEAVES],
     pub calls: [KnownCall; KNOWN_CALLS],
@@ -128,7 +132,11 @@ pub unsafe fn enter() -> Option<&'static mut Thread> {
     (*tls).busy = 1;
     // A signal handler on this thread must see the flag before anything below happens.
     core::sync::atomic::compiler_fence(Ordering::SeqCst);
-    Some(&mut *(*tls).thread)
+    let thread = &mut *(*tls).thread;
+    if (*thread.stack).is_wanted() {
+        stack::arm(thread);
+    }
+    Some(thread)
 }
 
 /// Is the calling thread in the recorder's own code?
@@ -192,6 +200,8 @@ pub unsafe fn attach(origin: Origin) {
         thread.record = record;
         thread.noise = noise::State::new(id);
         thread.seat = control::attach(id);
+        let [low, high] = if (*record).stack == [0, 0] { first_stack() } else { (*record).stack };
+        thread.stack = stack::enter(low as usize, high as usize);
         thread.frames[0] = context::root_frame();
         (*tls).frame = thread.frames[0];
         (*tls).top = &raw mut thread.frames[0];
@@ -232,6 +242,19 @@ unsafe fn own_stack(os_id: u32) -> [u64; 2] {
     [low as u64, low as u64 + size as u64]
 }
 
+/// Where the first thread's stack must lie: below the environment, as far as the limit allows.
+unsafe fn first_stack() -> [u64; 2] {
+    unsafe extern "C" {
+        static environ: *const *const core::ffi::c_char;
+    }
+    /// Further than that is no stack.
+    const LARGEST: u64 = 1 << 30;
+    let mut limit: libc::rlimit = core::mem::zeroed();
+    let high = environ as u64;
+    let known = libc::getrlimit(libc::RLIMIT_STACK, &mut limit) == 0;
+    if known { [high.saturating_sub(limit.rlim_cur.min(LARGEST)), high] } else { [0, 0] }
+}
+
 /// The calling thread ends: its hooks do nothing from here on, whatever destructors may still run.
 pub unsafe fn detach() {
     let tls = tls::current();
@@ -250,6 +273,7 @@ pub unsafe fn detach() {
         AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
     }
     control::ended(thread);
+    stack::leave(&*thread.stack);
     (*tls).root = core::ptr::null();
     (*tls).thread = null_mut();
     (*tls).owner_pair = 0;

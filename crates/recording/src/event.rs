@@ -132,9 +132,14 @@ pub mod flag {
     pub const FREE: u8 = 4;
     /// Another thread was at the same location at the same time: the order may be wrong.
     pub const UNCERTAIN: u8 = 8;
+    /// `value` is the set of locks that was held, for closing accesses.
+    pub const LOCKS: u8 = 16;
     /// The access was made in a loop: where, the newest [`super::EventKind::Iteration`] of its thread says.
     pub const ITERATION: u8 = 128;
 }
+
+/// Stands for a set of locks that the recorder had no room to describe.
+pub const UNKNOWN_LOCKS: u32 = u32::MAX;
 
 /// One event. The meaning of `object`, `other` and `value` depends on the kind.
 #[repr(C)]
@@ -154,9 +159,10 @@ pub struct Event {
     pub tick: u64,
     /// Accesses: the location.
     pub object: u32,
-    /// Accesses: the set of locks held. Closing accesses: the thread.
+    /// Accesses: the set of locks held, [`crate::UNKNOWN_LOCKS`] where that is unknown. Closing accesses: the thread.
     pub other: u32,
-    /// Accesses: the content of memory before the access. Synchronization: the object's address.
+    /// Accesses: the content of memory before the access. Closing accesses: the set of locks held, if the flags say
+    /// so. Synchronization: the object's address.
     pub value: u64,
 }
 

@@ -6,14 +6,14 @@
 /// First eight bytes of every recording.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"UNSNARL\x01");
 /// Changes whenever a reader of the old format would misread the new one.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The header's room at the start of the file; regions start after it.
 pub const HEADER_BYTES: usize = 4096;
 /// Events come in chunks of this size, each owned by one thread at a time. Small, so that a hundred
 /// thousand threads with a few events each do not exhaust the file.
 pub const CHUNK_BYTES: usize = 8192;
 /// Distinct reading sites that a [`Slot`] remembers.
-pub const SLOT_SITES: usize = 4;
+pub const SLOT_SITES: usize = 3;
 /// Number of [`RegionId`]s.
 pub const REGION_COUNT: usize = 6;
 
@@ -155,8 +155,10 @@ pub struct ThreadRecord {
     pub argument: u64,
     /// The recorder's: the thread's handle in the target.
     pub handle: u64,
+    /// Its newest tick when it first took a lock, zero if it never did: earlier accesses held none.
+    pub first_locked: u64,
     /// Zero: fills two cache lines.
-    pub reserved: [u64; 3],
+    pub reserved: [u64; 2],
 }
 
 /// One loaded module; followed by `path_bytes` bytes of path, padded to eight.
@@ -263,10 +265,14 @@ pub struct Slot {
     pub read_tick: u64,
     /// Time of the last write.
     pub write_tick: u64,
+    /// The set of locks held at the last read.
+    pub read_locks: u32,
+    /// The set of locks held at the last write.
+    pub write_locks: u32,
     /// Has it read since its last recorded read? 1 if so, 2 if that was also later than its last write.
-    pub reread: u32,
+    pub reread: u16,
     /// Has it written since its last recorded write? 1 if so, 2 if that was also later than its last read.
-    pub rewritten: u32,
+    pub rewritten: u16,
     /// Leaves of reads already recorded in this turn, zero where empty.
     pub sites: [u32; SLOT_SITES],
 }

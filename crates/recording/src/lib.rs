@@ -18,7 +18,7 @@ mod plan;
 #[cfg(feature = "read")]
 mod read;
 
-pub use event::{Event, EventKind, flag};
+pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
 pub use layout::{
     CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
     REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,

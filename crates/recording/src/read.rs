@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::event::{Event, EventKind};
+use crate::event::{Event, EventKind, flag};
 use crate::layout::*;
 
 /// Why a file is no recording, or where one stops making sense.
@@ -298,27 +298,27 @@ fn close_open_turns(locations: &[Location], slots: &[Slot], events: &mut Vec<Thr
             if slot.location as usize != id || slot.version != location.version {
                 continue;
             }
-            let mut close = |kind: EventKind, leaf: u32, tick: u64| {
+            let mut close = |kind: EventKind, leaf: u32, tick: u64, locks: u32| {
                 let event = Event {
                     kind: kind as u8,
-                    flags: 0,
+                    flags: flag::LOCKS,
                     size: location.size as u8,
                     reserved: 0,
                     leaf,
                     tick,
                     object: id as u32,
                     other: slot.thread,
-                    value: 0,
+                    value: locks.into(),
                 };
                 events.push(ThreadEvent { thread: slot.thread, kind, event });
             };
-            let read = (slot.reread, EventKind::LastRead, slot.read, slot.read_tick);
-            let write = (slot.rewritten, EventKind::LastWrite, slot.write, slot.write_tick);
+            let read = (slot.reread, EventKind::LastRead, slot.read, slot.read_tick, slot.read_locks);
+            let write = (slot.rewritten, EventKind::LastWrite, slot.write, slot.write_tick, slot.write_locks);
             // The later one of two is marked; without a mark, the read belongs to the write that follows it.
             let in_order = if read.0 > write.0 { [write, read] } else { [read, write] };
-            for (done, kind, leaf, tick) in in_order {
+            for (done, kind, leaf, tick, locks) in in_order {
                 if done != 0 {
-                    close(kind, leaf, tick);
+                    close(kind, leaf, tick, locks);
                 }
             }
         }

@@ -220,8 +220,8 @@ pub struct Access {
     pub stack: Vec<Frame>,
     /// The value read or written, if recorded.
     pub value: Option<String>,
-    /// The locks held.
-    pub locks: Vec<String>,
+    /// The locks held, outermost first; `null` where that is unknown.
+    pub locks: Option<Vec<String>>,
 }
 
 /// What an access did to its location.

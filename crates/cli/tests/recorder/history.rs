@@ -128,7 +128,8 @@ impl<'p> Process<'p> {
         indices.into_iter().map(|index| &self.recording.events[index])
     }
 
-    fn turns(&self, location: u32) -> String {
+    /// The history of one location.
+    pub fn turns(&self, location: u32) -> String {
         let mut text = String::new();
         let mut last = None;
         for event in self.accesses(location) {

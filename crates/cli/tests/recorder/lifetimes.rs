@@ -235,3 +235,113 @@ int main(void) {
         "+0:4 main w@init | worker W@worker\n+0:4 main w@init | worker2 W@worker"
     );
 }
+
+/// A slot of a function that has returned, taken by the next call, is a new location; one of a function that is still
+/// being executed is not.
+#[test]
+fn a_stack_slot_that_another_call_takes_is_new() {
+    let program = c(r#"
+volatile int *volatile slot;
+volatile int outer_sum;
+THREAD(writes) { *slot += 1; return NULL; } //@worker
+__attribute__((noinline)) static void first(void) {
+    volatile int local = 1; //@first
+    slot = &local;
+    in_thread(writes);
+    outer_sum += local; //@first-end
+}
+__attribute__((noinline)) static void second(void) {
+    volatile int local = 2; //@second
+    slot = &local;
+    in_thread(writes);
+    outer_sum += local; //@second-end
+}
+__attribute__((noinline)) static void caller(void (*function)(void)) { function(); }
+int main(void) {
+    volatile int lasting = 5; //@lasting
+    slot = &lasting;
+    in_thread(writes);
+    for (int i = 0; i < 2; i++)
+        first();
+    // Twice by way of a function that does nothing else.
+    caller(first);
+    volatile int *place = slot;
+    caller(second);
+    CHECK(slot == place);
+    slot = &lasting;
+    in_thread(writes);
+    return lasting != 7; //@end
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    let histories: Vec<String> = process
+        .lasting_locations()
+        .map(|(id, _)| process.turns(id).replace(char::is_numeric, ""))
+        .filter(|history| history.contains("@worker") && !history.contains("program.c"))
+        .collect();
+    assert_eq!(
+        histories,
+        [
+            "main w@lasting | writes R@worker W@worker | writes R@worker W@worker | main R@end",
+            "main w@first | writes R@worker W@worker | main R@first-end",
+            "main w@first | writes R@worker W@worker | main R@first-end",
+            "main w@first | writes R@worker W@worker | main R@first-end",
+            "main w@second | writes R@worker W@worker | main R@second-end",
+        ]
+    );
+}
+
+#[test]
+fn a_location_on_the_heap_knows_where_its_block_was_allocated() {
+    let program = c(r#"
+struct node { long a, b; int items[8]; };
+struct node *volatile node;
+char *volatile large;
+int *volatile grown;
+THREAD(worker) {
+    node->b++; //@b
+    node->items[3]++; //@item
+    large[300000]++; //@large
+    grown[1000]++; //@grown
+    return NULL;
+}
+__attribute__((noinline)) static void *allocate(size_t size) {
+    return calloc(1, size); //@calloc
+}
+int main(void) {
+    // The new block lies where smaller ones were.
+    for (int i = 0; i < 100; i++)
+        free(malloc(24)); //@small
+    node = allocate(sizeof *node);
+    large = malloc(1 << 20); //@malloc
+    grown = malloc(400);
+    grown = realloc(grown, 5000); //@realloc
+    node->b = node->items[3] = large[300000] = grown[1000] = 1;
+    in_thread(worker);
+    in_thread(worker);
+    return 0;
+}
+"#);
+    let process = program.record();
+    let mut blocks: Vec<String> = process
+        .lasting_locations()
+        .filter(|(_, location)| location.allocated_at != 0)
+        .map(|(id, location)| {
+            let first = process.accesses(id).last().expect("an access");
+            let at = process.site(location.allocated_at);
+            let stack = process.stack(location.allocated_at);
+            format!("{}: {at} +{} ({stack})", process.site(first.event.leaf), location.block_offset)
+        })
+        .collect();
+    blocks.sort();
+    assert_eq!(
+        blocks,
+        [
+            "b: calloc +8 (allocate < main)",
+            "grown: realloc +4000 (main)",
+            "item: calloc +28 (allocate < main)",
+            "large: malloc +300000 (main)",
+        ]
+    );
+}

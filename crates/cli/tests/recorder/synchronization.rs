@@ -1,6 +1,6 @@
 //! Locks, waits and threads: who took what from whom, who held what, who waits for what.
 
-use recording::EventKind;
+use recording::{EventKind, flag};
 
 use crate::kit::{c, cpp};
 
@@ -54,7 +54,7 @@ THREAD(nested) {
     pthread_mutex_lock(&inner); //@i
     x = 2; //@two
     pthread_mutex_unlock(&outer);
-    x = 3;
+    x = 3; //@three
     pthread_mutex_unlock(&inner);
     return NULL;
 }
@@ -98,6 +98,13 @@ int main(void) {
         held,
         ["two: outer@o inner@i", "two-inner: inner@i2 innermost@m2", "both: shared@r spin@s", "bare: "]
     );
+    let closing = process.recording.events.iter().filter(|event| event.event.flags & flag::LOCKS != 0);
+    let held: Vec<String> = closing
+        .map(|event| {
+            format!("{}: {}", process.site(event.event.leaf), process.locks(event.event.value as u32))
+        })
+        .collect();
+    assert_eq!(held, ["three: inner@i"]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub fn parse(traces: &str) -> Session {
 
 /// An access with nothing but what patterns are made of.
 pub fn access(kind: AccessKind, thread: ThreadId, location: LocationId, site: SiteId) -> Access {
-    let (stack, locks) = (StackId(0), LocksetId(0));
+    let (stack, locks) = (StackId(0), Some(LocksetId(0)));
     Access {
         thread,
         location,

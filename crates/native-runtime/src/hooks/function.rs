@@ -13,11 +13,11 @@ pub unsafe extern "C" fn __tsan_init() {
 }
 
 with_caller! {
-    __tsan_func_entry => 1, enter;
+    __tsan_func_entry => 1 with frame, enter;
 }
 
-unsafe extern "C" fn enter(call: usize, entry: usize) {
-    context::enter(call, entry);
+unsafe extern "C" fn enter(call: usize, entry: usize, sp: usize) {
+    context::enter(call, entry, sp);
 }
 
 #[unsafe(no_mangle)]

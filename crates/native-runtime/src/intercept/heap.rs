@@ -9,7 +9,7 @@ use recording::flag;
 
 use crate::cells::{Kind, Touch};
 use crate::real::{real, with_caller};
-use crate::{access, context, log, rebirth, shadow, thread};
+use crate::{access, blocks, context, log, rebirth, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
 const LARGE: usize = 64 << 10;
@@ -60,8 +60,13 @@ unsafe fn usable(block: usize) -> usize {
     real!(malloc_usable_size(usize) -> usize)(block)
 }
 
+/// Does the heap belong to the C library, whose blocks have their length in front of them?
+unsafe fn is_c_librarys() -> bool {
+    real!(malloc(usize) -> usize) as usize == __libc_malloc as *const () as usize
+}
+
 /// A block was handed out: nobody has touched it yet.
-unsafe fn born(block: usize) -> usize {
+unsafe fn born(block: usize, pc: usize) -> usize {
     if block == 0 || !log::is_active() {
         return block;
     }
@@ -69,6 +74,9 @@ unsafe fn born(block: usize) -> usize {
         let size = usable(block);
         if size < LARGE {
             rebirth::forget(block, block + size);
+        }
+        if is_c_librarys() {
+            blocks::born(block, size, context::leaf(thread.tls, pc));
         }
         thread::leave(thread);
     }
@@ -84,6 +92,7 @@ unsafe fn dying(block: usize, pc: usize) {
     let size = usable(block);
     if size >= LARGE {
         rebirth::forget(block, block + size);
+        blocks::dead(block);
     } else {
         let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf: context::leaf(thread.tls, pc) };
         touch_used_words(thread, block, block + size, touch);
@@ -101,12 +110,12 @@ unsafe fn touch_used_words(thread: &mut thread::Thread, start: usize, end: usize
     }
 }
 
-unsafe extern "C" fn allocate(size: usize, _pc: usize) -> usize {
-    born(real_or!(__libc_malloc, malloc(usize) -> usize)(size))
+unsafe extern "C" fn allocate(size: usize, pc: usize) -> usize {
+    born(real_or!(__libc_malloc, malloc(usize) -> usize)(size), pc)
 }
 
-unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, _pc: usize) -> usize {
-    born(real_or!(__libc_calloc, calloc(usize, usize) -> usize)(count, size))
+unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, pc: usize) -> usize {
+    born(real_or!(__libc_calloc, calloc(usize, usize) -> usize)(count, size), pc)
 }
 
 /// A block that stays where it is keeps its history. One that has to grow is copied here rather than by the
@@ -115,7 +124,7 @@ unsafe extern "C" fn reallocate(block: usize, size: usize, pc: usize) -> usize {
     let resize = real_or!(__libc_realloc, realloc(usize, usize) -> usize);
     if block == 0 || size == 0 || !log::is_active() {
         dying(block, pc);
-        return born(resize(block, size));
+        return born(resize(block, size), pc);
     }
     let old = usable(block);
     if size > old && old < LARGE {
@@ -129,7 +138,17 @@ unsafe extern "C" fn reallocate(block: usize, size: usize, pc: usize) -> usize {
     }
     keeping(block, old.min(size), pc);
     let new = resize(block, size);
-    if new == block || new == 0 { new } else { born(new) }
+    if new == 0 {
+        return new;
+    }
+    if new != block {
+        return born(new, pc);
+    }
+    if let Some(thread) = thread::enter() {
+        blocks::resized(block, usable(block));
+        thread::leave(thread);
+    }
+    block
 }
 
 /// The first bytes of a block are about to be read, to be kept; large blocks lose their history, like freed ones.
@@ -160,27 +179,27 @@ unsafe extern "C" fn release(block: usize, pc: usize) {
     real_or!(__libc_free, free(usize))(block);
 }
 
-unsafe extern "C" fn allocate_aligned(alignment: usize, size: usize, _pc: usize) -> usize {
-    born(real!(memalign(usize, usize) -> usize)(alignment, size))
+unsafe extern "C" fn allocate_aligned(alignment: usize, size: usize, pc: usize) -> usize {
+    born(real!(memalign(usize, usize) -> usize)(alignment, size), pc)
 }
 
 unsafe extern "C" fn allocate_aligned_into(
     out: *mut *mut c_void,
     alignment: usize,
     size: usize,
-    _pc: usize,
+    pc: usize,
 ) -> c_int {
     let result = real!(posix_memalign(*mut *mut c_void, usize, usize) -> c_int)(out, alignment, size);
     if result == 0 {
-        born(*out as usize);
+        born(*out as usize, pc);
     }
     result
 }
 
-unsafe extern "C" fn allocate_page_aligned(size: usize, _pc: usize) -> usize {
-    born(real!(valloc(usize) -> usize)(size))
+unsafe extern "C" fn allocate_page_aligned(size: usize, pc: usize) -> usize {
+    born(real!(valloc(usize) -> usize)(size), pc)
 }
 
-unsafe extern "C" fn allocate_pages(size: usize, _pc: usize) -> usize {
-    born(real!(pvalloc(usize) -> usize)(size))
+unsafe extern "C" fn allocate_pages(size: usize, pc: usize) -> usize {
+    born(real!(pvalloc(usize) -> usize)(size), pc)
 }

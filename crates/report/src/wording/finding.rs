@@ -154,7 +154,8 @@ pub(crate) fn access_title(access: &Access) -> String {
 
 /// The locks held at an access, if any.
 pub(crate) fn holding(access: &Access) -> Option<String> {
-    (!access.locks.is_empty()).then(|| format!("holding {}", access.locks.join(", ")))
+    let locks = access.locks.as_ref().filter(|locks| !locks.is_empty())?;
+    Some(format!("holding {}", locks.join(", ")))
 }
 
 /// What came of forcing and of forbidding the order of accesses.

@@ -172,7 +172,7 @@ pub fn access(thread: u32, kind: AccessKind, variable: &str, function: &str, lin
         address: None,
         stack: vec![],
         value: None,
-        locks: vec![],
+        locks: Some(vec![]),
     }
 }
 
@@ -207,7 +207,7 @@ impl Known for Access {
     }
 
     fn locked_by(mut self, lock: &str) -> Self {
-        self.locks.push(lock.into());
+        self.locks.get_or_insert_default().push(lock.into());
         self
     }
 
