@@ -140,7 +140,7 @@ mod tests {
             kind: AccessKind::Read,
             uncertain: false,
             value: None,
-            locks: LocksetId(0),
+            locks: Some(LocksetId(0)),
             iteration: None,
             atomic: false,
             frees: false,
