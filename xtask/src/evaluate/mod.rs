@@ -9,6 +9,7 @@ mod communication;
 mod compare;
 mod data;
 mod explanation;
+mod figures;
 mod obstacle;
 mod plots;
 mod pool;
@@ -27,7 +28,6 @@ use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
-use crate::chart::Chart;
 use crate::tool::Tool;
 use crate::truth::{self, Subject};
 use crate::{document, workspace};
@@ -112,36 +112,17 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
         techniques: arguments.techniques(),
         programs,
     };
-    let mut charts = vec![
-        ("passing-runs", plots::against_passing_runs(&evaluation)),
-        ("failing-runs", plots::against_failing_runs(&evaluation)),
-    ];
-    charts.extend(plots::calibration(&evaluation).map(|chart| ("calibration", chart)));
     let usual = tasks.iter().zip(&recorded).filter(|(task, _)| task.is_usual());
     let pools: Vec<(&str, &Pool)> = usual
         .filter_map(|(task, recorded)| {
             Some((task.subject.truth.name.as_str(), &recorded.as_ref().ok()?.runs.pool))
         })
         .collect();
-    charts.push(("pairs", communication::accumulated_pairs(&pools)?));
-    if arguments.only.is_empty() {
-        let how = (arguments.seed, arguments.noise.as_str());
-        charts
-            .push(("windows", communication::window_sizes(&subjects, &tool, &folder.join("threads"), how)?));
-    }
-    let plot_folder =
-        if arguments.write { workspace::root().join("docs/plots") } else { folder.join("plots") };
-    draw(&charts, &plot_folder)?;
-    finish(&evaluation, &times, arguments.write)
-}
-
-fn draw(charts: &[(&str, Chart)], folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    for (name, chart) in charts {
-        let path = folder.join(format!("{name}.svg"));
-        fs::write(&path, chart.svg()).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    let figures = figures::figures(&evaluation, &pools, (&subjects, &tool, &folder), arguments)?;
+    let docs = if arguments.write { workspace::root().join("docs") } else { folder };
+    figures::draw(&figures, &docs.join("plots"))?;
+    let text = table::markdown(&evaluation) + &figures::markdown(&figures);
+    finish(&evaluation, &text, &times, arguments.write.then_some(docs.as_path()))
 }
 
 impl Arguments {
@@ -304,15 +285,18 @@ fn progress(what: &'static str, length: usize) -> ProgressBar {
 }
 
 /// Shows the tables, keeps them if asked to, and complains about what could not be evaluated.
-fn finish(evaluation: &Evaluation, times: &[(String, Times)], write: bool) -> anyhow::Result<()> {
-    let text = table::markdown(evaluation);
+fn finish(
+    evaluation: &Evaluation,
+    text: &str,
+    times: &[(String, Times)],
+    docs: Option<&Path>,
+) -> anyhow::Result<()> {
     println!("{text}");
     for line in compare::with_committed(evaluation) {
         println!("{line}");
     }
-    if write {
-        let docs = workspace::root().join("docs");
-        document::update(&docs.join("evaluation.md"), "evaluation", &text)?;
+    if let Some(docs) = docs {
+        document::update(&docs.join("evaluation.md"), "evaluation", text)?;
         document::update(&docs.join("evaluation.md"), "times", &table::times(times, &evaluation.techniques))?;
         let json = serde_json::to_string(evaluation)? + "\n";
         fs::write(docs.join("evaluation.json"), json).context("cannot write docs/evaluation.json")?;

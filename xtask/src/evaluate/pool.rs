@@ -176,4 +176,41 @@ mod tests {
         assert_eq!(blind.iter().filter(|run| run.record.outcome.is_failing()).count(), 5);
         assert_eq!(blind.len(), 25);
     }
+
+    #[test]
+    fn a_draw_is_a_session_like_any_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = runner::Store::new(folder.path());
+        let manifest = runner::Manifest::new(vec!["./test".to_owned()], Default::default(), 7, Vec::new());
+        let mut recorded = store.create("recorded", manifest).unwrap();
+        for number in 1..=6 {
+            let outcome = if number % 3 == 0 { Outcome::Hang } else { Outcome::Pass };
+            let Run { record, .. } = run(number, outcome);
+            let process = runner::ProcessRecording { pid: number, bytes: vec![number as u8] };
+            runner::RunFile { record: record.clone(), processes: vec![process] }
+                .write(&recorded.run_path(record.run))
+                .unwrap();
+            recorded.add(record).unwrap();
+        }
+        let pool = Pool::of(&[recorded.folder().to_owned()]).unwrap();
+        assert_eq!((pool.failing.len(), pool.passing.len(), pool.runs().hung), (2, 4, 2));
+        for drawn in [
+            pool.draw(Size { failing: 1, passing: 2 }, 1),
+            pool.draw_blind(Size { failing: 1, passing: 2 }, 1),
+        ] {
+            pool.session(&folder.path().join("drawn"), drawn.clone()).unwrap();
+            let session = store.open("drawn").unwrap();
+            let listed: Vec<u32> = session.runs().iter().map(|record| record.run.0).collect();
+            assert_eq!(listed, [1, 2, 3]);
+            assert_eq!(session.runs().iter().filter(|record| record.outcome.is_failing()).count(), 1);
+            assert_eq!(session.manifest().seed, 7);
+            // In the order of recording, each with its own recording.
+            let pids: Vec<u32> = session
+                .runs()
+                .iter()
+                .map(|record| session.load(record.run).unwrap().processes[0].pid)
+                .collect();
+            assert_eq!(pids, numbers(&drawn));
+        }
+    }
 }
