@@ -1,8 +1,8 @@
 //! Tells the recorder where loops are in the programs that ask for it: those whose compiler announces every basic
 //! block (`-fsanitize-coverage=trace-pc`, which `unsnarl cc --loops` adds).
 //!
-//! Which block is in which loop is read off the machine code: blocks and jumps of each function ([`blocks`]), and
-//! the loops among them ([`nesting`]). docs/design/loops.md gives the reasons.
+//! Which block is in which loop is read off the machine code: blocks and jumps of each function (`blocks`), and
+//! the loops among them (`nesting`). docs/design/loops.md gives the reasons.
 
 mod announcements;
 mod blocks;
