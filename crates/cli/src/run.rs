@@ -88,15 +88,15 @@ fn begin(arguments: &RunArguments, target: &Target, seed: u64) -> anyhow::Result
     Ok(store.create(&name, manifest)?)
 }
 
-/// A session is named after its program; characters that make a poor folder name are left out.
+/// A session is named after its program.
 fn default_name(program: &Path) -> PathBuf {
-    let name: String = program
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .chars()
-        .map(|c| if c.is_alphanumeric() || "._-+".contains(c) { c } else { '_' })
-        .collect();
+    session_name(&program.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// A name for a session; characters that make a poor folder name are left out.
+pub fn session_name(of: &str) -> PathBuf {
+    let plain = |c: char| if c.is_alphanumeric() || "._-+".contains(c) { c } else { '_' };
+    let name: String = of.chars().map(plain).collect();
     PathBuf::from(if name.trim_matches('.').is_empty() { "session".to_owned() } else { name })
 }
 

@@ -12,7 +12,7 @@ use crate::flags::shell_words;
 use crate::screen;
 
 /// Where sessions live if nothing else is said.
-const STORE: &str = ".unsnarl";
+pub const STORE: &str = ".unsnarl";
 
 /// The store and the name that an argument stands for: a bare name is in the usual store, a path is itself.
 pub fn locate(argument: &Path) -> anyhow::Result<(Store, String)> {

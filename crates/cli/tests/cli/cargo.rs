@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::kit::Workplace;
+use crate::kit::{Workplace, present};
 
 /// Two workers share a queue with one item. In every other run the second one takes the item between the first
 /// one's question and its own taking; channels keep the order.
@@ -133,4 +133,86 @@ fn mistakes_are_explained() {
         .complains(&["no test program has a test of that name"]);
     place.write("src/lib.rs", "this is not Rust");
     unsnarl(&place, "cargo test anything").exits(6).complains(&["cargo could not build it"]);
+}
+
+/// Fails in every other run if the feature is on. Threads share a counter, so that there is something to record.
+const SALES: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static SOLD: AtomicU32 = AtomicU32::new(0);
+
+fn sell() -> u32 {
+    std::thread::spawn(|| SOLD.fetch_add(1, Ordering::Relaxed)).join().unwrap();
+    SOLD.load(Ordering::Relaxed)
+}
+
+#[test]
+fn sells_once() {
+    let path = std::env::var("COUNTER").unwrap();
+    let count = std::fs::read_to_string(&path).map_or(0, |text| text.trim().parse::<u32>().unwrap());
+    std::fs::write(&path, (count + 1).to_string()).unwrap();
+    // Found only from the package's folder.
+    let expected = std::fs::read_to_string("tests/expected").unwrap();
+    let is_unlucky = cfg!(feature = "strict") && count % 2 == 1;
+    assert_eq!(sell() + u32::from(is_unlucky), expected.trim().parse::<u32>().unwrap());
+}
+
+#[test]
+fn sells_nothing_to_nobody() {}
+"#;
+
+/// Two packages, one of them with a test program, a feature and an example.
+fn workspace() -> Workplace {
+    let place = Workplace::new();
+    place.write("Cargo.toml", "[workspace]\nresolver = \"2\"\nmembers = [\"shop\", \"street\"]\n");
+    let package =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    place.write("street/Cargo.toml", package("street"));
+    place.write("street/src/lib.rs", "#[test]\nfn is_long() {}\n");
+    place.write("shop/Cargo.toml", package("shop") + "[features]\nstrict = []\n");
+    place.write("shop/src/lib.rs", "");
+    place.write(
+        "shop/examples/open.rs",
+        "fn main() { assert_eq!(std::env::args().nth(1).unwrap(), \"early\"); }",
+    );
+    place.write("shop/tests/sales.rs", SALES);
+    place.write("shop/tests/expected", "1\n");
+    place
+}
+
+#[test]
+fn tests_of_a_workspace_run_in_their_packages() {
+    let place = workspace();
+    unsnarl(&place, "cargo --runs 4 --jobs 1 test --release --features shop/strict sells_once")
+        .says(&["2 passed", "2 failed"]);
+    assert!(place.path(".unsnarl/sells_once").is_dir(), "a session stays where the user is");
+    let from_member = place
+        .unsnarl("cargo --runs 2 test sells_once")
+        .current_dir(place.path("shop"))
+        .env("COUNTER", place.path("count"))
+        .env_remove("CARGO_TARGET_DIR")
+        .output()
+        .unwrap();
+    crate::kit::Seen::of("in shop", from_member).exits(10).says(&["2 passed"]);
+    assert!(!place.path("shop/target").exists(), "there is one target folder");
+    unsnarl(&place, "cargo --runs 2 run -p shop --example open -- early").exits(10).says(&["2 passed"]);
+    unsnarl(&place, "cargo build --workspace").exits(0);
+}
+
+#[test]
+fn nextest_chooses_the_test() {
+    if !present("cargo-nextest") {
+        return;
+    }
+    let place = workspace();
+    let words = "cargo --runs 4 --jobs 1 nextest run --features shop/strict -E test(sells_once)";
+    unsnarl(&place, words).says(&["2 passed", "2 failed", "assertion"]);
+    assert!(place.path(".unsnarl/sells_once").is_dir());
+    unsnarl(&place, "cargo nextest run").exits(2).complains(&[
+        "3 tests match; choose one",
+        "sells_once",
+        "sells_nothing_to_nobody",
+        "is_long",
+    ]);
+    unsnarl(&place, "cargo nextest run no_such_test").exits(2).complains(&["no test matches"]);
 }

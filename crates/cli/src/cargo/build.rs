@@ -1,0 +1,116 @@
+//! Has cargo build for the recorder.
+
+use std::ffi::{OsStr, OsString};
+use std::io::BufRead as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use runner::Recorder;
+
+use super::not_built;
+
+/// A program that cargo built.
+pub(super) struct Built {
+    pub program: PathBuf,
+    /// Of its package.
+    pub folder: PathBuf,
+}
+
+/// A cargo command (`test`, or `nextest list`) with its arguments, that builds for the recorder.
+pub(super) fn instrumented(
+    recorder: &Recorder,
+    command: &[&OsStr],
+    words: &[OsString],
+) -> anyhow::Result<Command> {
+    let mut cargo = cargo();
+    cargo.args(command);
+    // Naming the target keeps build scripts and procedural macros free of instrumentation.
+    if !words.iter().any(|word| word.to_string_lossy().starts_with("--target=") || word == "--target") {
+        cargo.arg("--target").arg(host()?);
+    }
+    cargo.args(words);
+    cargo.env("CARGO_TARGET_DIR", target_folder(words)?.join("unsnarl"));
+    // The flags are not stable; the standard library that was shipped is, and stays as it is.
+    cargo.env("RUSTC_BOOTSTRAP", "1");
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(recorder));
+    cargo.env_remove("RUSTFLAGS");
+    Ok(cargo)
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Where cargo would build otherwise: in the workspace's folder, wherever in it the user is.
+fn target_folder(words: &[OsString]) -> anyhow::Result<PathBuf> {
+    let mut question = cargo();
+    question.args(["metadata", "--no-deps", "--format-version=1", "--offline"]);
+    let mut following = words.iter().skip_while(|word| *word != "--manifest-path");
+    if let (Some(flag), Some(path)) = (following.next(), following.next()) {
+        question.arg(flag).arg(path);
+    }
+    question.args(words.iter().filter(|word| word.to_string_lossy().starts_with("--manifest-path=")));
+    let output = question.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let folder = answer["target_directory"].as_str().map(PathBuf::from);
+    folder.ok_or_else(|| not_built("cargo finds no package here that it can read"))
+}
+
+/// The user's own flags, and those that make the compiler call the recorder.
+fn rustflags(recorder: &Recorder) -> OsString {
+    let mut flags: Vec<String> = match std::env::var("CARGO_ENCODED_RUSTFLAGS") {
+        Ok(encoded) if !encoded.is_empty() => encoded.split('\x1f').map(str::to_owned).collect(),
+        _ => std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
+    };
+    flags.extend(
+        [
+            "-Zsanitizer=thread",
+            "-Zexternal-clangrt",
+            "-Cunsafe-allow-abi-mismatch=sanitizer",
+            // Without it the read of `x += 1` is left out, and a lost update looks like three writes.
+            "-Cllvm-args=-tsan-instrument-read-before-write=1",
+            "-Cdebuginfo=2",
+            // A release profile strips what it did not ask for.
+            "-Cstrip=none",
+            "-Clink-arg=-Wl,--whole-archive",
+        ]
+        .map(str::to_owned),
+    );
+    flags.push(format!("-Clink-arg={}", recorder.archive().display()));
+    flags.push("-Clink-arg=-Wl,--no-whole-archive".to_owned());
+    flags.push("-Clink-arg=-Wl,--build-id".to_owned());
+    flags.join("\x1f").into()
+}
+
+fn host() -> anyhow::Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(&rustc).arg("-vV").output().context("cannot start rustc")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say which machine it compiles for")
+}
+
+/// Runs the build and returns the executables it reports: test programs, or the others.
+pub(super) fn executables(mut build: Command, tests: bool) -> anyhow::Result<Vec<Built>> {
+    build.arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
+    let mut child = build.spawn().context("cannot start cargo")?;
+    let output = child.stdout.take().context("cargo's output is not there")?;
+    let mut found = Vec::new();
+    for line in std::io::BufReader::new(output).lines() {
+        let message: serde_json::Value = match serde_json::from_str(&line?) {
+            Ok(message) => message,
+            Err(_) => continue,
+        };
+        let is_test = message["profile"]["test"].as_bool().unwrap_or(false);
+        let manifest = message["manifest_path"].as_str().map(Path::new).and_then(Path::parent);
+        if let (Some(path), Some(folder), true) = (message["executable"].as_str(), manifest, is_test == tests)
+        {
+            found.push(Built { program: path.into(), folder: folder.to_owned() });
+        }
+    }
+    if !child.wait()?.success() {
+        return Err(not_built("cargo could not build it"));
+    }
+    Ok(found)
+}

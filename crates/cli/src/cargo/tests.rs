@@ -1,0 +1,172 @@
+//! Finds the one test that is meant.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use runner::Recorder;
+
+use super::build::{self, Built};
+use super::{Subject, not_built, split_at_dashes, the_only, usage};
+
+/// Names shown where a choice is to be made.
+const SHOWN: usize = 10;
+
+/// What `cargo test` with these arguments would run.
+pub(super) fn of_cargo(recorder: &Recorder, words: &[OsString]) -> anyhow::Result<Subject> {
+    let (cargo_words, program_words) = split_at_dashes(words);
+    let (options, filter) = split_filter(cargo_words);
+    let mut build = build::instrumented(recorder, &[OsStr::new("test")], &options)?;
+    build.arg("--no-run");
+    let mut programs = build::executables(build, true)?;
+    let filter = filter.map(|filter| filter.to_string_lossy().into_owned());
+    let mut names = Vec::new();
+    if let Some(filter) = &filter {
+        let mut having = Vec::new();
+        for built in programs {
+            let matching: Vec<String> =
+                tests_in(&built)?.into_iter().filter(|name| name.contains(filter)).collect();
+            if !matching.is_empty() {
+                names.extend(matching);
+                having.push(built);
+            }
+        }
+        programs = having;
+    }
+    let none = match filter {
+        Some(_) => "no test program has a test of that name",
+        None => "no program was built that could be run",
+    };
+    let folder = programs.first().map(|built| built.folder.clone());
+    let paths = programs.into_iter().map(|built| built.program).collect();
+    let program = the_only(paths, none, "--lib, --bin or --test")?;
+    let (name, mut arguments) = match (names.as_slice(), filter) {
+        ([only], _) => (only.clone(), vec![only.into(), "--exact".into()]),
+        (_, Some(filter)) => (filter.clone(), vec![filter.into()]),
+        (_, None) => (program_name(&program), Vec::new()),
+    };
+    arguments.extend(program_words.iter().cloned());
+    Ok(Subject { program, arguments, folder, name })
+}
+
+/// A test program's name without the hash that cargo appends.
+fn program_name(program: &Path) -> String {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    name.rsplit_once('-').map_or(&*name, |(name, _)| name).to_owned()
+}
+
+fn tests_in(built: &Built) -> anyhow::Result<Vec<String>> {
+    let mut list = Command::new(&built.program);
+    list.args(["--list", "--format=terse"]).current_dir(&built.folder);
+    let output = list.output().with_context(|| format!("cannot start {}", built.program.display()))?;
+    let listed = String::from_utf8_lossy(&output.stdout);
+    Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}
+
+/// The test that `cargo nextest run` with these arguments would run, in a process of its own as nextest does.
+pub(super) fn of_nextest(recorder: &Recorder, words: &[OsString]) -> anyhow::Result<Subject> {
+    let command = ["nextest", "list", "--message-format=json"].map(OsStr::new);
+    let mut list = build::instrumented(recorder, &command, words)?;
+    list.stderr(Stdio::inherit());
+    let output = list.output().context("cannot start cargo")?;
+    if !output.status.success() {
+        return Err(not_built("cargo nextest could not build or list the tests"));
+    }
+    let listed = serde_json::from_slice(&output.stdout).context("cannot read what cargo nextest lists")?;
+    let mut matching = matching(&listed);
+    match matching.len() {
+        0 => Err(usage("no test matches")),
+        1 => Ok(matching.remove(0)),
+        n => {
+            let names = matching.iter().take(SHOWN).map(|subject| format!("\n  {}", subject.name));
+            let names: String = names.collect();
+            let more = if n > SHOWN { "\n  …" } else { "" };
+            Err(usage(&format!("{n} tests match; choose one:  cargo unsnarl nextest run NAME{names}{more}")))
+        }
+    }
+}
+
+/// The tests in nextest's list that its filters let through.
+fn matching(list: &serde_json::Value) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for suite in list["rust-suites"].as_object().into_iter().flat_map(|suites| suites.values()) {
+        let (Some(program), Some(folder)) = (suite["binary-path"].as_str(), suite["cwd"].as_str()) else {
+            continue;
+        };
+        for (name, test) in suite["testcases"].as_object().into_iter().flatten() {
+            if test["filter-match"]["status"] == "matches" {
+                subjects.push(Subject {
+                    program: program.into(),
+                    arguments: vec!["--exact".into(), name.into(), "--nocapture".into()],
+                    folder: Some(folder.into()),
+                    name: name.clone(),
+                });
+            }
+        }
+    }
+    subjects
+}
+
+/// The test's name among cargo's arguments: the one word that is neither an option nor the value of one.
+fn split_filter(words: &[OsString]) -> (Vec<OsString>, Option<OsString>) {
+    const WITH_VALUE: [&str; 17] = [
+        "-p",
+        "--package",
+        "--exclude",
+        "--bin",
+        "--example",
+        "--test",
+        "--bench",
+        "-F",
+        "--features",
+        "-j",
+        "--jobs",
+        "--profile",
+        "--target",
+        "--target-dir",
+        "--manifest-path",
+        "--color",
+        "--config",
+    ];
+    let mut options = Vec::new();
+    let mut filter = None;
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if !text.starts_with('-') && filter.is_none() {
+            filter = Some(word.clone());
+            continue;
+        }
+        options.push(word.clone());
+        if WITH_VALUE.contains(&&*text) {
+            options.extend(words.next().cloned());
+        }
+    }
+    (options, filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tests_name_is_told_from_options() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let cases = [
+            ("queue_drains", "", Some("queue_drains")),
+            ("-p queue --release drains", "-p queue --release", Some("drains")),
+            ("--features a,b", "--features a,b", None),
+            ("--test it drains --locked", "--test it --locked", Some("drains")),
+        ];
+        for (given, options, filter) in cases {
+            assert_eq!(split_filter(&words(given)), (words(options), filter.map(OsString::from)), "{given}");
+        }
+    }
+
+    #[test]
+    fn programs_are_named_without_their_hash() {
+        assert_eq!(program_name(Path::new("deps/my-queue-0123456789abcdef")), "my-queue");
+        assert_eq!(program_name(Path::new("plain")), "plain");
+    }
+}
