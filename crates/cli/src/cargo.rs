@@ -16,7 +16,7 @@ use crate::exit::{self, Complaint};
 use crate::{recorder, run};
 
 mod build;
-mod tests;
+mod choice;
 
 /// What is run again and again, with what, and where.
 struct Subject {
@@ -39,9 +39,9 @@ pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
     };
     let recorder = recorder::unpack()?;
     match (command.to_str(), rest.first().and_then(|word| word.to_str())) {
-        (Some("test" | "t"), _) => localize(tests::of_cargo(&recorder, rest)?, arguments),
+        (Some("test" | "t"), _) => localize(choice::of_cargo(&recorder, rest)?, arguments),
         (Some("nextest"), Some("run" | "r")) => {
-            localize(tests::of_nextest(&recorder, &rest[1..])?, arguments)
+            localize(choice::of_nextest(&recorder, &rest[1..])?, arguments)
         }
         (Some("run" | "r"), _) => localize(program(&recorder, rest)?, arguments),
         (Some("build" | "b" | "check" | "clippy" | "bench" | "nextest"), _) => {
@@ -122,7 +122,7 @@ fn split_at_dashes(words: &[OsString]) -> (&[OsString], &[OsString]) {
 }
 
 #[cfg(test)]
-mod unit_tests {
+mod tests {
     use super::*;
 
     #[test]
