@@ -7,6 +7,7 @@ mod ci;
 mod document;
 mod evaluate;
 mod measure;
+mod sources;
 mod tidy;
 mod tool;
 mod truth;

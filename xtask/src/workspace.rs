@@ -40,6 +40,11 @@ pub fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Runs a command that must succeed; what it prints is seen only if it does not.
+pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
+    output_of(command).map(drop)
+}
+
 /// Runs a command that must succeed and gives what it printed.
 pub fn output_of(command: &mut Command) -> anyhow::Result<String> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;

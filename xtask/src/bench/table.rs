@@ -14,9 +14,11 @@ const BAR_OF_TSAN: f64 = 0.5;
 const BAR_ALONE: f64 = 1.3;
 
 /// The variants that are compared with the native program, with the titles of their columns.
-const COLUMNS: [(Variant, &str); 4] = [
-    (Variant::Tsan, "TSan"),
+const COLUMNS: [(Variant, &str); 6] = [
+    (Variant::GccTsan, "gcc TSan"),
+    (Variant::ClangTsan, "clang TSan"),
     (Variant::Helgrind, "Helgrind"),
+    (Variant::Drd, "DRD"),
     (Variant::Static, "unsnarl"),
     (Variant::Takeover, "unsnarl, takeover"),
 ];
@@ -34,6 +36,11 @@ impl Row {
     /// None for what was not measured.
     fn slowdown(&self, variant: Variant) -> Option<f64> {
         Some(self.times.get(&variant)?.as_secs_f64() / self.times.get(&variant.baseline())?.as_secs_f64())
+    }
+
+    /// The thread sanitizer to compare with: gcc's, and clang's for programs that gcc cannot compile.
+    fn tsan(&self) -> Variant {
+        if self.times.contains_key(&Variant::GccTsan) { Variant::GccTsan } else { Variant::ClangTsan }
     }
 
     fn memory_ratio(&self, variant: Variant) -> Option<f64> {
@@ -88,8 +95,10 @@ fn ratios(
     table + &row(&means)
 }
 
+/// Of the workloads for which there is such a ratio. None if there is none.
 fn mean(rows: &[Row], ratio: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
-    rows.iter().map(ratio).collect::<Option<Vec<f64>>>().map(geometric_mean)
+    let ratios: Vec<f64> = rows.iter().filter_map(ratio).collect();
+    (!ratios.is_empty()).then(|| geometric_mean(ratios))
 }
 
 fn shown(ratio: Option<f64>) -> String {
@@ -101,7 +110,7 @@ fn verdict(rows: &[Row]) -> String {
     let mut lines = String::new();
     for (variant, title) in [(Variant::Static, "unsnarl"), (Variant::Takeover, "unsnarl, takeover")] {
         let against_tsan = |ratio: fn(&Row, Variant) -> Option<f64>| {
-            mean(rows, |row| Some(ratio(row, variant)? / ratio(row, Variant::Tsan)?)).unwrap_or(f64::NAN)
+            mean(rows, |row| Some(ratio(row, variant)? / ratio(row, row.tsan())?)).unwrap_or(f64::NAN)
         };
         let above: Vec<&str> =
             rows.iter().filter(|row| is_above_the_bar(row, variant)).map(|row| row.workload.name).collect();
@@ -117,7 +126,7 @@ fn verdict(rows: &[Row]) -> String {
 }
 
 fn is_above_the_bar(row: &Row, variant: Variant) -> bool {
-    match (row.slowdown(variant), row.slowdown(Variant::Tsan)) {
+    match (row.slowdown(variant), row.slowdown(row.tsan())) {
         (Some(ours), Some(tsan)) => ours > tsan.max(BAR_ALONE),
         _ => false,
     }
@@ -141,10 +150,10 @@ mod tests {
         let row = row(&[
             (Variant::Native, 100),
             (Variant::NativeSmall, 10),
-            (Variant::Tsan, 800),
+            (Variant::GccTsan, 800),
             (Variant::Helgrind, 500),
         ]);
-        assert_eq!(row.slowdown(Variant::Tsan), Some(8.0));
+        assert_eq!(row.slowdown(Variant::GccTsan), Some(8.0));
         assert_eq!(row.slowdown(Variant::Helgrind), Some(50.0));
         assert_eq!(row.memory_ratio(Variant::Helgrind), Some(50.0));
         assert_eq!(row.slowdown(Variant::Static), None);
@@ -154,7 +163,7 @@ mod tests {
     fn the_bar_is_the_larger_of_both() {
         let above = |tsan, ours| {
             is_above_the_bar(
-                &row(&[(Variant::Native, 100), (Variant::Tsan, tsan), (Variant::Static, ours)]),
+                &row(&[(Variant::Native, 100), (Variant::GccTsan, tsan), (Variant::Static, ours)]),
                 Variant::Static,
             )
         };
@@ -165,15 +174,22 @@ mod tests {
     }
 
     #[test]
+    fn what_gcc_cannot_compile_is_compared_with_clang() {
+        let row = row(&[(Variant::Native, 100), (Variant::ClangTsan, 400), (Variant::Static, 300)]);
+        assert!(!is_above_the_bar(&row, Variant::Static));
+        assert!(verdict(&[row]).contains("unsnarl: 0.75 of TSan's slowdown"));
+    }
+
+    #[test]
     fn what_was_not_measured_is_left_out_of_the_tables() {
         let rows = [row(&[
             (Variant::Native, 100),
-            (Variant::Tsan, 400),
+            (Variant::GccTsan, 400),
             (Variant::Static, 200),
             (Variant::Takeover, 900),
         ])];
         let text = markdown(&rows, "2 cores", 3);
-        assert!(text.contains("| compute | 100.0 | 4.00× | – | 2.00× | 9.00× |"), "{text}");
+        assert!(text.contains("| compute | 100.0 | 4.00× | – | – | – | 2.00× | 9.00× |"), "{text}");
         assert!(text.contains("- unsnarl: 0.50 of TSan's slowdown on average"), "{text}");
         assert!(text.contains("on no workload.") && text.contains("on compute."), "{text}");
     }

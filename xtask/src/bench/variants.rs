@@ -1,102 +1,156 @@
 //! The ways in which a workload is built and run.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::workloads::Workload;
 use crate::tool::Tool;
-use crate::workspace;
 
-/// What a user's release build with debug information has.
-const FLAGS: [&str; 4] = ["-std=gnu11", "-O2", "-g", "-pthread"];
+/// One way to build a program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Build {
+    /// As it is.
+    Native,
+    /// With gcc's thread sanitizer.
+    GccTsan,
+    /// With clang's, or rustc's, which is the same.
+    ClangTsan,
+    /// By `unsnarl cc`, `unsnarl c++` or `cargo unsnarl`.
+    Recorded,
+}
+
+impl Build {
+    pub const ALL: [Build; 4] = [Build::Native, Build::GccTsan, Build::ClangTsan, Build::Recorded];
+}
 
 /// One way to run a workload.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Variant {
     /// As it is.
     Native,
-    /// As it is, with Helgrind's input.
+    /// As it is, with valgrind's input.
     NativeSmall,
     /// With gcc's thread sanitizer.
-    Tsan,
+    GccTsan,
+    /// With clang's thread sanitizer.
+    ClangTsan,
     /// Under valgrind's Helgrind.
     Helgrind,
-    /// Built by `unsnarl cc`.
+    /// Under valgrind's DRD.
+    Drd,
+    /// Built for the recorder.
     Static,
-    /// The sanitizer's build, taken over by the recorder.
+    /// gcc's sanitizer's build, taken over by the recorder.
     Takeover,
 }
 
 impl Variant {
     /// All of them, in the order in which they take turns.
-    pub const ALL: [Variant; 6] = [
+    pub const ALL: [Variant; 8] = [
         Variant::Native,
-        Variant::Tsan,
+        Variant::GccTsan,
+        Variant::ClangTsan,
         Variant::Static,
         Variant::Takeover,
         Variant::NativeSmall,
         Variant::Helgrind,
+        Variant::Drd,
     ];
 
     /// What it is compared with: the native program with the same input.
     pub fn baseline(self) -> Variant {
         match self {
-            Variant::Helgrind | Variant::NativeSmall => Variant::NativeSmall,
+            Variant::Helgrind | Variant::Drd | Variant::NativeSmall => Variant::NativeSmall,
             _ => Variant::Native,
+        }
+    }
+
+    /// The tool of valgrind's that it is run under.
+    fn valgrind(self) -> Option<&'static str> {
+        match self {
+            Variant::Helgrind => Some("helgrind"),
+            Variant::Drd => Some("drd"),
+            _ => None,
+        }
+    }
+
+    fn build(self) -> Build {
+        match self {
+            Variant::GccTsan | Variant::Takeover => Build::GccTsan,
+            Variant::ClangTsan => Build::ClangTsan,
+            Variant::Static => Build::Recorded,
+            _ => Build::Native,
         }
     }
 }
 
-/// One workload, built in every way.
+/// The first of these programs that the machine has.
+pub fn first_installed<'a>(names: &[&'a str]) -> Option<&'a str> {
+    names.iter().copied().find(|name| {
+        let asked = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        asked.is_ok_and(|status| status.success())
+    })
+}
+
+/// One workload, built in every way that the machine and the workload allow.
 pub struct Programs<'a> {
-    workload: &'a Workload,
     tool: &'a Tool,
-    native: PathBuf,
-    tsan: PathBuf,
-    recorded: PathBuf,
+    built: BTreeMap<Build, PathBuf>,
+    has_valgrind: bool,
+    /// Arguments of a run, with the usual and with valgrind's input.
+    usual: Vec<OsString>,
+    small: Vec<OsString>,
 }
 
 impl<'a> Programs<'a> {
     /// Builds the workload into `folder`.
-    pub fn build(workload: &'a Workload, tool: &'a Tool, folder: &Path) -> anyhow::Result<Programs<'a>> {
-        let source = workspace::root().join("xtask/bench").join(workload.source);
-        let build = |mut compiler: Command, suffix: &str, more: &[&str]| -> anyhow::Result<PathBuf> {
-            let program = folder.join(format!("{}-{suffix}", workload.name));
-            workspace::run(compiler.args(FLAGS).args(more).arg(&source).arg("-o").arg(&program))?;
-            Ok(program)
-        };
-        let mut unsnarl_cc = tool.command();
-        unsnarl_cc.arg("cc");
-        Ok(Programs {
-            workload,
-            tool,
-            native: build(Command::new("gcc"), "native", &[])?,
-            tsan: build(Command::new("gcc"), "tsan", &["-fsanitize=thread"])?,
-            recorded: build(unsnarl_cc, "recorded", &[])?,
-        })
+    pub fn build(workload: &Workload, tool: &'a Tool, folder: &Path) -> anyhow::Result<Programs<'a>> {
+        let mut built = BTreeMap::new();
+        for build in Build::ALL {
+            match workload.source.build(build, tool, &folder.join(workload.name))? {
+                Some(program) => drop(built.insert(build, program)),
+                None => eprintln!("{}: not built as {build:?}", workload.name),
+            }
+        }
+        let has_valgrind = first_installed(&["valgrind"]).is_some();
+        if !has_valgrind {
+            eprintln!("valgrind is not installed: Helgrind and DRD are left out");
+        }
+        let arguments = |scale| workload.source.arguments(scale, &folder.join(workload.name));
+        let (usual, small) = (arguments(workload.scale)?, arguments(workload.small_scale)?);
+        Ok(Programs { tool, built, has_valgrind, usual, small })
     }
 
-    /// The command for a run, which may leave files in `scratch`.
+    /// The ways in which it can be run.
+    pub fn variants(&self) -> Vec<Variant> {
+        let possible = |variant: &Variant| {
+            self.built.contains_key(&variant.build()) && (self.has_valgrind || variant.valgrind().is_none())
+        };
+        Variant::ALL.into_iter().filter(possible).collect()
+    }
+
+    /// The command for a run, which may leave files in `scratch`. Only for [`Programs::variants`].
     pub fn command(&self, variant: Variant, scratch: &Path) -> Command {
-        let mut command = match variant {
-            Variant::Native | Variant::NativeSmall => Command::new(&self.native),
-            Variant::Tsan | Variant::Takeover => Command::new(&self.tsan),
-            Variant::Static => Command::new(&self.recorded),
-            Variant::Helgrind => {
+        let program = &self.built[&variant.build()];
+        let mut command = match variant.valgrind() {
+            None => Command::new(program),
+            Some(name) => {
                 let mut valgrind = Command::new("valgrind");
-                valgrind.args(["--quiet", "--tool=helgrind"]).arg(&self.native);
+                valgrind.args(["--quiet", &format!("--tool={name}")]).arg(program);
                 valgrind
             }
         };
-        let small = variant.baseline() == Variant::NativeSmall;
-        let scale = if small { self.workload.small_scale } else { self.workload.scale };
-        command.arg(scale.to_string());
+        command.args(if variant.baseline() == Variant::NativeSmall { &self.small } else { &self.usual });
         if matches!(variant, Variant::Static | Variant::Takeover) {
             command.env("UNSNARL_DIR", scratch).env("UNSNARL_PLAN", "noise=off");
         }
         if variant == Variant::Takeover {
             command.env("LD_LIBRARY_PATH", self.tool.recorder_folder());
         }
+        // Only what they cost is of interest, and not what they say.
+        command.env("TSAN_OPTIONS", "report_bugs=0");
         command
     }
 }
