@@ -51,6 +51,11 @@ impl Tool {
         })
     }
 
+    /// The `unsnarl` program.
+    pub fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
     /// A command line that begins with `unsnarl`.
     pub fn command(&self) -> Command {
         Command::new(&self.program)

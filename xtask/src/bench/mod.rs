@@ -1,9 +1,9 @@
 //! `cargo xtask bench`: what recording costs. Programs built in every way take turns, so that whatever else the
 //! machine does meets all of them alike, and the median run of each is compared with the native one.
 
-mod programs;
+pub mod programs;
 mod table;
-mod variants;
+pub mod variants;
 mod workloads;
 
 use std::collections::BTreeMap;

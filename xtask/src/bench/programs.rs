@@ -75,7 +75,7 @@ impl Source {
 }
 
 /// Words of random letters, the same for the same seed.
-fn text(bytes: usize, seed: u32) -> String {
+pub fn text(bytes: usize, seed: u32) -> String {
     let mut state = u64::from(seed);
     let mut text = String::with_capacity(bytes + 16);
     while text.len() < bytes {

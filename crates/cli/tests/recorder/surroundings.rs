@@ -253,3 +253,32 @@ fn a_plan_of_another_version() {
     assert!(finished.stderr().contains("does not understand the run plan"), "{}", finished.stderr());
     assert_eq!(finished.recordings.len(), 0);
 }
+
+/// gcc's runtime offers these functions, so that a program linked to it asks for no version of them; the C library's
+/// oldest ones would crash or fail here.
+#[test]
+fn functions_of_many_versions_are_the_newest() {
+    let program = c(r#"
+#include <time.h>
+int main(void) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition;
+    CHECK(pthread_cond_init(&condition, NULL) == 0);
+    struct timespec past = { 0, 0 };
+    pthread_mutex_lock(&mutex);
+    CHECK(pthread_cond_timedwait(&condition, &mutex, &past) == ETIMEDOUT);
+    pthread_mutex_unlock(&mutex);
+    CHECK(pthread_cond_destroy(&condition) == 0);
+
+    char *path = realpath("/", NULL);
+    CHECK(path != NULL && strcmp(path, "/") == 0);
+    free(path);
+
+    cpu_set_t processors;
+    CHECK(sched_getaffinity(0, sizeof processors, &processors) == 0);
+    CHECK(CPU_COUNT(&processors) > 0);
+    return 0;
+}
+"#);
+    program.run_well();
+}

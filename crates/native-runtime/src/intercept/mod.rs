@@ -18,5 +18,6 @@ mod sleep;
 mod strings;
 mod threads;
 mod transfers;
+mod versions;
 
 pub use threads::name_thread;

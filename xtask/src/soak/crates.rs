@@ -1,0 +1,59 @@
+//! The test suites of packages from crates.io.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+use cargo_metadata::Message;
+
+use super::ground::{Ground, bytes_of};
+use crate::sources;
+
+/// Builds a package's tests for the recorder and runs them.
+pub fn tests(ground: &Ground, package: &str, version: &str) -> anyhow::Result<String> {
+    let source = sources::crates_io(package, version)?;
+    let recordings = ground.recordings()?;
+    let mut passed = 0;
+    for program in test_programs(ground, package, &source)? {
+        let mut command = recordings.command(&program);
+        // As cargo runs them.
+        command.current_dir(&source).args(["--test-threads", "2"]);
+        let printed = String::from_utf8_lossy(&bytes_of(&mut command)?).into_owned();
+        passed +=
+            count_of_passed(&printed).with_context(|| format!("{} printed no result", program.display()))?;
+    }
+    ensure!(passed > 0, "it has no tests");
+    Ok(format!("{passed} tests passed; {}", recordings.check()?))
+}
+
+fn test_programs(ground: &Ground, package: &str, source: &PathBuf) -> anyhow::Result<Vec<PathBuf>> {
+    let mut cargo: Command = ground.tool.command();
+    cargo.args(["cargo", "build", "--tests", "--quiet", "--message-format=json-render-diagnostics"]);
+    cargo.current_dir(source).env("CARGO_TARGET_DIR", ground.folder.join(package)).stdout(Stdio::piped());
+    let output = cargo.spawn().context("cannot start unsnarl")?.wait_with_output()?;
+    ensure!(output.status.success(), "its tests cannot be built");
+    let messages = Message::parse_stream(&output.stdout[..]).collect::<Result<Vec<_>, _>>()?;
+    let programs = messages.into_iter().filter_map(|message| match message {
+        Message::CompilerArtifact(artifact) if artifact.profile.test => artifact.executable,
+        _ => None,
+    });
+    Ok(programs.map(Into::into).collect())
+}
+
+/// From the last line of a test program.
+fn count_of_passed(printed: &str) -> Option<u32> {
+    let result = printed.lines().find_map(|line| line.strip_prefix("test result: ok. "))?;
+    result.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passed_tests_are_counted() {
+        let printed = "running 2 tests\n..\ntest result: ok. 12 passed; 0 failed; 1 ignored\n";
+        assert_eq!(count_of_passed(printed), Some(12));
+        assert_eq!(count_of_passed("test result: FAILED. 11 passed; 1 failed"), None);
+    }
+}

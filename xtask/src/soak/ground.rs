@@ -1,0 +1,82 @@
+//! What all trials need: the tool, a folder, and commands that are recorded.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+use tempfile::TempDir;
+
+use crate::tool::Tool;
+use crate::workspace;
+
+pub struct Ground {
+    pub tool: Tool,
+    /// For what trials build.
+    pub folder: PathBuf,
+}
+
+impl Ground {
+    pub fn prepare() -> anyhow::Result<Ground> {
+        Ok(Ground { tool: Tool::build()?, folder: workspace::scratch("soak")? })
+    }
+
+    /// `CC=` of a build for the recorder.
+    pub fn compiler(&self) -> String {
+        format!("CC={} cc --with gcc", self.tool.program().display())
+    }
+
+    /// A place for recordings.
+    pub fn recordings(&self) -> anyhow::Result<Recordings> {
+        Ok(Recordings { folder: tempfile::tempdir_in(&self.folder)? })
+    }
+}
+
+/// The recordings that a trial's processes make.
+pub struct Recordings {
+    folder: TempDir,
+}
+
+impl Recordings {
+    /// A command whose processes are recorded, with noise: what holds then holds without.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env("UNSNARL_DIR", self.folder.path()).env("UNSNARL_PLAN", "seed=1,noise=low");
+        command
+    }
+
+    /// Whether all went well in the recorder too. Says how much it has recorded.
+    pub fn check(&self) -> anyhow::Result<String> {
+        let (mut processes, mut threads, mut locations, mut events) = (0, 0, 0, 0);
+        for entry in fs::read_dir(self.folder.path())? {
+            let path = entry?.path();
+            if path.extension().is_none_or(|ending| ending != "raw") {
+                continue;
+            }
+            // SAFETY: the process that wrote it has ended.
+            let raw = unsafe { memmap2::Mmap::map(&File::open(&path)?) }?;
+            let recording = recording::parse(&recording::compact(&raw)?)?;
+            ensure!(recording.damage.is_empty(), "a recording is damaged: {:?}", recording.damage);
+            let fault = recording.header.fault;
+            ensure!(fault == recording::fault::NONE, "the recorder stopped early: fault {fault}");
+            processes += 1;
+            threads += recording.threads.len().saturating_sub(1);
+            locations += recording.locations.len().saturating_sub(1);
+            events += recording.events.len();
+        }
+        ensure!(processes > 0, "nothing was recorded");
+        Ok(format!("{threads} threads in {processes} processes, {locations} locations, {events} events"))
+    }
+}
+
+/// Runs a command that must succeed and gives what it printed, as bytes.
+pub fn bytes_of(command: &mut Command) -> anyhow::Result<Vec<u8>> {
+    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(
+        output.status.success(),
+        "{command:?} ended with {}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(output.stdout)
+}
