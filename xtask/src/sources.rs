@@ -37,12 +37,24 @@ pub fn crates_io(package: &str, version: &str) -> anyhow::Result<PathBuf> {
         "[package]\nname = \"fetch\"\nedition = \"2024\"\n[dependencies]\n{package} = \"{version}\"\n[workspace]\n"
     );
     fs::write(folder.join("Cargo.toml"), manifest)?;
-    let metadata = cargo_metadata::MetadataCommand::new().current_dir(&folder).exec()?;
-    let found = metadata.packages.iter().find(|found| found.name.as_str() == package);
+    cargo_metadata::MetadataCommand::new().current_dir(&folder).exec()?;
+    let lock: toml::Table = fs::read_to_string(folder.join("Cargo.lock"))?.parse()?;
+    let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+    let locked = packages.filter(|entry| entry.get("name").and_then(toml::Value::as_str) == Some(package));
+    let found = locked.filter_map(|entry| entry.get("version")?.as_str()).next();
     let found = found.with_context(|| format!("crates.io has no {package} {version}"))?;
-    let kept = found.manifest_path.parent().context("a manifest lies in a folder")?;
-    copy_folder(kept.as_std_path(), &source)?;
+    copy_folder(&kept_by_cargo(package, found)?, &source)?;
     Ok(source)
+}
+
+/// Where cargo keeps a package that it has fetched. (Its metadata leave out packages without a library.)
+fn kept_by_cargo(package: &str, version: &str) -> anyhow::Result<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home =
+        home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).context("there is no home folder")?;
+    let registries = fs::read_dir(home.join("registry/src"))?.filter_map(Result::ok);
+    let mut kept = registries.map(|registry| registry.path().join(format!("{package}-{version}")));
+    kept.find(|folder| folder.exists()).with_context(|| format!("cargo has not fetched {package} {version}"))
 }
 
 fn only_folder_in(folder: &Path) -> Option<PathBuf> {
