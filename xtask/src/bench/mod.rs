@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what recording costs. Programs built in every way take turns, so that whatever else the
 //! machine does meets all of them alike, and the median run of each is compared with the native one.
 
+mod growth;
 pub mod programs;
 mod table;
 pub mod variants;
@@ -18,9 +19,12 @@ use table::Row;
 use variants::{Programs, Variant};
 use workloads::{WORKLOADS, Workload};
 
+/// In place of a workload's name.
+const GROWTH: &str = "growth";
+
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Measure only this workload
+    /// Measure only this workload, or the growth
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Runs of each program, of which the median counts
@@ -36,8 +40,9 @@ pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = workspace::scratch("bench")?;
     let chosen: Vec<&'static Workload> =
         WORKLOADS.iter().filter(|w| arguments.only.as_deref().is_none_or(|name| name == w.name)).collect();
-    if chosen.is_empty() {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).collect();
+    let grows = arguments.only.as_deref().is_none_or(|name| name == GROWTH);
+    if chosen.is_empty() && !grows {
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain([GROWTH]).collect();
         bail!("there is no such workload: choose one of {}", names.join(", "));
     }
     let mut rows = Vec::new();
@@ -54,10 +59,21 @@ pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
         };
         rows.push(measure(workload, &programs, arguments.repetitions)?);
     }
+    let docs = workspace::root().join("docs");
     let text = table::markdown(&rows, &machine(), arguments.repetitions);
     println!("{text}");
     if arguments.write {
-        document::update(&workspace::root().join("docs/performance.md"), "bench", &text)?;
+        document::update(&docs.join("performance.md"), "bench", &text)?;
+    }
+    if grows {
+        let curves = growth::measure(&tool, &folder, arguments.repetitions)?;
+        let text = growth::table(&curves);
+        println!("{text}");
+        if arguments.write {
+            let text = format!("{text}\n![time against size](growth.svg)\n");
+            document::update(&docs.join("performance.md"), "growth", &text)?;
+            std::fs::write(docs.join("growth.svg"), growth::chart(&curves).svg())?;
+        }
     }
     Ok(())
 }
