@@ -1,7 +1,8 @@
-//! Builds the recorder and leaves two files in `OUT_DIR` for the CLI to carry inside itself:
-//! `libtsan.so.2` (takes the place of gcc's runtime) and `libunsnarl_runtime.a` (for linking into a program).
+//! Builds the recorders and leaves three files in `OUT_DIR` for the CLI to carry inside itself: `libtsan.so.2` (takes
+//! the place of gcc's runtime), `libunsnarl_runtime.a` (for linking into a program) and `libunsnarl_jvm_agent.so` (for
+//! Java virtual machines).
 //!
-//! The recorder is a workspace of its own, because its profile must not be the tool's (see Cargo.toml there).
+//! The native recorder is a workspace of its own, because its profile must not be the tool's (see Cargo.toml there).
 
 use std::env;
 use std::fs;
@@ -16,14 +17,21 @@ fn main() {
     }
     println!("cargo:rerun-if-changed={}", crates.join("recording/src").display());
     println!("cargo:rerun-if-changed=build.rs");
+    let agent = crates.join("jvm-agent");
+    for input in ["src", "Cargo.toml"] {
+        println!("cargo:rerun-if-changed={}", agent.join(input).display());
+    }
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let built = build(&runtime, &out.join("runtime"));
     fs::copy(built.join("libunsnarl_runtime.so"), out.join("libtsan.so.2")).expect("the recorder was built");
     archive(&built.join("libunsnarl_runtime.a"), &out);
+    let built = build(&agent, &out.join("agent"));
+    let library = "libunsnarl_jvm_agent.so";
+    fs::copy(built.join(library), out.join(library)).expect("the agent was built");
 }
 
-/// Builds the recorder and returns the folder with its libraries.
+/// Builds a recorder and returns the folder with its libraries.
 fn build(runtime: &Path, target_dir: &Path) -> PathBuf {
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets CARGO"));
     cargo.args(["build", "--release", "--locked", "--quiet"]);

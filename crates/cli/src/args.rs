@@ -62,6 +62,8 @@ pub struct RunArguments {
     pub oracle: OracleArguments,
     #[command(flatten)]
     pub ranking: RankingArguments,
+    #[command(flatten)]
+    pub java: JavaArguments,
     /// Where to keep the session: a name within .unsnarl, or a path [default: the program's name]
     #[arg(long, value_name = "NAME|PATH")]
     pub session: Option<PathBuf>,
@@ -127,6 +129,13 @@ pub struct OracleArguments {
     /// A run after which this shell command succeeds has failed; stands in for the exit status
     #[arg(long, value_name = "CMD")]
     pub fail_if: Option<OsString>,
+}
+
+#[derive(Args)]
+pub struct JavaArguments {
+    /// Java: also look into these classes of the platform, as in java.util.** or java.util.Vector
+    #[arg(long, value_name = "CLASSES", value_delimiter = ',')]
+    pub include: Vec<String>,
 }
 
 #[derive(Args)]

@@ -18,6 +18,7 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
         ("noise", Some(noise.to_string())),
         ("schedule", Some(schedule.to_string())),
         ("skip-sleeps", skip_sleeps.then(|| "yes".to_owned())),
+        ("include", Some(arguments.java.include.join(",")).filter(|list| !list.is_empty())),
         ("budget", Some(budget.to_string())),
         ("timeout", Some(humantime::format_duration(arguments.oracle.timeout).to_string())),
     ];

@@ -9,6 +9,7 @@ mod demo;
 mod evidence;
 mod exit;
 mod flags;
+mod java;
 mod look;
 mod names;
 mod recorder;

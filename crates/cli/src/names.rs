@@ -26,9 +26,11 @@ impl Names {
     pub fn access(&mut self, access: &Access, thread: u32, profile: &Profile, code: &Code) -> report::Access {
         let stack = self.stack(code.stack(access.stack), code);
         let location = &profile.locations[access.location.0 as usize];
-        let variable = match location.in_module {
-            Some((module, address)) => self.variable(module, address, code),
-            None => None,
+        let given = profile.names.locations.get(&access.location);
+        let variable = match (given, location.in_module) {
+            (Some(given), _) => Some(given.text.clone()),
+            (None, Some((module, address))) => self.variable(module, address, code),
+            (None, None) => None,
         };
         let place = self.place(access.site, code);
         let innermost = stack.first();
@@ -49,7 +51,10 @@ impl Names {
             module: if named { None } else { place.module },
             address: if named { None } else { Some(place.address) },
             stack,
-            value: access.value.map(|value| show_value(value, location.size)),
+            value: access.value.map(|value| match given {
+                Some(given) => show_java_value(value, given.value_type),
+                None => show_value(value, location.size),
+            }),
             locks: access.locks.map(|set| {
                 let held = profile.run.locksets[set.0 as usize].iter();
                 held.map(|lock| self.lock(lock, profile, code)).collect()
@@ -104,6 +109,7 @@ impl Names {
 
     /// All that is known about a place in code.
     fn place(&mut self, site: SiteId, code: &Code) -> CodePlace {
+        let given = code.place(site);
         let site = code.site(site);
         let mut place = CodePlace {
             frames: Vec::new(),
@@ -111,6 +117,16 @@ impl Names {
             module: None,
             address: format!("{:#x}", site.address),
         };
+        if let Some(given) = given {
+            place.frames.push(Frame {
+                function: Some(given.function.clone()),
+                file: given.file.clone(),
+                line: given.line,
+                module: None,
+                address: None,
+            });
+            return place;
+        }
         let Some(id) = site.module else { return place };
         let module = code.module(id);
         place.module = Some(module.path.clone());
@@ -167,6 +183,9 @@ impl Names {
     }
 
     fn lock(&mut self, lock: &Lock, profile: &Profile, code: &Code) -> String {
+        if let Some(given) = profile.names.objects.get(&lock.object) {
+            return given.clone();
+        }
         let object = profile.objects[lock.object.0 as usize];
         let name = object.in_module.and_then(|(module, address)| self.variable(module, address, code));
         if let Some(name) = name {
@@ -272,6 +291,26 @@ fn show_value(value: u64, size: u32) -> String {
     if signed.unsigned_abs() < PLAUSIBLE_NUMBER { signed.to_string() } else { format!("{value:#x}") }
 }
 
+/// A value of a Java field or array element; `value_type` is the first letter of its descriptor.
+fn show_java_value(value: u64, value_type: char) -> String {
+    match value_type {
+        'Z' => (value != 0).to_string(),
+        'B' => (value as i8).to_string(),
+        'S' => (value as i16).to_string(),
+        'C' => match char::from_u32(value as u32 & 0xffff) {
+            Some(letter) if !letter.is_control() => format!("'{letter}'"),
+            _ => format!("'\\u{:04x}'", value & 0xffff),
+        },
+        'I' => (value as i32).to_string(),
+        'F' => f32::from_bits(value as u32).to_string(),
+        'D' => f64::from_bits(value).to_string(),
+        // Objects are told apart by a number that the recorder gives them.
+        'L' | '[' if value == 0 => "null".to_owned(),
+        'L' | '[' => format!("object {value}"),
+        _ => (value as i64).to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,6 +323,17 @@ mod tests {
         assert_eq!(show_value(41, 8), "41");
         assert_eq!(show_value(1 << 63, 8), "0x8000000000000000");
         assert_eq!(show_value(0x7f12_3456_7890, 8), "0x7f1234567890");
+    }
+
+    #[test]
+    fn java_values_read_as_their_type() {
+        assert_eq!(show_java_value(1, 'Z'), "true");
+        assert_eq!(show_java_value(0xffff_ffff, 'I'), "-1");
+        assert_eq!(show_java_value(u64::from(b'x'), 'C'), "'x'");
+        assert_eq!(show_java_value(7, 'C'), "'\\u0007'");
+        assert_eq!(show_java_value(1.5f64.to_bits(), 'D'), "1.5");
+        assert_eq!(show_java_value(0, 'L'), "null");
+        assert_eq!(show_java_value(3, 'L'), "object 3");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use runner::{Error, Manifest, Oracle, Session, Target};
 
 use crate::args::{OracleArguments, RunArguments};
 use crate::exit::Complaint;
-use crate::{analysis, exit, flags, look, recorder, screen, sessions};
+use crate::{analysis, exit, flags, java, look, recorder, screen, sessions};
 
 /// How often a line is printed where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -35,9 +35,12 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let loops = runner::loops::tables(&target.binaries)?;
     let mut campaign = Campaign {
         program: target.path.clone(),
-        arguments: rest.to_vec(),
-        environment: recorder.environment(&target, |name| std::env::var_os(name)),
-        oracle: oracle(&arguments.oracle)?,
+        arguments: [recorder.arguments(&target), rest.to_vec()].concat(),
+        environment: java::environment(
+            arguments,
+            recorder.environment(&target, |name| std::env::var_os(name)),
+        ),
+        oracle: oracle(&arguments.oracle, &target)?,
         timeout: Some(arguments.oracle.timeout),
         limits: Limits { runs: limits.runs, failures: limits.until_failures, time: limits.time },
         jobs: limits.jobs.unwrap_or_else(campaign::default_jobs),
@@ -80,7 +83,10 @@ fn check_place_of(file: &Path) -> anyhow::Result<()> {
 fn begin(arguments: &RunArguments, target: &Target, seed: u64) -> anyhow::Result<Session> {
     let (store, name) = match &arguments.session {
         Some(path) => sessions::locate(path)?,
-        None => sessions::locate(&default_name(&target.path))?,
+        None => {
+            let subject = java::subject(target, &arguments.command[1..]);
+            sessions::locate(&default_name(subject.as_ref().map_or(&target.path, Path::new)))?
+        }
     };
     let words = |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let manifest =
@@ -100,8 +106,11 @@ pub fn session_name(of: &str) -> PathBuf {
     PathBuf::from(if name.trim_matches('.').is_empty() { "session".to_owned() } else { name })
 }
 
-fn oracle(arguments: &OracleArguments) -> anyhow::Result<Oracle> {
+fn oracle(arguments: &OracleArguments, target: &Target) -> anyhow::Result<Oracle> {
     let mut oracle = Oracle::default();
+    if java::may_run_in(target) {
+        oracle = oracle.fail_on_pattern(java::UNCAUGHT_EXCEPTION)?;
+    }
     if let Some(pattern) = &arguments.fail_regex {
         oracle = oracle.fail_on_pattern(pattern)?;
     }

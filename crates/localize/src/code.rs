@@ -27,12 +27,24 @@ pub struct Site {
     pub address: u64,
 }
 
+/// What a recording itself says about a site, for code that is in no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The function.
+    pub function: String,
+    /// Its source file, if known.
+    pub file: Option<String>,
+    /// From 1 on.
+    pub line: Option<u32>,
+}
+
 /// Numbers modules, sites and stacks in the order in which they are first seen.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     modules: Numbering<ModuleIdentity, Module>,
     sites: Numbering<Site, Site>,
     stacks: Numbering<Vec<SiteId>, Vec<SiteId>>,
+    places: FxHashMap<SiteId, Place>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +72,16 @@ impl Code {
     /// The number of a stack, innermost site first.
     pub fn stack_id(&mut self, stack: &[SiteId]) -> StackId {
         StackId(self.stacks.number(stack.to_vec(), || stack.to_vec()))
+    }
+
+    /// Notes what a recording says about a site; all recordings of a session say the same.
+    pub fn note_place(&mut self, site: SiteId, place: impl FnOnce() -> Place) {
+        self.places.entry(site).or_insert_with(place);
+    }
+
+    /// What a recording said about this site.
+    pub fn place(&self, site: SiteId) -> Option<&Place> {
+        self.places.get(&site)
     }
 
     /// The module with this number.

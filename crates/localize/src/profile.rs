@@ -8,10 +8,12 @@
 //! Freeing memory is a write to it, so that a use after it shows. Where nothing follows, the write is left out:
 //! it ends every object's life, and would only hide the accesses before it from rules that keep a turn's write.
 
-use recording::{EventKind, Recording, ThreadEvent, flag};
+use std::collections::BTreeMap;
+
+use recording::{EventKind, NameKind, Recording, ThreadEvent, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::code::{Code, Module, ModuleId, Site};
+use crate::code::{Code, Module, ModuleId, Place, Site};
 use crate::missing;
 use crate::run::{
     Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
@@ -30,8 +32,28 @@ pub struct Profile {
     pub locations: Vec<Location>,
     /// Locks, conditions and the like, by [`ObjectId`].
     pub objects: Vec<SyncObject>,
+    /// Names that the recorded program gave itself.
+    pub names: GivenNames,
     /// What is missing from the recording and why, in words.
     pub warnings: Vec<String>,
+}
+
+/// Names that a recording brings along, for what no debug info names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenNames {
+    /// Names and types of locations.
+    pub locations: BTreeMap<LocationId, GivenName>,
+    /// Names of locks and the like.
+    pub objects: BTreeMap<ObjectId, String>,
+}
+
+/// A location's name, and how its values read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenName {
+    /// The name.
+    pub text: String,
+    /// The first letter of its type in Java's class files: `I` for int, `Z` for boolean, `L` for references.
+    pub value_type: char,
 }
 
 /// A thread of the run.
@@ -83,6 +105,7 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
         threads: Vec::new(),
         locations: Vec::new(),
         objects: Vec::new(),
+        names: GivenNames::default(),
         warnings: Vec::new(),
     };
     for recording in recordings {
@@ -180,14 +203,23 @@ impl<'a> ProcessReader<'a> {
     /// Returns the accesses that free their memory.
     fn read(mut self) -> Vec<usize> {
         self.profile.warnings.extend(missing::from(self.recording));
-        for thread in &self.recording.threads {
+        for (id, thread) in self.recording.threads.iter().enumerate() {
             let entry = (thread.entry != 0).then(|| self.site_of(thread.entry));
             let created_at = (thread.created_at != 0).then(|| self.leaf(thread.created_at).1);
             let name = thread.name.split(|&byte| byte == 0).next().unwrap_or_default();
-            let name = String::from_utf8_lossy(name).into_owned();
+            let name = match self.recording.name(NameKind::Thread, id as u64) {
+                Some(long) => long.text.clone(),
+                None => String::from_utf8_lossy(name).into_owned(),
+            };
             self.profile.threads.push(Thread { name, entry, created_at });
         }
-        for location in &self.recording.locations {
+        for (index, location) in self.recording.locations.iter().enumerate() {
+            if let Some(name) = self.recording.name(NameKind::Location, index as u64) {
+                let value_type = char::from_u32(name.size).unwrap_or('?');
+                let name = GivenName { text: name.text.clone(), value_type };
+                let id = LocationId(self.profile.locations.len() as u32);
+                self.profile.names.locations.insert(id, name);
+            }
             let in_module = self.data_of(location.address);
             let block = (location.allocated_at != 0).then(|| Block {
                 allocated_at: self.leaf(location.allocated_at).1,
@@ -389,6 +421,9 @@ impl<'a> ProcessReader<'a> {
         }
         let id = ObjectId(self.profile.objects.len() as u32);
         self.profile.objects.push(SyncObject { address, in_module: self.data_of(address) });
+        if let Some(name) = self.recording.name(NameKind::Lock, address) {
+            self.profile.names.objects.insert(id, name.text.clone());
+        }
         self.objects.insert(address, id);
         id
     }
@@ -406,7 +441,17 @@ impl<'a> ProcessReader<'a> {
             },
             None => Site { module: None, address },
         };
-        self.code.site_id(site)
+        let id = self.code.site_id(site);
+        // A site is where the hook returns to; the access or call is just before.
+        let inside = address.wrapping_sub(1);
+        if let Some(function) = self.recording.function_at(inside) {
+            self.code.note_place(id, || Place {
+                function: function.text.clone(),
+                file: Some(function.file.clone()).filter(|file| !file.is_empty()),
+                line: function.line_at((inside - function.key) as u32),
+            });
+        }
+        id
     }
 
     /// Site and stack of a leaf.

@@ -2,8 +2,8 @@
 
 use localize::{AccessKind, Code, Outcome, Profile, RunId, SyncTarget, ThreadId, profile};
 use recording::{
-    Context, Event, EventKind, Header, Location, Module, Pod, Recording, ThreadEvent, ThreadRecord,
-    UNKNOWN_LOCKS, flag,
+    Context, Event, EventKind, Header, LineRecord, Location, Module, Name, NameKind, Pod, Recording,
+    ThreadEvent, ThreadRecord, UNKNOWN_LOCKS, flag,
 };
 
 fn zeroed<T: Pod>() -> T {
@@ -41,6 +41,7 @@ fn process(bias: u64, locations: &[Location], events: Vec<ThreadEvent>) -> Recor
             context(0x150, 0x200, 102, 100, 2),
         ],
         locations: std::iter::once(zeroed()).chain(locations.iter().copied()).collect(),
+        names: Vec::new(),
         events,
         damage: Vec::new(),
     }
@@ -373,4 +374,37 @@ fn accesses_in_loops_know_their_iteration() {
         .map(|access| access.iteration.map(|at| (at.entry, at.iteration)))
         .collect();
     assert_eq!(positions, [Some((4, 7)), Some((4, 0)), None, Some((4, 8))]);
+}
+
+#[test]
+fn names_that_the_program_gave_are_kept() {
+    let name = |kind, key, size, text: &str| Name {
+        kind,
+        key,
+        size,
+        text: text.to_owned(),
+        file: "shop/Bank.java".to_owned(),
+        lines: vec![LineRecord { offset: 0, line: 20 }, LineRecord { offset: 9, line: 21 }],
+    };
+    let mut recording = process(
+        0,
+        &[location(1 << 62, 4, 0)],
+        vec![event(1, EventKind::Write, 1, 2 + 5, 1), event(2, EventKind::Read, 2, 2 + 10, 1)],
+    );
+    recording.names = vec![
+        name(NameKind::Function, 0x100, 100, "Account.book"),
+        name(NameKind::Location, 1, u32::from(b'I'), "Account.balance"),
+        name(NameKind::Thread, 2, 0, "a teller with a long name"),
+    ];
+    let mut code = Code::default();
+    let profile = read_run(&[recording], &mut code);
+    let places: Vec<Option<u32>> =
+        profile.run.accesses.iter().map(|access| code.place(access.site).unwrap().line).collect();
+    // A site is just behind its instruction: these two are at offsets 4 and 9.
+    assert_eq!(places, [Some(20), Some(21)]);
+    let place = code.place(profile.run.accesses[0].site).unwrap();
+    assert_eq!((place.function.as_str(), place.file.as_deref()), ("Account.book", Some("shop/Bank.java")));
+    let named = &profile.names.locations[&profile.run.accesses[0].location];
+    assert_eq!((named.text.as_str(), named.value_type), ("Account.balance", 'I'));
+    assert_eq!(profile.threads[2].name, "a teller with a long name");
 }

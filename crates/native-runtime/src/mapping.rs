@@ -11,7 +11,8 @@ use recording::{HEADER_BYTES, Header, MAGIC, Pod, REGION_COUNT, Region, RegionId
 use crate::{errno, kernel, sandbox};
 
 /// Room per region at full scale, in the order of [`RegionId`].
-const CAPACITIES: [u64; 6] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30];
+/// Names come from debug info later, so they need no room here.
+const CAPACITIES: [u64; REGION_COUNT] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30, 0];
 /// Storage is reserved in steps that start small, so that a short test pays little, and grow to this.
 const LARGEST_STEP: u64 = 1 << 20;
 const SMALLEST_STEP: u64 = 16 << 10;
@@ -101,7 +102,7 @@ pub unsafe fn create(path: *const libc::c_char, plan: &RunPlan, elsewhere: u64) 
     Err(libc::ENOMEM)
 }
 
-fn regions(shift: u32) -> [Region; 6] {
+fn regions(shift: u32) -> [Region; REGION_COUNT] {
     let mut offset = HEADER_BYTES as u64;
     CAPACITIES.map(|full| {
         let region = Region { offset, capacity: full >> shift, used: 0, backed: 0 };

@@ -15,7 +15,7 @@ pub const CHUNK_BYTES: usize = 8192;
 /// Distinct reading sites that a [`Slot`] remembers.
 pub const SLOT_SITES: usize = 3;
 /// Number of [`RegionId`]s.
-pub const REGION_COUNT: usize = 6;
+pub const REGION_COUNT: usize = 7;
 
 /// Plain old data: any bit pattern is a value.
 ///
@@ -39,6 +39,8 @@ pub enum RegionId {
     Slots = 4,
     /// Event chunks.
     Chunks = 5,
+    /// [`crate::NameHeader`]s, each followed by its lines and texts.
+    Names = 6,
 }
 
 impl RegionId {
@@ -50,6 +52,7 @@ impl RegionId {
         RegionId::Locations,
         RegionId::Slots,
         RegionId::Chunks,
+        RegionId::Names,
     ];
 }
 

@@ -14,6 +14,7 @@ mod event;
 mod layout;
 mod lock_code;
 mod loops;
+mod name;
 mod plan;
 #[cfg(feature = "read")]
 mod read;
@@ -25,6 +26,7 @@ pub use layout::{
 };
 pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
 pub use loops::{BYTES_PER_BLOCK, Block, ENV_LOOPS, LOOPS_MAGIC, LoopTable};
+pub use name::{LineRecord, NameHeader, NameKind};
 pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan, Schedule};
 #[cfg(feature = "read")]
-pub use read::{Damage, Module, Recording, ThreadEvent, compact, parse};
+pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, parse};

@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::event::{Event, EventKind, flag};
 use crate::layout::*;
+use crate::name::{LineRecord, NameHeader, NameKind};
 
 /// Why a file is no recording, or where one stops making sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +79,31 @@ pub struct Module {
     pub path: String,
 }
 
+/// A name that the recorded process gave: see [`NameKind`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// What it is for.
+    pub kind: NameKind,
+    /// What is named.
+    pub key: u64,
+    /// Bytes of code of a function; a location's type.
+    pub size: u32,
+    /// The name.
+    pub text: String,
+    /// The source file of a function, empty if unknown.
+    pub file: String,
+    /// Of a function: first offset and number of each line, ascending.
+    pub lines: Vec<LineRecord>,
+}
+
+impl Name {
+    /// The line of the code at this distance from a function's start.
+    pub fn line_at(&self, offset: u32) -> Option<u32> {
+        let after = self.lines.partition_point(|line| line.offset <= offset);
+        Some(self.lines[after.checked_sub(1)?].line)
+    }
+}
+
 /// An event and the thread that recorded it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadEvent {
@@ -118,6 +144,8 @@ pub struct Recording {
     pub contexts: Vec<Context>,
     /// Locations by id; entry 0 is unused.
     pub locations: Vec<Location>,
+    /// Names by kind and key, the first one given for each.
+    pub names: Vec<Name>,
     /// All events by tick, those that close turns included, also of the turns that were open at the end.
     pub events: Vec<ThreadEvent>,
     /// What was wrong with the file.
@@ -133,6 +161,20 @@ impl Recording {
         let distance = leaf - context.first_leaf;
         (id != 0 && distance < context.size)
             .then(|| (id as u32, context.function.wrapping_add(distance as u64)))
+    }
+
+    /// The name given to something.
+    pub fn name(&self, kind: NameKind, key: u64) -> Option<&Name> {
+        let found = self.names.binary_search_by_key(&(kind, key), |name| (name.kind, name.key));
+        found.ok().map(|index| &self.names[index])
+    }
+
+    /// The named function that holds this code address.
+    pub fn function_at(&self, address: u64) -> Option<&Name> {
+        let after = self.names.partition_point(|name| (name.kind, name.key) <= (NameKind::Function, address));
+        let name = &self.names[after.checked_sub(1)?];
+        let inside = name.kind == NameKind::Function && address - name.key < u64::from(name.size);
+        inside.then_some(name)
     }
 
     /// The module that holds this code address.
@@ -237,6 +279,7 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
         threads: records(part(RegionId::Threads)),
         contexts,
         locations,
+        names: names(part(RegionId::Names)),
         events,
         damage,
     })
@@ -284,6 +327,35 @@ fn modules(bytes: &[u8]) -> Vec<Module> {
         offset = start + (header.path_bytes as usize).next_multiple_of(8);
     }
     modules
+}
+
+fn names(bytes: &[u8]) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    let mut offset = 0;
+    while let Some(header) = pod::<NameHeader>(bytes, offset) {
+        let Some(kind) = NameKind::from_number(header.kind) else { break };
+        let lines_at = offset + size_of::<NameHeader>();
+        let lengths = [header.lines as usize * size_of::<LineRecord>(), header.name_bytes as usize];
+        let text_at = lines_at.saturating_add(lengths[0]);
+        let file_at = text_at.saturating_add(lengths[1]);
+        let end = file_at.saturating_add(header.file_bytes as usize);
+        let Some(content) = bytes.get(lines_at..end) else { break };
+        let text = |from: usize, to: usize| {
+            String::from_utf8_lossy(&content[from - lines_at..to - lines_at]).into_owned()
+        };
+        names.push(Name {
+            kind,
+            key: header.key,
+            size: header.size,
+            text: text(text_at, file_at),
+            file: text(file_at, end),
+            lines: records(&content[..lengths[0]]),
+        });
+        offset = end.next_multiple_of(8);
+    }
+    names.sort_by_key(|name| (name.kind, name.key));
+    names.dedup_by_key(|name| (name.kind, name.key));
+    names
 }
 
 /// The process ended in the midst of turns; what their threads did last stands in the slots.

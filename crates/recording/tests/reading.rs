@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use recording::{
-    CHUNK_BYTES, ChunkHeader, Context, Damage, Event, EventKind, HEADER_BYTES, Header, Location, MAGIC,
-    ModuleHeader, Pod, REGION_COUNT, Region, RegionId, Slot, ThreadRecord, VERSION, compact, parse,
+    CHUNK_BYTES, ChunkHeader, Context, Damage, Event, EventKind, HEADER_BYTES, Header, LineRecord, Location,
+    MAGIC, ModuleHeader, NameHeader, NameKind, Pod, REGION_COUNT, Region, RegionId, Slot, ThreadRecord,
+    VERSION, compact, parse,
 };
 
 fn bytes_of<T: Pod>(record: &T) -> Vec<u8> {
@@ -98,7 +99,49 @@ fn sample() -> Vec<u8> {
         [bytes_of(&zeroed::<Location>()), bytes_of(&location)].concat(),
         [bytes_of(&zeroed::<Slot>()), bytes_of(&slot)].concat(),
         [first, second].concat(),
+        names(),
     ])
+}
+
+/// A function and a location.
+fn names() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut add = |kind: NameKind, key, size, lines: &[LineRecord], texts: [&str; 2]| {
+        let header = NameHeader {
+            kind: kind as u32,
+            size,
+            key,
+            lines: lines.len() as u32,
+            name_bytes: texts[0].len() as u32,
+            file_bytes: texts[1].len() as u32,
+            reserved: 0,
+        };
+        bytes.extend(bytes_of(&header));
+        lines.iter().for_each(|line| bytes.extend(bytes_of(line)));
+        bytes.extend(texts.concat().bytes());
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+    };
+    add(NameKind::Location, 1, u32::from(b'I'), &[], ["Account.balance", ""]);
+    let lines = [LineRecord { offset: 0, line: 20 }, LineRecord { offset: 9, line: 22 }];
+    add(NameKind::Function, 0x2100, 40, &lines, ["Account.book", "Bank.java"]);
+    bytes
+}
+
+#[test]
+fn names_are_found_by_what_they_name() {
+    for file in [sample(), compact(&sample()).expect("a whole recording")] {
+        let recording = parse(&file).expect("a whole recording");
+        let name = recording.name(NameKind::Location, 1).expect("a name");
+        assert_eq!((name.text.as_str(), name.size), ("Account.balance", u32::from(b'I')));
+        assert_eq!(recording.name(NameKind::Lock, 1), None);
+        let function = recording.function_at(0x2127).expect("a function");
+        assert_eq!((function.text.as_str(), function.file.as_str()), ("Account.book", "Bank.java"));
+        assert_eq!(
+            [0, 8, 9, 39].map(|offset| function.line_at(offset)),
+            [Some(20), Some(20), Some(22), Some(22)]
+        );
+        assert_eq!((recording.function_at(0x2128), recording.function_at(0x20ff)), (None, None));
+    }
 }
 
 fn history(bytes: &[u8]) -> Vec<String> {

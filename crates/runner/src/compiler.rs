@@ -190,7 +190,7 @@ mod tests {
     /// `before` and `after` are what surrounds the user's arguments.
     fn check(arguments: &str, before: &str, after: &str) {
         let folder = tempfile::tempdir().unwrap();
-        let images = crate::RecorderImages { shared: b"", archive: b"" };
+        let images = crate::RecorderImages { shared: b"", archive: b"", agent: b"" };
         let recorder = Recorder::unpack_into(folder.path(), images).unwrap();
         let words: Vec<OsString> = arguments.split_whitespace().map(OsString::from).collect();
         let gcc = Compiler::choose(Language::C, Some("gcc")).unwrap();

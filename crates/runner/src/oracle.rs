@@ -65,11 +65,16 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Fails runs that print a line with this regular expression in it, to standard output or error.
+    /// Fails runs that print a line with this regular expression in it, to standard output or error. Several may be
+    /// given.
     pub fn fail_on_pattern(mut self, pattern: &str) -> Result<Oracle> {
-        let regex = Regex::new(pattern)
-            .map_err(|error| Error::BadPattern { pattern: pattern.to_owned(), why: error.to_string() })?;
-        self.fail_pattern = Some(regex);
+        let bad =
+            |error: regex::Error| Error::BadPattern { pattern: pattern.to_owned(), why: error.to_string() };
+        let regex = Regex::new(pattern).map_err(bad)?;
+        self.fail_pattern = Some(match self.fail_pattern {
+            Some(other) => Regex::new(&format!("(?:{other})|(?:{pattern})")).map_err(bad)?,
+            None => regex,
+        });
         Ok(self)
     }
 

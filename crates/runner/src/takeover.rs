@@ -30,13 +30,21 @@ const PRELOADED: &str = "libunsnarl_recorder.so";
 /// The static recorder's file name.
 pub(crate) const ARCHIVE: &str = "libunsnarl_runtime.a";
 
-/// The recorder as built: both forms of it.
+/// The recorder's file name as an agent of a Java virtual machine.
+const AGENT: &str = "libunsnarl_jvm_agent.so";
+
+/// Options for every Java virtual machine that is started with it in its environment.
+const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// The recorder as built: all forms of it.
 #[derive(Clone, Copy, Debug)]
 pub struct RecorderImages {
     /// The shared library.
     pub shared: &'static [u8],
     /// The static library.
     pub archive: &'static [u8],
+    /// The agent for Java virtual machines.
+    pub agent: &'static [u8],
 }
 
 /// The unpacked recorder.
@@ -65,10 +73,11 @@ impl Recorder {
     /// Unpacks the recorder into a folder below `parent`, unless it is there already.
     pub fn unpack_into(parent: &Path, images: RecorderImages) -> Result<Recorder> {
         let name = format!(
-            "recorder-{}-{:08x}{:08x}",
+            "recorder-{}-{:08x}{:08x}{:08x}",
             env!("CARGO_PKG_VERSION"),
             crc32fast::hash(images.shared),
-            crc32fast::hash(images.archive)
+            crc32fast::hash(images.archive),
+            crc32fast::hash(images.agent)
         );
         let folder = parent.join(name);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(Error::writing(&folder))?;
@@ -77,6 +86,7 @@ impl Recorder {
             place(&folder.join(name), images.shared)?;
         }
         place(&folder.join(ARCHIVE), images.archive)?;
+        place(&folder.join(AGENT), images.agent)?;
         for (name, text) in compiler::gcc::SUPPORT_FILES {
             place(&folder.join(name), text.as_bytes())?;
         }
@@ -91,6 +101,20 @@ impl Recorder {
     /// The recorder for linking into programs.
     pub fn archive(&self) -> PathBuf {
         self.folder.join(ARCHIVE)
+    }
+
+    /// What to put before a target's own arguments so that the recorder gets loaded.
+    pub fn arguments(&self, target: &Target) -> Vec<OsString> {
+        match target.instrumentation {
+            Instrumentation::Jvm => vec![self.agent_option()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn agent_option(&self) -> OsString {
+        let mut option = OsString::from("-agentpath:");
+        option.push(self.folder.join(AGENT));
+        option
     }
 
     /// What to set in the environment of a target so that the recorder gets loaded. `inherited` tells the
@@ -120,6 +144,18 @@ impl Recorder {
         }
         if let Some(locks) = lock_code::file_for(&target.binaries, &self.folder) {
             environment.push((recording::ENV_LOCKS.into(), locks.into()));
+        }
+        if target.instrumentation == Instrumentation::Script {
+            // Build tools and start scripts pass this on to every virtual machine that they start. Each of them says
+            // so on its standard error, which `java` itself is spared.
+            let mut value = OsString::from("\"");
+            value.push(self.agent_option());
+            value.push("\"");
+            if let Some(rest) = inherited(JAVA_OPTIONS).filter(|rest| !rest.is_empty()) {
+                value.push(" ");
+                value.push(rest);
+            }
+            environment.push((JAVA_OPTIONS.into(), value));
         }
         environment
     }
@@ -156,7 +192,7 @@ fn place(path: &Path, content: &[u8]) -> Result<()> {
 mod tests {
     use super::*;
 
-    const IMAGES: RecorderImages = RecorderImages { shared: b"shared", archive: b"archive" };
+    const IMAGES: RecorderImages = RecorderImages { shared: b"shared", archive: b"archive", agent: b"agent" };
 
     fn target(instrumentation: Instrumentation, has_rpath: bool) -> Target {
         Target { path: "test".into(), instrumentation, binaries: Vec::new(), has_rpath }

@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::session::Binary;
 use crate::takeover::{CLANG_TSAN_SONAMES, TSAN_SONAME};
 
+/// What all programs that start a Java virtual machine (`java`, `javac` and others) are linked to.
+const JAVA_LAUNCHER_LIBRARY: &str = "libjli.so";
+
 /// How a program was built, seen from the recorder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instrumentation {
@@ -25,6 +28,8 @@ pub enum Instrumentation {
     },
     /// Carries a thread sanitizer's runtime within itself, as clang builds do.
     StaticTsan,
+    /// Starts a Java virtual machine, which takes the recorder as an agent.
+    Jvm,
     /// Not itself, but libraries that it loads at start.
     Libraries(Vec<PathBuf>),
     /// Calls no hook at all.
@@ -66,6 +71,8 @@ impl Target {
             Instrumentation::SharedTsan { soname: soname.to_owned() }
         } else if elf.defines_tsan {
             Instrumentation::StaticTsan
+        } else if elf.needed.iter().any(|soname| soname == JAVA_LAUNCHER_LIBRARY) {
+            Instrumentation::Jvm
         } else {
             Instrumentation::NotInstrumented
         };
@@ -86,9 +93,10 @@ impl Target {
     pub fn check_recordable(&self) -> Result<()> {
         let path = self.path.clone();
         match &self.instrumentation {
-            Instrumentation::StaticRecorder | Instrumentation::Libraries(_) | Instrumentation::Script => {
-                Ok(())
-            }
+            Instrumentation::StaticRecorder
+            | Instrumentation::Jvm
+            | Instrumentation::Libraries(_)
+            | Instrumentation::Script => Ok(()),
             Instrumentation::SharedTsan { soname } if is_replaceable(soname) => Ok(()),
             Instrumentation::SharedTsan { soname } => {
                 Err(Error::OtherTsan { path, soname: soname.clone(), supported: TSAN_SONAME })

@@ -12,6 +12,7 @@ use crate::workspace;
 const ARROWS: &[(&str, &[&str])] = &[
     ("unsnarl-recording", &[]),
     ("unsnarl-native-runtime", &["unsnarl-recording"]),
+    ("unsnarl-jvm-agent", &["unsnarl-recording"]),
     ("unsnarl-localize", &["unsnarl-recording"]),
     ("unsnarl-runner", &["unsnarl-recording"]),
     ("unsnarl-report", &["unsnarl-localize"]),
@@ -20,7 +21,11 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// The crates that live inside other people's programs, with all they may take from outside.
-const LEAN: &[(&str, &[&str])] = &[("unsnarl-recording", &[]), ("unsnarl-native-runtime", &["libc"])];
+const LEAN: &[(&str, &[&str])] = &[
+    ("unsnarl-recording", &[]),
+    ("unsnarl-native-runtime", &["libc"]),
+    ("unsnarl-jvm-agent", &["libc", "jvmti-bindings", "rustc-hash"]),
+];
 
 /// Libraries have errors of their own: only programs may use this.
 const ERRORS_OF_PROGRAMS: &str = "anyhow";

@@ -9,6 +9,7 @@ mod demo;
 mod disk;
 mod formats;
 mod interruption;
+mod java;
 mod kit;
 mod limits;
 mod loops;

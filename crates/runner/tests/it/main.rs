@@ -104,7 +104,8 @@ impl Workshop {
         self.tool("ar rcs recorder.a recorder.o");
         self.tool("gcc -shared -Wl,-soname,libtsan.so.2 recorder.o -o recorder.so");
         let image = |name: &str| &*std::fs::read(self.path(name)).unwrap().leak();
-        let images = RecorderImages { shared: image("recorder.so"), archive: image("recorder.a") };
+        let images =
+            RecorderImages { shared: image("recorder.so"), archive: image("recorder.a"), agent: b"" };
         // A blank in the path, since users' folders have them.
         Recorder::unpack_into(&self.path("the cache"), images).unwrap()
     }

@@ -1,0 +1,173 @@
+//! Accesses to fields, array elements and atomic variables, on their way into the recording.
+
+use jvmti_bindings::sys::jni::{JNIEnv, jobject};
+
+use crate::fields::KnownField;
+use crate::hooks::ORDERED;
+use crate::places::{Action, short_name};
+use crate::process::{Process, Thread, read};
+use crate::recorder::{Kind, LocationName, Touch};
+use crate::{jvm, process};
+
+/// Bytes of a value of this type.
+fn size_of(kind: u8) -> u32 {
+    match kind {
+        b'Z' | b'B' => 1,
+        b'C' | b'S' => 2,
+        b'I' | b'F' => 4,
+        _ => 8,
+    }
+}
+
+/// Records an access, unless it repeats what is on record. `before` is asked for what the location holds.
+fn access(
+    process: &Process,
+    thread: &mut Thread,
+    part: (i64, u32),
+    (kind, flags, position): (Kind, u8, u16),
+    (before, value_type): (impl FnOnce() -> Option<u64>, u8),
+    name: impl FnOnce() -> String,
+) {
+    let forgotten = std::mem::take(&mut *process::lock(&process.dead));
+    let mut touch = Touch { kind, leaf: 0, flags };
+    let is_contested = process.record(|recorder| recorder.is_contested(thread.id, part, kind));
+    if is_contested == Some(true) {
+        process.scheduler.contest(&mut thread.seat);
+    }
+    let repeats = process.record(|recorder| {
+        recorder.forget(forgotten.iter().copied());
+        touch.leaf = recorder.leaf(thread.context(), position);
+        recorder.repeats(thread.id, part.0, part.1, touch)
+    });
+    if !forgotten.is_empty() {
+        process.fields.write().unwrap_or_else(std::sync::PoisonError::into_inner).forget(&forgotten);
+    }
+    if repeats == Some(false) {
+        // Asked without the recorder's lock: the virtual machine may stop all threads at any of its functions.
+        let before = before();
+        process.record(|recorder| {
+            let name = || LocationName { text: name(), value_type };
+            recorder.access(thread.id, part, touch, (before, size_of(value_type)), name);
+        });
+    }
+}
+
+/// A field is accessed.
+pub fn field(
+    process: &Process,
+    thread: &mut Thread,
+    env: *mut JNIEnv,
+    object_or_class: jobject,
+    site: i32,
+    is_static: bool,
+) {
+    let Some(place) = process.site(site) else { return };
+    let Action::Field { field: number, writes } = place.action else { return };
+    let known = read(&process.fields).known(number).cloned();
+    let Some(field) = known.or_else(|| find(process, env, object_or_class, is_static, number)) else {
+        return;
+    };
+    let object = if is_static { field.class_tag } else { jvm::tag(object_or_class) };
+    let value = || match is_static {
+        true => jvm::static_value(env, object_or_class, field.id.0, field.kind),
+        false => Some(jvm::field_value(env, object_or_class, field.id.0, field.kind)),
+    };
+    let flags = if field.is_volatile { ORDERED } else { 0 };
+    let kind = if writes { Kind::Write } else { Kind::Read };
+    let how = (kind, flags, place.position);
+    access(process, thread, (object, field.number), how, (value, field.kind), || field.name.clone());
+    if field.names_its_value && !writes {
+        note_holder(process, env, object_or_class, &field, is_static);
+    }
+}
+
+fn find(
+    process: &Process,
+    env: *mut JNIEnv,
+    object_or_class: jobject,
+    is_static: bool,
+    number: u32,
+) -> Option<KnownField> {
+    let named = read(&process.places).fields[number as usize].clone();
+    let mut fields = process.fields.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fields.find(env, object_or_class, is_static, (number, &named))
+}
+
+/// Remembers in which field an array or lock was seen, to name it by.
+fn note_holder(process: &Process, env: *mut JNIEnv, holder: jobject, field: &KnownField, is_static: bool) {
+    let value = jvm::field_object(env, holder, field.id.0, is_static);
+    let tag = jvm::tag(value);
+    if tag != 0 && !read(&process.fields).has_holder(tag) {
+        let mut fields = process.fields.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        fields.note_holder(tag, field.number);
+    }
+}
+
+/// An array's element is accessed; its number is within the array.
+pub fn element(
+    process: &Process,
+    thread: &mut Thread,
+    env: *mut JNIEnv,
+    (array, index, kind): (jobject, i32, u8),
+    access_kind: Kind,
+    position: u16,
+) {
+    let tag = jvm::tag(array);
+    // The instructions are the same for bytes and booleans.
+    let kind = match kind {
+        b'B' if jvm::class_name_of(env, array) == "[Z" => b'Z',
+        b'A' | b'[' => b'L',
+        other => other,
+    };
+    let name = || {
+        let held = read(&process.fields).holder(tag).map(str::to_owned);
+        let array = held.unwrap_or_else(|| element_type(&jvm::class_name_of(env, array)));
+        format!("{array}[{index}]")
+    };
+    let value = || Some(jvm::element_value(env, array, index, kind));
+    access(process, thread, (tag, index as u32), (access_kind, 0, position), (value, kind), name);
+}
+
+/// The type of an array's elements, as people write it.
+fn element_type(array: &str) -> String {
+    let element = array.trim_start_matches('[');
+    match element {
+        "Z" => "boolean".to_owned(),
+        "B" => "byte".to_owned(),
+        "C" => "char".to_owned(),
+        "S" => "short".to_owned(),
+        "I" => "int".to_owned(),
+        "J" => "long".to_owned(),
+        "F" => "float".to_owned(),
+        "D" => "double".to_owned(),
+        _ => short_name(element.trim_start_matches('L').trim_end_matches(';')),
+    }
+}
+
+/// An atomic variable, or an element of an atomic array, is accessed.
+pub fn atomic(
+    process: &Process,
+    thread: &mut Thread,
+    env: *mut JNIEnv,
+    (object, part, element): (jobject, u32, Option<i32>),
+    kind: Kind,
+    position: u16,
+) {
+    let tag = jvm::tag(object);
+    let class = jvm::class_name_of(env, object);
+    let value_type = match class.rsplit('/').next() {
+        Some("AtomicInteger" | "AtomicIntegerArray") => b'I',
+        Some("AtomicLong" | "AtomicLongArray") => b'J',
+        Some("AtomicBoolean") => b'Z',
+        _ => b'L',
+    };
+    let name = || {
+        let held = read(&process.fields).holder(tag).map(str::to_owned);
+        let object = held.unwrap_or_else(|| short_name(&class));
+        match element {
+            Some(index) => format!("{object}[{index}]"),
+            None => object,
+        }
+    };
+    access(process, thread, (tag, part), (kind, ORDERED, position), (|| None, value_type), name);
+}

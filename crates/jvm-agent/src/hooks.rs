@@ -1,0 +1,329 @@
+//! What rewritten code calls: the natives of [`crate::hook_class`], by the names under which the virtual machine looks
+//! for them.
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jobject};
+use recording::{EventKind, flag};
+
+use crate::accesses;
+use crate::intercept::Meaning;
+use crate::places::Action;
+use crate::process::{self, Call, Frame, Process, Thread, lock, read, with_thread};
+use crate::recorder::{Kind, lock_address};
+use crate::{jvm, naming};
+
+/// The environment and the hook class, which every native method is passed.
+type Env = *mut JNIEnv;
+
+/// Everything a hook does first: waits for its turn, and catches up on what happened while it waited.
+fn arrive(process: &Process, thread: &mut Thread) {
+    process.scheduler.pass(&mut thread.seat);
+    if let Some(lock) = thread.waited_for.take() {
+        process.record(|recorder| {
+            let leaf = thread.call_leaf(recorder);
+            recorder.event(thread.id, EventKind::WaitEnd, leaf, (0, 0, lock));
+            recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
+        });
+    }
+}
+
+/// See [`crate::hook_class::ENTER`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_enter(_: Env, _: jclass, site: jint) {
+    process::attach();
+    with_thread(|process, thread| enter(process, thread, site, None));
+}
+
+fn enter(process: &Process, thread: &mut Thread, site: jint, lock: Option<u64>) {
+    if thread.frames.is_empty() {
+        arrive(process, thread);
+    }
+    let Some(place) = process.site(site) else { return };
+    let context = thread.enter(process, place.method).unwrap_or(thread.context());
+    thread.frames.push(Frame { context, site, lock });
+}
+
+/// See [`crate::hook_class::ENTER_LOCKED`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
+    env: Env,
+    _: jclass,
+    object: jobject,
+    site: jint,
+) {
+    process::attach();
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        let lock = naming::lock(process, env, object);
+        enter(process, thread, site, Some(lock));
+        process.record(|recorder| {
+            let leaf = recorder.leaf(thread.context(), 0);
+            recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
+        });
+    });
+}
+
+/// See [`crate::hook_class::EXIT`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_exit(_: Env, _: jclass, site: jint) {
+    with_thread(|process, thread| {
+        // Methods above it were left without a word, by an exception before they were under way.
+        let Some(position) = thread.frames.iter().rposition(|frame| frame.site == site) else { return };
+        for frame in thread.frames.split_off(position).into_iter().rev() {
+            if let Some(lock) = frame.lock {
+                arrive(process, thread);
+                process.record(|recorder| {
+                    let leaf = recorder.leaf(frame.context, 0);
+                    recorder.released(thread.id, lock, leaf, false);
+                });
+                process.scheduler.contest(&mut thread.seat);
+            }
+        }
+        thread.call = None;
+    });
+}
+
+/// See [`crate::hook_class::CALL`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_call(_: Env, _: jclass, site: jint) {
+    with_thread(|process, thread| {
+        if let Some(place) = process.site(site)
+            && let Action::Call { receiver } = place.action
+        {
+            thread.call = Some(Call { position: place.position, receiver });
+        }
+    });
+}
+
+/// See [`crate::hook_class::FIELD`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_field(env: Env, _: jclass, object: jobject, site: jint) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        // Null: the access will not happen.
+        if !object.is_null() {
+            accesses::field(process, thread, env, object, site, false);
+        }
+    });
+}
+
+/// See [`crate::hook_class::STATIC_FIELD`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_staticField(
+    env: Env,
+    _: jclass,
+    class: jobject,
+    site: jint,
+) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        accesses::field(process, thread, env, class, site, true);
+    });
+}
+
+/// See [`crate::hook_class::ELEMENT`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_element(
+    env: Env,
+    _: jclass,
+    array: jobject,
+    index: jint,
+    site: jint,
+) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        let Some(place) = process.site(site) else { return };
+        if let Action::Element { writes, kind } = place.action
+            && !array.is_null()
+            && (0..jvm::array_length(env, array)).contains(&index)
+        {
+            let access = if writes { Kind::Write } else { Kind::Read };
+            accesses::element(process, thread, env, (array, index, kind), access, place.position);
+        }
+    });
+}
+
+/// See [`crate::hook_class::COPY`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
+    env: Env,
+    _: jclass,
+    from: jobject,
+    from_index: jint,
+    to: jobject,
+    to_index: jint,
+    count: jint,
+    site: jint,
+) {
+    /// Of a longer copy, only so many elements are looked at: it would take longer than the whole test.
+    const MOST: i32 = 4096;
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        let Some(place) = process.site(site) else { return };
+        if from.is_null() || to.is_null() || count <= 0 {
+            return;
+        }
+        for (array, first, access) in [(from, from_index, Kind::Read), (to, to_index, Kind::Write)] {
+            let name = jvm::class_name_of(env, array);
+            let Some(kind) = name.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
+            let end = first.saturating_add(count.min(MOST)).min(jvm::array_length(env, array));
+            for index in first.max(0)..end {
+                accesses::element(process, thread, env, (array, index, kind), access, place.position);
+            }
+        }
+    });
+}
+
+/// See [`crate::hook_class::MONITOR`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, object: jobject, site: jint) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        let Some(place) = process.site(site).filter(|_| !object.is_null()) else { return };
+        let lock = naming::lock(process, env, object);
+        process.record(|recorder| {
+            let leaf = recorder.leaf(thread.context(), place.position);
+            match place.action {
+                Action::MonitorEnter => recorder.acquired(thread.id, EventKind::Acquire, lock, leaf),
+                Action::MonitorExit => recorder.released(thread.id, lock, leaf, false),
+                Action::Notify { all } => {
+                    let kind = if all { EventKind::Broadcast } else { EventKind::Signal };
+                    recorder.event(thread.id, kind, leaf, (0, 0, lock));
+                }
+                _ => {}
+            }
+        });
+        if place.action == Action::MonitorExit {
+            process.scheduler.contest(&mut thread.seat);
+        }
+    });
+}
+
+/// See [`crate::hook_class::PAUSE`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_pause(_: Env, _: jclass, _site: jint) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        process.scheduler.give_way(&mut thread.seat);
+        process.scheduler.leave(&mut thread.seat);
+    });
+}
+
+/// See [`crate::hook_class::INTERCEPTED`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
+    env: Env,
+    _: jclass,
+    object: jobject,
+    number: jint,
+    site: jint,
+) {
+    with_thread(|process, thread| {
+        let Some(place) = process.site(site) else { return };
+        let Action::Intercepted(meaning) = place.action else { return };
+        if meaning == Meaning::Blocks {
+            return process.scheduler.leave(&mut thread.seat);
+        }
+        if meaning.is_access() {
+            return intercepted_access(process, thread, env, object, number, meaning, place.method);
+        }
+        arrive(process, thread);
+        synchronized(process, thread, env, object, number, meaning);
+    });
+}
+
+/// An atomic variable is accessed. Only what code under test does itself counts: the library's classes use atomic
+/// variables too.
+fn intercepted_access(
+    process: &Process,
+    thread: &mut Thread,
+    env: Env,
+    object: jobject,
+    number: jint,
+    meaning: Meaning,
+    method: u32,
+) {
+    let receiver = {
+        let places = read(&process.places);
+        let class = places.methods[method as usize].class;
+        crate::intercept::class_number(&places.classes[class as usize].name)
+    };
+    let Some(call) = thread.call.take_if(|call| call.receiver == receiver) else { return };
+    arrive(process, thread);
+    let kind = match meaning {
+        Meaning::Reads | Meaning::ReadsElement => Kind::Read,
+        Meaning::Writes | Meaning::WritesElement => Kind::Write,
+        Meaning::UpdatesIfTrue if number == 0 => Kind::Read,
+        _ => Kind::Update,
+    };
+    let part = if meaning.takes_element() { number as u32 } else { 0 };
+    let element = meaning.takes_element().then_some(number);
+    accesses::atomic(process, thread, env, (object, part, element), kind, call.position);
+}
+
+fn synchronized(
+    process: &Process,
+    thread: &mut Thread,
+    env: Env,
+    object: jobject,
+    number: jint,
+    meaning: Meaning,
+) {
+    let tag = jvm::tag(object);
+    let address = match meaning {
+        Meaning::Starts | Meaning::Joined => lock_address(tag),
+        _ => naming::lock(process, env, object),
+    };
+    let happened = |kind: EventKind, object: u32| {
+        process.record(|recorder| {
+            let leaf = thread.call_leaf(recorder);
+            recorder.event(thread.id, kind, leaf, (object, 0, address));
+        });
+    };
+    match meaning {
+        Meaning::AcquiredIfTrue | Meaning::AcquiredSharedIfTrue if number == 0 => {}
+        Meaning::Acquired
+        | Meaning::AcquiredIfTrue
+        | Meaning::AcquiredShared
+        | Meaning::AcquiredSharedIfTrue => {
+            let is_shared = matches!(meaning, Meaning::AcquiredShared | Meaning::AcquiredSharedIfTrue);
+            let kind = if is_shared { EventKind::AcquireShared } else { EventKind::Acquire };
+            process.record(|recorder| {
+                let leaf = thread.call_leaf(recorder);
+                recorder.acquired(thread.id, kind, address, leaf);
+            });
+        }
+        Meaning::Released | Meaning::ReleasedShared => {
+            process.record(|recorder| {
+                let leaf = thread.call_leaf(recorder);
+                recorder.released(thread.id, address, leaf, false);
+            });
+            process.scheduler.contest(&mut thread.seat);
+        }
+        Meaning::WaitBegins => happened(EventKind::WaitBegin, 0),
+        Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),
+        Meaning::Signals => happened(EventKind::Signal, 0),
+        Meaning::SignalsAll => happened(EventKind::Broadcast, 0),
+        Meaning::SemaphoreTaken => happened(EventKind::SemaphoreWait, 0),
+        Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
+        Meaning::Starts => {
+            let origin = process.record(|recorder| {
+                let leaf = thread.call_leaf(recorder);
+                recorder.reserve_thread(thread.id, leaf)
+            });
+            if let Some(Some(origin)) = origin {
+                lock(&process.starting).insert(tag, origin);
+            }
+            process.scheduler.expect_another();
+        }
+        Meaning::Joined => {
+            let joined = lock(&process.threads).get(&tag).copied();
+            if let Some(joined) = joined {
+                happened(EventKind::ThreadJoin, joined);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The kinds of accesses that are ordered among themselves carry this flag.
+pub(crate) const ORDERED: u8 = flag::ATOMIC;

@@ -1,0 +1,201 @@
+//! Methods of the Java library that mean something: locks, waiting, atomic variables. What counts is what they mean
+//! to their caller, not what they are made of.
+//!
+//! Adding a method is one line in [`TABLE`].
+
+use Meaning::*;
+use When::*;
+
+/// What a call of an intercepted method means. `this` is the object meant, if nothing else is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A lock was taken.
+    Acquired,
+    /// A lock was taken if the result is true.
+    AcquiredIfTrue,
+    /// A lock is given back.
+    Released,
+    /// A lock was taken for reading.
+    AcquiredShared,
+    /// The same if the result is true.
+    AcquiredSharedIfTrue,
+    /// A read lock is given back.
+    ReleasedShared,
+    /// The thread is about to wait in a way that the virtual machine does not tell us about.
+    Blocks,
+    /// A wait for a condition begins.
+    WaitBegins,
+    /// It is over.
+    WaitEnds,
+    /// One waiting thread is woken.
+    Signals,
+    /// All waiting threads are woken.
+    SignalsAll,
+    /// A semaphore was lowered.
+    SemaphoreTaken,
+    /// A semaphore is raised.
+    SemaphoreGiven,
+    /// A thread is about to be started.
+    Starts,
+    /// A thread was waited for.
+    Joined,
+    /// An atomic variable is read.
+    Reads,
+    /// An atomic variable is written.
+    Writes,
+    /// An atomic variable is read and written in one step.
+    Updates,
+    /// The same if the result is true; only read if not.
+    UpdatesIfTrue,
+    /// As above, for the element of an atomic array whose number is the first argument.
+    ReadsElement,
+    /// See above.
+    WritesElement,
+    /// See above.
+    UpdatesElement,
+    /// See above.
+    UpdatesElementIfTrue,
+}
+
+impl Meaning {
+    /// Is it an access to the object's one value or to an element?
+    pub fn is_access(self) -> bool {
+        self.takes_element() || matches!(self, Reads | Writes | Updates | UpdatesIfTrue)
+    }
+
+    /// Is the number of an element passed to the hook?
+    pub fn takes_element(self) -> bool {
+        matches!(self, ReadsElement | WritesElement | UpdatesElement | UpdatesElementIfTrue)
+    }
+
+    /// Is the method's result passed to the hook?
+    pub fn takes_result(self) -> bool {
+        matches!(self, AcquiredIfTrue | AcquiredSharedIfTrue | UpdatesIfTrue)
+    }
+}
+
+/// When the hook is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At the method's start.
+    Entry,
+    /// Before it returns.
+    Return,
+}
+
+/// The methods of one class.
+pub struct Intercepted {
+    /// As in `java/lang/Thread`.
+    pub class: &'static str,
+    /// Name, when, and what it means; all methods of that name.
+    pub methods: &'static [(&'static str, When, Meaning)],
+}
+
+const LOCK: &[(&str, When, Meaning)] = &[
+    ("lock", Return, Acquired),
+    ("lockInterruptibly", Return, Acquired),
+    ("tryLock", Return, AcquiredIfTrue),
+    ("unlock", Entry, Released),
+];
+
+const READ_LOCK: &[(&str, When, Meaning)] = &[
+    ("lock", Return, AcquiredShared),
+    ("lockInterruptibly", Return, AcquiredShared),
+    ("tryLock", Return, AcquiredSharedIfTrue),
+    ("unlock", Entry, ReleasedShared),
+];
+
+const ATOMIC: &[(&str, When, Meaning)] = &[
+    ("get", Entry, Reads),
+    ("getPlain", Entry, Reads),
+    ("getAcquire", Entry, Reads),
+    ("getOpaque", Entry, Reads),
+    ("intValue", Entry, Reads),
+    ("longValue", Entry, Reads),
+    ("set", Entry, Writes),
+    ("lazySet", Entry, Writes),
+    ("setPlain", Entry, Writes),
+    ("setRelease", Entry, Writes),
+    ("setOpaque", Entry, Writes),
+    ("getAndSet", Entry, Updates),
+    ("getAndIncrement", Entry, Updates),
+    ("getAndDecrement", Entry, Updates),
+    ("getAndAdd", Entry, Updates),
+    ("incrementAndGet", Entry, Updates),
+    ("decrementAndGet", Entry, Updates),
+    ("addAndGet", Entry, Updates),
+    // The function that computes the new value runs first, and may be run again.
+    ("getAndUpdate", Return, Updates),
+    ("updateAndGet", Return, Updates),
+    ("getAndAccumulate", Return, Updates),
+    ("accumulateAndGet", Return, Updates),
+    ("compareAndSet", Return, UpdatesIfTrue),
+    ("weakCompareAndSet", Return, UpdatesIfTrue),
+    ("weakCompareAndSetPlain", Return, UpdatesIfTrue),
+    ("weakCompareAndSetVolatile", Return, UpdatesIfTrue),
+];
+
+const ATOMIC_ARRAY: &[(&str, When, Meaning)] = &[
+    ("get", Entry, ReadsElement),
+    ("getAcquire", Entry, ReadsElement),
+    ("set", Entry, WritesElement),
+    ("lazySet", Entry, WritesElement),
+    ("setRelease", Entry, WritesElement),
+    ("getAndSet", Entry, UpdatesElement),
+    ("getAndIncrement", Entry, UpdatesElement),
+    ("getAndDecrement", Entry, UpdatesElement),
+    ("getAndAdd", Entry, UpdatesElement),
+    ("incrementAndGet", Entry, UpdatesElement),
+    ("decrementAndGet", Entry, UpdatesElement),
+    ("addAndGet", Entry, UpdatesElement),
+    ("getAndUpdate", Entry, UpdatesElement),
+    ("updateAndGet", Entry, UpdatesElement),
+    // Whether it succeeds is not told to the hook, which has room for one number: the element's.
+    ("compareAndSet", Entry, UpdatesElement),
+];
+
+/// All intercepted methods.
+pub const TABLE: &[Intercepted] = &[
+    Intercepted { class: "java/lang/Thread", methods: &[("start", Entry, Starts), ("join", Return, Joined)] },
+    Intercepted {
+        class: "java/util/concurrent/locks/LockSupport",
+        methods: &[("park", Entry, Blocks), ("parkNanos", Entry, Blocks), ("parkUntil", Entry, Blocks)],
+    },
+    Intercepted { class: "java/util/concurrent/locks/ReentrantLock", methods: LOCK },
+    Intercepted { class: "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", methods: LOCK },
+    Intercepted { class: "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", methods: READ_LOCK },
+    Intercepted {
+        class: "java/util/concurrent/locks/AbstractQueuedSynchronizer$ConditionObject",
+        methods: &[
+            ("await", Entry, WaitBegins),
+            ("await", Return, WaitEnds),
+            ("awaitUninterruptibly", Entry, WaitBegins),
+            ("awaitUninterruptibly", Return, WaitEnds),
+            ("awaitNanos", Entry, WaitBegins),
+            ("awaitNanos", Return, WaitEnds),
+            ("signal", Entry, Signals),
+            ("signalAll", Entry, SignalsAll),
+        ],
+    },
+    Intercepted {
+        class: "java/util/concurrent/Semaphore",
+        methods: &[("acquire", Return, SemaphoreTaken), ("release", Entry, SemaphoreGiven)],
+    },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicInteger", methods: ATOMIC },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicLong", methods: ATOMIC },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicBoolean", methods: ATOMIC },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicReference", methods: ATOMIC },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicIntegerArray", methods: ATOMIC_ARRAY },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicLongArray", methods: ATOMIC_ARRAY },
+    Intercepted { class: "java/util/concurrent/atomic/AtomicReferenceArray", methods: ATOMIC_ARRAY },
+];
+
+/// The methods of a class that are intercepted.
+pub fn of_class(class: &str) -> Option<&'static Intercepted> {
+    TABLE.iter().find(|intercepted| intercepted.class == class)
+}
+
+/// A number for each intercepted class, zero for all others.
+pub fn class_number(class: &str) -> u16 {
+    TABLE.iter().position(|intercepted| intercepted.class == class).map_or(0, |index| index as u16 + 1)
+}

@@ -1,0 +1,278 @@
+//! What the recorder asks of the virtual machine. None of these calls runs Java code.
+
+use std::ffi::{CStr, c_char};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jobject};
+use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiInterface_1_, jvmtiThreadInfo};
+
+use crate::classfile::access;
+use crate::places::Field;
+
+static ENVIRONMENT: AtomicPtr<jvmtiEnv> = AtomicPtr::new(null_mut());
+/// Tags name objects from 1 on; zero is "no object".
+static NEXT_TAG: AtomicI64 = AtomicI64::new(1);
+
+/// The interface that [`crate::agent`] got when it was loaded.
+pub fn environment() -> *mut jvmtiEnv {
+    ENVIRONMENT.load(Ordering::Acquire)
+}
+
+/// Sets the interface.
+pub fn set_environment(environment: *mut jvmtiEnv) {
+    ENVIRONMENT.store(environment, Ordering::Release);
+}
+
+pub(crate) fn functions() -> &'static jvmtiInterface_1_ {
+    // SAFETY: set before any hook or event, and valid until the process ends.
+    unsafe { &*(*environment()).functions }
+}
+
+/// Calls a function of the interface; false if it is missing or fails.
+macro_rules! ask {
+    ($function:ident $(, $argument:expr)*) => {
+        match $crate::jvm::functions().$function {
+            // SAFETY: as the interface's specification demands; references are valid while the hook runs.
+            Some(function) => unsafe { function($crate::jvm::environment() $(, $argument)*) == jvmti_bindings::sys::jvmti::jvmtiError::NONE },
+            None => false,
+        }
+    };
+}
+pub(crate) use ask;
+
+/// Calls a function of JNI.
+macro_rules! jni {
+    ($env:expr, $function:ident $(, $argument:expr)*) => {
+        // SAFETY: the environment is the calling thread's, and arguments are valid references.
+        unsafe { ((**$env).$function)($env $(, $argument)*) }
+    };
+}
+pub(crate) use jni;
+
+/// Gives memory back that the interface allocated.
+pub fn free<T>(memory: *mut T) {
+    if !memory.is_null() {
+        ask!(Deallocate, memory.cast());
+    }
+}
+
+/// A text that the interface allocated.
+fn take_text(text: *mut c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the interface's texts end in zero.
+    let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    free(text);
+    copy
+}
+
+/// The object's number, which it keeps for life, wherever the garbage collector moves it. Zero for null.
+pub fn tag(object: jobject) -> i64 {
+    if object.is_null() {
+        return 0;
+    }
+    let mut tag: jlong = 0;
+    if !ask!(GetTag, object, &mut tag) {
+        return 0;
+    }
+    if tag == 0 {
+        tag = NEXT_TAG.fetch_add(1, Ordering::Relaxed);
+        if !ask!(SetTag, object, tag) {
+            return 0;
+        }
+    }
+    tag
+}
+
+/// A class's name, as in `java/lang/String` or `[I`.
+pub fn class_name(class: jclass) -> String {
+    let mut signature = null_mut();
+    if !ask!(GetClassSignature, class, &mut signature, null_mut()) {
+        return String::new();
+    }
+    let signature = take_text(signature);
+    match signature.strip_prefix('L').and_then(|name| name.strip_suffix(';')) {
+        Some(name) => name.to_owned(),
+        None => signature,
+    }
+}
+
+/// The name of an object's class.
+pub fn class_name_of(env: *mut JNIEnv, object: jobject) -> String {
+    class_name(jni!(env, GetObjectClass, object))
+}
+
+/// The calling thread as an object.
+pub fn current_thread() -> jobject {
+    let mut thread = null_mut();
+    if ask!(GetCurrentThread, &mut thread) { thread } else { null_mut() }
+}
+
+/// A thread's name.
+pub fn thread_name(thread: jobject) -> String {
+    let mut about = jvmtiThreadInfo {
+        name: null_mut(),
+        priority: 0,
+        is_daemon: 0,
+        thread_group: null_mut(),
+        context_class_loader: null_mut(),
+    };
+    if ask!(GetThreadInfo, thread, &mut about) { take_text(about.name) } else { String::new() }
+}
+
+/// A field, found in the class that declares it.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundField {
+    /// The virtual machine's name for it.
+    pub id: jfieldID,
+    /// The class that declares it.
+    pub class: jclass,
+    /// See [`access`].
+    pub modifiers: u16,
+}
+
+/// Looks for a field as code that names it would.
+pub fn find_field(
+    env: *mut JNIEnv,
+    object_or_class: jobject,
+    is_static: bool,
+    field: &Field,
+) -> Option<FoundField> {
+    if is_static {
+        return find_static(env, object_or_class, field);
+    }
+    let mut class = jni!(env, GetObjectClass, object_or_class);
+    // The object's class may have a field of the same name that is not meant.
+    while !class.is_null() && class_name(class) != field.class {
+        class = jni!(env, GetSuperclass, class);
+    }
+    while !class.is_null() {
+        if let Some(found) = declared(class, field, false) {
+            return Some(found);
+        }
+        class = jni!(env, GetSuperclass, class);
+    }
+    None
+}
+
+fn find_static(env: *mut JNIEnv, class: jclass, field: &Field) -> Option<FoundField> {
+    if class.is_null() {
+        return None;
+    }
+    if let Some(found) = declared(class, field, true) {
+        return Some(found);
+    }
+    let mut count: jint = 0;
+    let mut interfaces = null_mut();
+    if ask!(GetImplementedInterfaces, class, &mut count, &mut interfaces) {
+        // SAFETY: the interface filled in as many.
+        let list: Vec<jclass> = (0..count as usize).map(|index| unsafe { *interfaces.add(index) }).collect();
+        free(interfaces);
+        if let Some(found) = list.into_iter().find_map(|interface| find_static(env, interface, field)) {
+            return Some(found);
+        }
+    }
+    find_static(env, jni!(env, GetSuperclass, class), field)
+}
+
+/// The field if this very class declares it. Does not initialize the class.
+fn declared(class: jclass, field: &Field, is_static: bool) -> Option<FoundField> {
+    let mut count: jint = 0;
+    let mut fields = null_mut();
+    if !ask!(GetClassFields, class, &mut count, &mut fields) {
+        return None;
+    }
+    let mut found = None;
+    for index in 0..count as usize {
+        // SAFETY: the interface filled in as many.
+        let id = unsafe { *fields.add(index) };
+        let (mut name, mut signature) = (null_mut(), null_mut());
+        if !ask!(GetFieldName, class, id, &mut name, &mut signature, null_mut()) {
+            continue;
+        }
+        let (name, signature) = (take_text(name), take_text(signature));
+        let mut modifiers: jint = 0;
+        if name == field.name
+            && signature == field.descriptor
+            && ask!(GetFieldModifiers, class, id, &mut modifiers)
+            && (modifiers as u16 & access::STATIC != 0) == is_static
+        {
+            found = Some(FoundField { id, class, modifiers: modifiers as u16 });
+            break;
+        }
+    }
+    free(fields);
+    found
+}
+
+/// What a field holds; `kind` is the first letter of its type. Objects are given by their number.
+pub fn field_value(env: *mut JNIEnv, object: jobject, id: jfieldID, kind: u8) -> u64 {
+    match kind {
+        b'Z' => jni!(env, GetBooleanField, object, id).into(),
+        b'B' => jni!(env, GetByteField, object, id) as u64,
+        b'C' => jni!(env, GetCharField, object, id).into(),
+        b'S' => jni!(env, GetShortField, object, id) as u64,
+        b'I' => jni!(env, GetIntField, object, id) as u64,
+        b'J' => jni!(env, GetLongField, object, id) as u64,
+        b'F' => jni!(env, GetFloatField, object, id).to_bits().into(),
+        b'D' => jni!(env, GetDoubleField, object, id).to_bits(),
+        _ => tag(jni!(env, GetObjectField, object, id)) as u64,
+    }
+}
+
+/// The object that a field holds.
+pub fn field_object(env: *mut JNIEnv, holder: jobject, id: jfieldID, is_static: bool) -> jobject {
+    match is_static {
+        true => jni!(env, GetStaticObjectField, holder, id),
+        false => jni!(env, GetObjectField, holder, id),
+    }
+}
+
+/// What a static field holds, once its class is initialized.
+pub fn static_value(env: *mut JNIEnv, class: jclass, id: jfieldID, kind: u8) -> Option<u64> {
+    const INITIALIZED: jint = 4;
+    let mut status: jint = 0;
+    if !ask!(GetClassStatus, class, &mut status) || status & INITIALIZED == 0 {
+        return None;
+    }
+    Some(match kind {
+        b'Z' => jni!(env, GetStaticBooleanField, class, id).into(),
+        b'B' => jni!(env, GetStaticByteField, class, id) as u64,
+        b'C' => jni!(env, GetStaticCharField, class, id).into(),
+        b'S' => jni!(env, GetStaticShortField, class, id) as u64,
+        b'I' => jni!(env, GetStaticIntField, class, id) as u64,
+        b'J' => jni!(env, GetStaticLongField, class, id) as u64,
+        b'F' => jni!(env, GetStaticFloatField, class, id).to_bits().into(),
+        b'D' => jni!(env, GetStaticDoubleField, class, id).to_bits(),
+        _ => tag(jni!(env, GetStaticObjectField, class, id)) as u64,
+    })
+}
+
+/// Number of an array's elements.
+pub fn array_length(env: *mut JNIEnv, array: jobject) -> i32 {
+    jni!(env, GetArrayLength, array)
+}
+
+/// What an element holds, whose number is within the array. `kind` as in [`crate::places::Action::Element`].
+pub fn element_value(env: *mut JNIEnv, array: jobject, index: i32, kind: u8) -> u64 {
+    macro_rules! region {
+        ($function:ident, $zero:expr) => {{
+            let mut value = $zero;
+            jni!(env, $function, array, index, 1, &mut value);
+            value
+        }};
+    }
+    match kind {
+        b'I' => region!(GetIntArrayRegion, 0) as u64,
+        b'J' => region!(GetLongArrayRegion, 0) as u64,
+        b'F' => region!(GetFloatArrayRegion, 0.0).to_bits().into(),
+        b'D' => region!(GetDoubleArrayRegion, 0.0).to_bits(),
+        b'C' => region!(GetCharArrayRegion, 0).into(),
+        b'S' => region!(GetShortArrayRegion, 0) as u64,
+        b'Z' => region!(GetBooleanArrayRegion, 0).into(),
+        b'B' => region!(GetByteArrayRegion, 0) as u64,
+        _ => tag(jni!(env, GetObjectArrayElement, array, index)) as u64,
+    }
+}

@@ -1,0 +1,278 @@
+//! What the hooks and events of one process share, and what each thread has for itself.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+
+use recording::RunPlan;
+use rustc_hash::FxHashMap;
+
+use crate::classfile::Refusal;
+use crate::fields::Fields;
+use crate::jvm;
+use crate::places::{Places, Site};
+use crate::recorder::{Origin, ROOT, Recorder};
+use crate::scheduler::{Scheduler, Seat};
+use crate::scope::Included;
+
+/// All of it.
+pub struct Process {
+    /// Where recordings go.
+    pub folder: PathBuf,
+    /// What the runner asks for.
+    pub plan: RunPlan,
+    /// Which classes are looked at.
+    pub included: Included,
+    /// What hooks' numbers stand for.
+    pub places: RwLock<Places>,
+    /// Fields that have been accessed.
+    pub fields: RwLock<Fields>,
+    /// Who runs.
+    pub scheduler: Scheduler,
+    /// Made when the first thread runs code under test: a virtual machine that runs none leaves no recording.
+    recorder: Mutex<Option<Recorder>>,
+    /// Threads that were started but have not begun, by the number of their object.
+    pub starting: Mutex<FxHashMap<i64, Origin>>,
+    /// Ids of threads that have begun, likewise.
+    pub threads: Mutex<FxHashMap<i64, u32>>,
+    /// Objects that the garbage collector has found dead. Filled where nothing else may be locked.
+    pub dead: Mutex<Vec<i64>>,
+    active: AtomicBool,
+    complaints: Mutex<HashSet<String>>,
+}
+
+static PROCESS: OnceLock<Process> = OnceLock::new();
+
+/// Locks; what a panic left behind is still the best there is.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same for reading.
+pub fn read<T>(shared: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    shared.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Process {
+    /// Sets up the process; false if it is already.
+    pub fn begin(folder: PathBuf, plan: RunPlan, included: Included) -> bool {
+        let process = Process {
+            folder,
+            plan,
+            included,
+            places: RwLock::default(),
+            fields: RwLock::default(),
+            scheduler: Scheduler::new(plan.seed, plan.noise),
+            recorder: Mutex::new(None),
+            starting: Mutex::default(),
+            threads: Mutex::default(),
+            dead: Mutex::default(),
+            active: AtomicBool::new(false),
+            complaints: Mutex::default(),
+        };
+        PROCESS.set(process).is_ok()
+    }
+
+    /// The process, once it is set up.
+    pub fn get() -> Option<&'static Process> {
+        PROCESS.get()
+    }
+
+    /// Hooks do something from now on.
+    pub fn activate(&self) {
+        self.active.store(true, Ordering::Release);
+    }
+
+    /// Hooks do nothing any more, and nobody waits for a turn.
+    pub fn deactivate(&self) {
+        self.active.store(false, Ordering::Release);
+        self.scheduler.set_free();
+    }
+
+    /// Do hooks do something?
+    pub fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
+    /// Says once for each kind of trouble that some code is not looked at.
+    pub fn complain(&self, what: &str, refusal: &Refusal) {
+        let what = what.replace('/', ".");
+        if lock(&self.complaints).insert(refusal.to_string()) {
+            eprintln!("unsnarl: {what} is not looked at (nor are others like it): {refusal}");
+        }
+    }
+
+    /// Calls `with` with the recorder, which is made if there is none yet. None once it cannot record any more.
+    pub fn record<T>(&self, with: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
+        let mut guard = lock(&self.recorder);
+        if guard.is_none() {
+            match Recorder::create(&self.folder, &self.plan) {
+                Ok(recorder) => *guard = Some(recorder),
+                Err(error) => {
+                    self.deactivate();
+                    eprintln!("unsnarl: this process is not recorded: it cannot create its file: {error}");
+                }
+            }
+        }
+        let recorder = guard.as_mut()?;
+        if recorder.is_full() {
+            self.deactivate();
+            return None;
+        }
+        Some(with(recorder))
+    }
+
+    /// The same, without making one.
+    pub fn record_if_any<T>(&self, with: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
+        lock(&self.recorder).as_mut().map(with)
+    }
+
+    /// The site with this number.
+    pub fn site(&self, number: i32) -> Option<Site> {
+        read(&self.places).sites.get(number as usize).copied()
+    }
+}
+
+/// A method that the thread is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Its context.
+    pub context: u32,
+    /// Its site, by which its end names it.
+    pub site: i32,
+    /// The lock that it holds while it runs.
+    pub lock: Option<u64>,
+}
+
+/// A call that the current method is about to make.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Position of the instruction.
+    pub position: u16,
+    /// See [`crate::places::Action::Call`].
+    pub receiver: u16,
+}
+
+/// What a thread has for itself.
+pub struct Thread {
+    /// Its id in the recording.
+    pub id: u32,
+    /// Its part in the scheduling.
+    pub seat: Seat,
+    /// Methods that it is in, outermost first.
+    pub frames: Vec<Frame>,
+    /// The last call that the current method has announced.
+    pub call: Option<Call>,
+    /// It was waiting for this object's monitor, which it holds again when it goes on.
+    pub waited_for: Option<u64>,
+    /// Contexts that it has entered before.
+    entered: FxHashMap<(u32, u32, u32), u32>,
+}
+
+impl Thread {
+    /// The current context.
+    pub fn context(&self) -> u32 {
+        self.frames.last().map_or(ROOT, |frame| frame.context)
+    }
+
+    /// The context of a method that is called now.
+    pub fn enter(&mut self, process: &Process, method: u32) -> Option<u32> {
+        let parent = self.context();
+        let call = self.call.take().map(|call| call.position);
+        let key = (parent, call.map_or(u32::MAX, u32::from), method);
+        if let Some(&known) = self.entered.get(&key) {
+            return Some(known);
+        }
+        let places = read(&process.places);
+        let context = process.record(|recorder| recorder.enter(&places, parent, call, method))??;
+        self.entered.insert(key, context);
+        Some(context)
+    }
+
+    /// The leaf of the call that the current method has announced, or of its start.
+    pub fn call_leaf(&self, recorder: &Recorder) -> u32 {
+        match self.context() {
+            ROOT => 0,
+            context => recorder.leaf(context, self.call.map_or(0, |call| call.position)),
+        }
+    }
+}
+
+enum Presence {
+    /// Has not run code under test.
+    Unknown,
+    Here(Box<Thread>),
+    /// Is over; late events are ignored.
+    Gone,
+}
+
+thread_local! {
+    static THREAD: RefCell<Presence> = const { RefCell::new(Presence::Unknown) };
+}
+
+/// Calls `hook` with the calling thread, if it has run code under test. A hook within a hook is ignored, and so is
+/// whatever goes wrong in the recorder: the program goes on without it.
+pub fn with_thread(hook: impl FnOnce(&Process, &mut Thread)) {
+    let Some(process) = Process::get() else { return };
+    if !process.is_active() {
+        return;
+    }
+    let inside = AssertUnwindSafe(|| {
+        // Fails while a thread's own storage is taken down.
+        let _ = THREAD.try_with(|presence| {
+            if let Ok(mut presence) = presence.try_borrow_mut()
+                && let Presence::Here(thread) = &mut *presence
+            {
+                hook(process, thread);
+            }
+        });
+    });
+    if catch_unwind(inside).is_err() {
+        process.deactivate();
+        process.record_if_any(Recorder::fail);
+    }
+}
+
+/// The calling thread is about to run code under test: makes it known, if it is not.
+pub fn attach() {
+    let Some(process) = Process::get() else { return };
+    if !process.is_active() {
+        return;
+    }
+    let _ = THREAD.try_with(|presence| {
+        let Ok(mut presence) = presence.try_borrow_mut() else { return };
+        if !matches!(*presence, Presence::Unknown) {
+            return;
+        }
+        let object = jvm::current_thread();
+        let tag = jvm::tag(object);
+        let origin = lock(&process.starting).remove(&tag).unwrap_or_default();
+        let name = jvm::thread_name(object);
+        let Some(Some(id)) = process.record(|recorder| recorder.begin_thread(origin, &name)) else { return };
+        lock(&process.threads).insert(tag, id);
+        *presence = Presence::Here(Box::new(Thread {
+            id,
+            seat: process.scheduler.seat(id),
+            frames: Vec::new(),
+            call: None,
+            waited_for: None,
+            entered: FxHashMap::default(),
+        }));
+    });
+}
+
+/// The calling thread is over.
+pub fn detach() {
+    with_thread(|process, thread| {
+        process.record(|recorder| recorder.end_thread(thread.id));
+        process.scheduler.leave(&mut thread.seat);
+    });
+    let _ = THREAD.try_with(|presence| {
+        if let Ok(mut presence) = presence.try_borrow_mut() {
+            *presence = Presence::Gone;
+        }
+    });
+}

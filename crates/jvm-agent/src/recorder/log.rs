@@ -1,0 +1,71 @@
+//! Events, in chunks of one thread each.
+
+use recording::{CHUNK_BYTES, ChunkHeader, Event, EventKind, RegionId, ThreadRecord};
+
+use super::file::RecordingFile;
+
+/// What the recorder knows about a thread besides its record in the file.
+#[derive(Clone, Debug, Default)]
+pub struct ThreadLog {
+    /// Index of its record.
+    pub id: u32,
+    /// Time of its newest event.
+    pub last_tick: u64,
+    /// Where its current chunk begins in the file, and how much of it is used.
+    chunk: u64,
+    used: u32,
+}
+
+/// The log of one recording.
+pub struct Log {
+    budget_bytes: u64,
+}
+
+impl Log {
+    /// A log that leaves out repeated handovers once it has this many bytes.
+    pub fn new(budget_bytes: u64) -> Log {
+        Log { budget_bytes }
+    }
+
+    /// Is the budget used up?
+    pub fn is_over_budget(&self, file: &mut RecordingFile) -> bool {
+        file.header().regions[RegionId::Chunks as usize].used > self.budget_bytes
+    }
+
+    /// Appends an event of this thread.
+    pub fn emit(&self, file: &mut RecordingFile, thread: &mut ThreadLog, event: Event) {
+        const EVENT: u32 = size_of::<Event>() as u32;
+        const HEADER: u32 = size_of::<ChunkHeader>() as u32;
+        if thread.used == 0 || thread.used + EVENT > CHUNK_BYTES as u32 {
+            let Some(chunk) = file.allocate(RegionId::Chunks, CHUNK_BYTES as u64) else { return };
+            (thread.chunk, thread.used) = (chunk, HEADER);
+        }
+        file.write(thread.chunk + u64::from(thread.used), event);
+        thread.used += EVENT;
+        // Last, so that a reader sees an event whole or not at all.
+        file.write(thread.chunk, ChunkHeader { thread: thread.id, used: thread.used, reserved: [0; 3] });
+    }
+
+    /// Begins a new moment in the total order for this thread.
+    pub fn tick(&self, file: &mut RecordingFile, thread: &mut ThreadLog) -> u64 {
+        let tick = file.next_tick();
+        thread.last_tick = tick;
+        file.record::<ThreadRecord>(RegionId::Threads, thread.id).last_tick = tick;
+        tick
+    }
+
+    /// An event about synchronization, with a tick of its own.
+    pub fn emit_sync(
+        &self,
+        file: &mut RecordingFile,
+        thread: &mut ThreadLog,
+        kind: EventKind,
+        leaf: u32,
+        (object, other, value): (u32, u32, u64),
+    ) {
+        let tick = self.tick(file, thread);
+        let event =
+            Event { kind: kind as u8, flags: 0, size: 0, reserved: 0, leaf, tick, object, other, value };
+        self.emit(file, thread, event);
+    }
+}

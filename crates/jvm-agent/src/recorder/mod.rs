@@ -1,0 +1,232 @@
+//! The recording of one process. One lock guards it all: threads run one at a time anyway.
+
+mod contexts;
+mod file;
+mod locks;
+mod log;
+mod turns;
+
+use std::io;
+use std::path::Path;
+
+use recording::{EventKind, NameKind, RegionId, RunPlan, ThreadRecord, fault};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::contexts::Contexts;
+use self::file::RecordingFile;
+use self::locks::{Held, Locks};
+use self::log::{Log, ThreadLog};
+use self::turns::{Cell, Turns};
+use crate::places::Places;
+
+pub use self::contexts::ROOT;
+pub use self::turns::{Kind, Touch};
+
+/// Synthetic addresses of locks, which never lie in a module.
+const FIRST_LOCK: u64 = 1 << 61;
+
+/// An object as a lock, condition or semaphore.
+pub fn lock_address(tag: i64) -> u64 {
+    FIRST_LOCK + 16 * tag as u64
+}
+
+/// How a thread came to be.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin {
+    /// Its id, if its creator reserved one.
+    pub id: u32,
+    /// Its creator.
+    pub parent: u32,
+    /// Where.
+    pub created_at: u32,
+}
+
+/// A name for a location: as people write it, and the first letter of its type.
+#[derive(Clone, Debug)]
+pub struct LocationName {
+    /// The name.
+    pub text: String,
+    /// The type.
+    pub value_type: u8,
+}
+
+#[derive(Default)]
+struct Thread {
+    log: ThreadLog,
+    held: Held,
+}
+
+/// The recording of one process.
+pub struct Recorder {
+    file: RecordingFile,
+    log: Log,
+    contexts: Contexts,
+    turns: Turns,
+    locks: Locks,
+    /// By id; threads whose id was only reserved are empty.
+    threads: Vec<Thread>,
+    /// What is known about each object's fields or elements.
+    objects: FxHashMap<i64, FxHashMap<u32, Cell>>,
+    named_locks: FxHashSet<u64>,
+}
+
+impl Recorder {
+    /// Begins a recording in this folder.
+    pub fn create(folder: &Path, plan: &RunPlan) -> io::Result<Recorder> {
+        let mut file = RecordingFile::create(folder, plan)?;
+        let contexts = Contexts::new(&mut file).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(Recorder {
+            file,
+            log: Log::new(plan.budget_bytes),
+            contexts,
+            turns: Turns::default(),
+            locks: Locks::default(),
+            threads: Vec::new(),
+            objects: FxHashMap::default(),
+            named_locks: FxHashSet::default(),
+        })
+    }
+
+    /// Can nothing more be recorded?
+    pub fn is_full(&self) -> bool {
+        self.file.is_full()
+    }
+
+    /// Notes that the recorder itself is at fault, and ends the recording.
+    pub fn fail(&mut self) {
+        self.file.fail(fault::INTERNAL, 0);
+    }
+
+    /// Reserves the id of a thread that is about to be started.
+    pub fn reserve_thread(&mut self, parent: u32, leaf: u32) -> Option<Origin> {
+        let id = self.file.new_record::<ThreadRecord>(RegionId::Threads)?;
+        let origin = Origin { id, parent, created_at: leaf };
+        self.event(parent, EventKind::ThreadCreate, leaf, (id, 0, 0));
+        Some(origin)
+    }
+
+    /// A thread runs code under test for the first time. Gives its id.
+    pub fn begin_thread(&mut self, origin: Origin, name: &str) -> Option<u32> {
+        let id = match origin.id {
+            0 => self.file.new_record::<ThreadRecord>(RegionId::Threads)?,
+            reserved => reserved,
+        };
+        if self.threads.len() <= id as usize {
+            self.threads.resize_with(id as usize + 1, Thread::default);
+        }
+        self.threads[id as usize].log.id = id;
+        let record = self.file.record::<ThreadRecord>(RegionId::Threads, id);
+        // SAFETY: has no preconditions.
+        record.os_id = unsafe { libc::gettid() } as u32;
+        (record.parent, record.created_at) = (origin.parent, origin.created_at);
+        let mut short = name.len().min(record.name.len());
+        while !name.is_char_boundary(short) {
+            short -= 1;
+        }
+        record.name[..short].copy_from_slice(&name.as_bytes()[..short]);
+        if short < name.len() {
+            self.file.add_name(NameKind::Thread, id.into(), 0, (name, ""), &[]);
+        }
+        self.event(id, EventKind::ThreadStart, 0, (id, origin.parent, 0));
+        Some(id)
+    }
+
+    /// A thread is over.
+    pub fn end_thread(&mut self, id: u32) {
+        self.event(id, EventKind::ThreadEnd, 0, (id, 0, 0));
+        let record = self.file.record::<ThreadRecord>(RegionId::Threads, id);
+        (record.waits_for, record.ended) = (0, 1);
+    }
+
+    /// The process is about to end in an orderly way.
+    pub fn end(&mut self) {
+        self.file.header().ended = 1;
+    }
+
+    /// The context of a method and its first leaf: see [`Contexts::enter`].
+    pub fn enter(&mut self, places: &Places, parent: u32, call: Option<u16>, method: u32) -> Option<u32> {
+        self.contexts.enter(&mut self.file, places, parent, call, method)
+    }
+
+    /// The leaf of an instruction in a context.
+    pub fn leaf(&self, context: u32, position: u16) -> u32 {
+        self.contexts.leaf(context, position)
+    }
+
+    /// An event about synchronization: `object`, `other` and `value` as its kind wants them.
+    pub fn event(&mut self, thread: u32, kind: EventKind, leaf: u32, about: (u32, u32, u64)) {
+        let Some(thread) = self.threads.get_mut(thread as usize) else { return };
+        if thread.log.id != 0 && !self.log.is_over_budget(&mut self.file) {
+            self.log.emit_sync(&mut self.file, &mut thread.log, kind, leaf, about);
+        }
+    }
+
+    /// Does it matter to this access what other threads do before or after it?
+    pub fn is_contested(&mut self, thread: u32, (object, part): (i64, u32), kind: Kind) -> bool {
+        let cell = self.objects.get(&object).and_then(|parts| parts.get(&part));
+        cell.is_some_and(|cell| cell.is_contested(&mut self.file, thread, kind))
+    }
+
+    /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done.
+    pub fn repeats(&mut self, thread: u32, object: i64, part: u32, touch: Touch) -> bool {
+        let cell = self.objects.entry(object).or_default().entry(part).or_default();
+        let log = &self.threads[thread as usize].log;
+        self.turns.repeats(&mut self.file, log, cell, touch)
+    }
+
+    /// Records an access that is not a repetition. A field that was one thread's alone until now gets a name.
+    pub fn access(
+        &mut self,
+        thread: u32,
+        (object, part): (i64, u32),
+        touch: Touch,
+        (before, size): (Option<u64>, u32),
+        name: impl FnOnce() -> LocationName,
+    ) {
+        let cell = self.objects.entry(object).or_default().entry(part).or_default();
+        let was_shared = cell.location != 0;
+        let Thread { log, held } = &mut self.threads[thread as usize];
+        self.turns.begin(&mut self.file, &self.log, log, cell, (touch, held.set(), before, size));
+        if !was_shared && cell.location != 0 {
+            let name = name();
+            let key = cell.location.into();
+            self.file.add_name(NameKind::Location, key, name.value_type.into(), (&name.text, ""), &[]);
+        }
+    }
+
+    /// These objects are no more.
+    pub fn forget(&mut self, objects: impl IntoIterator<Item = i64>) {
+        for object in objects {
+            self.objects.remove(&object);
+        }
+    }
+
+    /// A lock was taken.
+    pub fn acquired(&mut self, thread: u32, kind: EventKind, lock: u64, leaf: u32) {
+        let Thread { log, held } = &mut self.threads[thread as usize];
+        self.locks.acquired((&mut self.file, &self.log), log, held, kind, (lock, leaf));
+    }
+
+    /// A lock is about to be given back.
+    pub fn released(&mut self, thread: u32, lock: u64, leaf: u32, wholly: bool) {
+        let Thread { log, held } = &mut self.threads[thread as usize];
+        self.locks.released((&mut self.file, &self.log), log, held, (lock, leaf), wholly);
+    }
+
+    /// Has this lock a name?
+    pub fn is_lock_named(&self, lock: u64) -> bool {
+        self.named_locks.contains(&lock)
+    }
+
+    /// Names a lock.
+    pub fn name_lock(&mut self, lock: u64, name: &str) {
+        self.named_locks.insert(lock);
+        self.file.add_name(NameKind::Lock, lock, 0, (name, ""), &[]);
+    }
+
+    /// What a thread waits for from now on: an object or thread, in which operation; zero for nothing.
+    pub fn waits_for(&mut self, thread: u32, what: u64, kind: EventKind, leaf: u32) {
+        let record = self.file.record::<ThreadRecord>(RegionId::Threads, thread);
+        (record.waits_for, record.waits_at, record.waits_in) = (what, leaf, kind as u32);
+    }
+}

@@ -1,0 +1,480 @@
+//! Puts calls of the hooks into a class. Everything inserted is straight-line code that leaves the operand stack and
+//! the local variables as they were, so no type has to be computed: stack maps only move.
+
+use std::hash::{Hash as _, Hasher as _};
+
+use crate::classfile::{
+    Attribute, ClassFile, Code, Declaration, Insertions, Instruction, OnException, Reader, Refusal, access,
+    find, opcode, weave,
+};
+use crate::hook_class::{self, Hook};
+use crate::intercept::{self, Intercepted, When};
+use crate::places::{Action, Class, Field, Mark, Method, Places, Site};
+
+/// Which hooks a class gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Calls and all accesses: for the classes under test.
+    pub all: bool,
+    /// What [`intercept::TABLE`] says.
+    pub intercepted: bool,
+}
+
+/// A class with hooks.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// Methods that were left as they are, and why.
+    pub skipped: Vec<(String, Refusal)>,
+}
+
+/// Stack maps came with this version; the fallback without them is gone since the next.
+const FIRST_WITH_STACK_MAPS: u16 = 50;
+/// Since this version, classes can be constants.
+const FIRST_WITH_CLASS_CONSTANTS: u16 = 49;
+/// The deepest of all insertions needs this much more of the operand stack.
+const MORE_STACK: u16 = 6;
+
+/// Puts hooks into a class; its places are added to `places`. On refusal, nothing is added.
+pub fn rewrite(bytes: &[u8], scope: Scope, places: &mut Places) -> Result<Rewritten, Refusal> {
+    let mark = places.mark();
+    let result = rewrite_class(bytes, scope, places, mark);
+    if result.is_err() {
+        places.back_to(mark);
+    }
+    result
+}
+
+fn rewrite_class(bytes: &[u8], scope: Scope, places: &mut Places, mark: Mark) -> Result<Rewritten, Refusal> {
+    let mut class = ClassFile::read(bytes)?;
+    let name = class.name().to_owned();
+    let intercepted = intercept::of_class(&name).filter(|_| scope.intercepted);
+    let index = places.classes.len() as u32;
+    places.classes.push(Class {
+        file: source_path(&name, class.source_file()),
+        fingerprint: fingerprint(bytes),
+        code_bytes: 0,
+        name,
+    });
+    let mut skipped = Vec::new();
+    let mut methods = std::mem::take(&mut class.methods);
+    for method in &mut methods {
+        let before = places.mark();
+        let mut rewriter = MethodRewriter { class: &mut class, places, mark, index };
+        match rewriter.rewrite(method, scope.all, intercepted) {
+            Ok(()) => {}
+            // The other methods can do without this one.
+            Err(refusal @ Refusal::MethodTooLarge) => {
+                places.back_to(before);
+                skipped.push((class.pool.text(method.name).unwrap_or_default().to_owned(), refusal));
+            }
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    class.methods = methods;
+    Ok(Rewritten { bytes: class.write(), skipped })
+}
+
+/// The class file names only the file; its folder is the package's, as compilers want it.
+fn source_path(class: &str, file: Option<&str>) -> String {
+    let Some(file) = file else { return String::new() };
+    match class.rsplit_once('/') {
+        Some((package, _)) => format!("{package}/{file}"),
+        None => file.to_owned(),
+    }
+}
+
+/// The same for the same bytes in every run.
+fn fingerprint(bytes: &[u8]) -> [u8; 16] {
+    let half = |salt: u8| {
+        let mut hasher = rustc_hash::FxHasher::default();
+        salt.hash(&mut hasher);
+        bytes.hash(&mut hasher);
+        hasher.finish().to_be_bytes()
+    };
+    let mut fingerprint = [0; 16];
+    fingerprint[..8].copy_from_slice(&half(0));
+    fingerprint[8..].copy_from_slice(&half(1));
+    fingerprint
+}
+
+struct MethodRewriter<'a> {
+    class: &'a mut ClassFile,
+    places: &'a mut Places,
+    /// Before the class's own places.
+    mark: Mark,
+    /// The class's number.
+    index: u32,
+}
+
+impl MethodRewriter<'_> {
+    fn rewrite(
+        &mut self,
+        declaration: &mut Declaration,
+        all: bool,
+        intercepted: Option<&Intercepted>,
+    ) -> Result<(), Refusal> {
+        if declaration.access & (access::NATIVE | access::ABSTRACT) != 0 {
+            return Ok(());
+        }
+        let pool = &self.class.pool;
+        let is_code = |attribute: &Attribute| pool.text(attribute.name) == Some("Code");
+        let Some(attribute) = declaration.attributes.iter().position(is_code) else { return Ok(()) };
+        let code = Code::read(&declaration.attributes[attribute].content)?;
+        let name = pool.text(declaration.name).unwrap_or_default().to_owned();
+        let method = self.add_method(&name, &code)?;
+        let mut insertions = Insertions { more_stack: MORE_STACK, ..Insertions::default() };
+        if all {
+            self.follow_calls(&mut insertions, declaration, &code, &name, method)?;
+            self.watch_instructions(&mut insertions, &code, &name, method)?;
+        }
+        for &(intercepted_name, when, meaning) in intercepted.map_or(&[][..], |class| class.methods) {
+            if intercepted_name == name {
+                let is_static = declaration.access & access::STATIC != 0;
+                let site = self.site(method, 0, Action::Intercepted(meaning));
+                self.intercept(&mut insertions, &code, (when, meaning), is_static, site)?;
+            }
+        }
+        let nothing =
+            insertions.prologue.is_empty() && insertions.before.is_empty() && insertions.after.is_empty();
+        if !nothing {
+            let woven = weave(&code, &insertions, &self.class.pool)?;
+            declaration.attributes[attribute].content = woven.write();
+        }
+        Ok(())
+    }
+
+    fn add_method(&mut self, name: &str, code: &Code) -> Result<u32, Refusal> {
+        let class = &mut self.places.classes[self.index as usize];
+        let size = code.bytes.len() as u32;
+        let offset = class.code_bytes;
+        // One more, so that the position behind the last instruction is still this method's.
+        class.code_bytes += size + 1;
+        let lines = line_numbers(code, self.class)?;
+        let method = Method { class: self.index, name: name.to_owned(), offset, size, lines };
+        self.places.methods.push(method);
+        Ok(self.places.methods.len() as u32 - 1)
+    }
+
+    fn site(&mut self, method: u32, position: usize, action: Action) -> u32 {
+        self.places.add_site(Site { method, position: position as u16, action })
+    }
+
+    /// Pushes a site's number and calls a hook: always six bytes.
+    fn call_hook(&mut self, out: &mut Vec<u8>, hook: Hook, site: u32) -> Result<(), Refusal> {
+        match i16::try_from(site) {
+            Ok(small) => {
+                out.push(opcode::SIPUSH);
+                out.extend(small.to_be_bytes());
+            }
+            Err(_) => {
+                out.push(opcode::LDC_W);
+                out.extend(self.class.pool.add_integer(site as i32)?.to_be_bytes());
+            }
+        }
+        let method = self.class.pool.add_method(hook_class::NAME, hook.name, hook.descriptor)?;
+        out.push(opcode::INVOKESTATIC);
+        out.extend(method.to_be_bytes());
+        Ok(())
+    }
+
+    /// Hooks at the method's start and at all of its ends.
+    fn follow_calls(
+        &mut self,
+        insertions: &mut Insertions,
+        declaration: &Declaration,
+        code: &Code,
+        name: &str,
+        method: u32,
+    ) -> Result<(), Refusal> {
+        let site = self.site(method, 0, Action::Method);
+        let mut enter = Vec::new();
+        if declaration.access & access::SYNCHRONIZED == 0 {
+            self.call_hook(&mut enter, hook_class::ENTER, site)?;
+        } else if declaration.access & access::STATIC == 0 {
+            enter.push(opcode::ALOAD_0);
+            self.call_hook(&mut enter, hook_class::ENTER_LOCKED, site)?;
+        } else {
+            enter.extend(self.class_constant(self.class.this_class));
+            self.call_hook(&mut enter, hook_class::ENTER_LOCKED, site)?;
+        }
+        insertions.prologue.extend(enter);
+        let mut exit = Vec::new();
+        self.call_hook(&mut exit, hook_class::EXIT, site)?;
+        for instruction in code.instructions()? {
+            if (opcode::IRETURN..=opcode::RETURN).contains(&instruction.opcode) {
+                insertions.before.entry(instruction.at).or_default().extend_from_slice(&exit);
+            }
+        }
+        let from = if name == "<init>" { constructed_from(code, self.class)? } else { Some(0) };
+        if let Some(from) = from {
+            let has_frames = self.class.version.1 >= FIRST_WITH_STACK_MAPS;
+            insertions.on_exception = Some(OnException {
+                from,
+                code: exit,
+                throwable: self.class.pool.add_class("java/lang/Throwable")?,
+                stack_map_table: if has_frames {
+                    Some(self.class.pool.add_text("StackMapTable")?)
+                } else {
+                    None
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// Pushes the class with this number, or null where classes are no constants yet.
+    fn class_constant(&self, class: u16) -> Vec<u8> {
+        if self.class.version.1 < FIRST_WITH_CLASS_CONSTANTS {
+            return vec![opcode::ACONST_NULL];
+        }
+        [&[opcode::LDC_W][..], &class.to_be_bytes()].concat()
+    }
+
+    /// Hooks at accesses, monitors and calls.
+    fn watch_instructions(
+        &mut self,
+        insertions: &mut Insertions,
+        code: &Code,
+        name: &str,
+        method: u32,
+    ) -> Result<(), Refusal> {
+        let usable =
+            if name == "<init>" { constructed_from(code, self.class)?.unwrap_or(usize::MAX) } else { 0 };
+        for instruction in code.instructions()? {
+            let at = instruction.at;
+            let mut before = Vec::new();
+            match instruction.opcode {
+                opcode::GETFIELD..=opcode::PUTFIELD => {
+                    // Before the superclass's constructor, `this` may be written to but not passed to a hook.
+                    let writes = instruction.opcode == opcode::PUTFIELD;
+                    if !writes || at >= usable {
+                        self.field(&mut before, code, &instruction, method)?;
+                    }
+                }
+                opcode::GETSTATIC | opcode::PUTSTATIC => {
+                    self.static_field(&mut before, code, &instruction, method)?;
+                }
+                opcode::IALOAD..=opcode::SALOAD | opcode::IASTORE..=opcode::SASTORE => {
+                    self.element(&mut before, &instruction, method)?;
+                }
+                opcode::MONITORENTER => {
+                    before.push(opcode::DUP);
+                    let site = self.site(method, at, Action::MonitorEnter);
+                    let mut after = Vec::new();
+                    self.call_hook(&mut after, hook_class::MONITOR, site)?;
+                    insertions.after.insert(at, after);
+                }
+                opcode::MONITOREXIT => {
+                    before.push(opcode::DUP);
+                    let site = self.site(method, at, Action::MonitorExit);
+                    self.call_hook(&mut before, hook_class::MONITOR, site)?;
+                }
+                opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE => {
+                    self.call(&mut before, insertions, code, &instruction, method)?;
+                }
+                _ => {}
+            }
+            if !before.is_empty() {
+                insertions.before.entry(at).or_default().extend(before);
+            }
+        }
+        Ok(())
+    }
+
+    fn field_action(&mut self, code: &Code, instruction: &Instruction) -> Result<(Action, bool), Refusal> {
+        let member = self.class.pool.member(code.pool_operand(instruction)).ok_or(Refusal::Malformed)?;
+        let is_wide = matches!(member.descriptor, "J" | "D");
+        let field = Field {
+            class: member.class.to_owned(),
+            name: member.name.to_owned(),
+            descriptor: member.descriptor.to_owned(),
+        };
+        let writes = matches!(instruction.opcode, opcode::PUTFIELD | opcode::PUTSTATIC);
+        let field = self.places.add_field(self.mark, field);
+        Ok((Action::Field { field, writes }, is_wide))
+    }
+
+    fn field(
+        &mut self,
+        out: &mut Vec<u8>,
+        code: &Code,
+        instruction: &Instruction,
+        method: u32,
+    ) -> Result<(), Refusal> {
+        let (action, is_wide) = self.field_action(code, instruction)?;
+        out.extend_from_slice(match (instruction.opcode, is_wide) {
+            (opcode::GETFIELD, _) => &[opcode::DUP][..],
+            (_, false) => &[opcode::DUP2, opcode::POP],
+            (_, true) => &[opcode::DUP2_X1, opcode::POP2, opcode::DUP_X2],
+        });
+        let site = self.site(method, instruction.at, action);
+        self.call_hook(out, hook_class::FIELD, site)
+    }
+
+    fn static_field(
+        &mut self,
+        out: &mut Vec<u8>,
+        code: &Code,
+        instruction: &Instruction,
+        method: u32,
+    ) -> Result<(), Refusal> {
+        let (action, _) = self.field_action(code, instruction)?;
+        let class = self.class.pool.class_of_member(code.pool_operand(instruction));
+        out.extend(self.class_constant(class.ok_or(Refusal::Malformed)?));
+        let site = self.site(method, instruction.at, action);
+        self.call_hook(out, hook_class::STATIC_FIELD, site)
+    }
+
+    fn element(&mut self, out: &mut Vec<u8>, instruction: &Instruction, method: u32) -> Result<(), Refusal> {
+        let writes = instruction.opcode >= opcode::IASTORE;
+        let first = if writes { opcode::IASTORE } else { opcode::IALOAD };
+        let kind = b"IJFDABCS"[usize::from(instruction.opcode - first)];
+        out.extend_from_slice(match (writes, kind) {
+            (false, _) => &[opcode::DUP2][..],
+            (true, b'J' | b'D') => &[opcode::DUP2_X2, opcode::POP2, opcode::DUP2_X2],
+            (true, _) => &[opcode::DUP_X2, opcode::POP, opcode::DUP2_X1],
+        });
+        let site = self.site(method, instruction.at, Action::Element { writes, kind });
+        self.call_hook(out, hook_class::ELEMENT, site)
+    }
+
+    fn call(
+        &mut self,
+        out: &mut Vec<u8>,
+        insertions: &mut Insertions,
+        code: &Code,
+        instruction: &Instruction,
+        method: u32,
+    ) -> Result<(), Refusal> {
+        let at = instruction.at;
+        let member = self.class.pool.member(code.pool_operand(instruction)).ok_or(Refusal::Malformed)?;
+        let never_calls_back = member.class.starts_with("java/lang/")
+            && !matches!(
+                member.class,
+                "java/lang/Thread" | "java/lang/Object" | "java/lang/Iterable" | "java/lang/Runnable"
+            );
+        match (member.class, member.name, member.descriptor) {
+            ("java/lang/System", "arraycopy", _) => {
+                let site = self.site(method, at, Action::Copy);
+                return self.copy(out, insertions, code, site);
+            }
+            ("java/lang/Thread", "sleep" | "yield" | "onSpinWait", _) => {
+                let site = self.site(method, at, Action::Pause);
+                return self.call_hook(out, hook_class::PAUSE, site);
+            }
+            (_, "notify" | "notifyAll", "()V") => {
+                let all = member.name == "notifyAll";
+                let site = self.site(method, at, Action::Notify { all });
+                out.push(opcode::DUP);
+                return self.call_hook(out, hook_class::MONITOR, site);
+            }
+            _ => {}
+        }
+        if never_calls_back {
+            return Ok(());
+        }
+        let receiver = intercept::class_number(member.class);
+        let site = self.site(method, at, Action::Call { receiver });
+        self.call_hook(out, hook_class::CALL, site)
+    }
+
+    /// `System.arraycopy`: its arguments go to local variables and come back twice.
+    fn copy(
+        &mut self,
+        out: &mut Vec<u8>,
+        insertions: &mut Insertions,
+        code: &Code,
+        site: u32,
+    ) -> Result<(), Refusal> {
+        let first = code.max_locals;
+        const TYPES: [u8; 5] = [4, 0, 4, 0, 0];
+        let mut access = |base: u8, number: usize| {
+            out.extend([opcode::WIDE, base + TYPES[number]]);
+            out.extend((first + number as u16).to_be_bytes());
+        };
+        (0..5).rev().for_each(|number| access(opcode::ISTORE, number));
+        (0..5).for_each(|number| access(opcode::ILOAD, number));
+        insertions.more_locals = 5;
+        if first.checked_add(5).is_none() {
+            return Err(Refusal::MethodTooLarge);
+        }
+        self.call_hook(out, hook_class::COPY, site)?;
+        let mut access = |number: usize| {
+            out.extend([opcode::WIDE, opcode::ILOAD + TYPES[number]]);
+            out.extend((first + number as u16).to_be_bytes());
+        };
+        (0..5).for_each(&mut access);
+        Ok(())
+    }
+
+    fn intercept(
+        &mut self,
+        insertions: &mut Insertions,
+        code: &Code,
+        (when, meaning): (When, intercept::Meaning),
+        is_static: bool,
+        site: u32,
+    ) -> Result<(), Refusal> {
+        const ICONST_0: u8 = 3;
+        let object = if is_static { opcode::ACONST_NULL } else { opcode::ALOAD_0 };
+        let mut hook = Vec::new();
+        if meaning.takes_result() {
+            hook.extend([opcode::DUP, object, opcode::SWAP]);
+        } else if meaning.takes_element() {
+            hook.extend([object, opcode::ILOAD_1]);
+        } else {
+            hook.extend([object, ICONST_0]);
+        }
+        self.call_hook(&mut hook, hook_class::INTERCEPTED, site)?;
+        if when == When::Entry {
+            insertions.prologue.extend(hook);
+            return Ok(());
+        }
+        for instruction in code.instructions()? {
+            let fits = if meaning.takes_result() {
+                instruction.opcode == opcode::IRETURN
+            } else {
+                (opcode::IRETURN..=opcode::RETURN).contains(&instruction.opcode)
+            };
+            if fits {
+                insertions.before.entry(instruction.at).or_default().extend_from_slice(&hook);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The position in a constructor from which on `this` is an object: behind the call of another constructor of its
+/// own or its superclass. Calls that construct other objects match a `new` before them.
+fn constructed_from(code: &Code, class: &ClassFile) -> Result<Option<usize>, Refusal> {
+    let mut under_construction = 0;
+    for instruction in code.instructions()? {
+        match instruction.opcode {
+            opcode::NEW => under_construction += 1,
+            opcode::INVOKESPECIAL => {
+                let member = class.pool.member(code.pool_operand(&instruction)).ok_or(Refusal::Malformed)?;
+                if member.name == "<init>" {
+                    if under_construction == 0 {
+                        return Ok(Some(instruction.at + instruction.length));
+                    }
+                    under_construction -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refusal> {
+    let Some(table) = find(&code.attributes, &class.pool, "LineNumberTable") else { return Ok(Vec::new()) };
+    let mut reader = Reader::new(&table.content);
+    let mut lines = Vec::new();
+    for _ in 0..reader.u2()? {
+        lines.push((reader.u2()?, reader.u2()?));
+    }
+    lines.sort_unstable();
+    Ok(lines)
+}

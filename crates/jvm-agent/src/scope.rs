@@ -1,0 +1,112 @@
+//! Which classes are under test.
+
+use crate::intercept;
+use crate::rewrite::Scope;
+
+/// Packages of the platform and of tools that run tests: how they work inside is not the user's business.
+const NOT_UNDER_TEST: &[&str] = &[
+    "java/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+    "org/junit/",
+    "junit/",
+    "org/hamcrest/",
+    "org/opentest4j/",
+    "org/apiguardian/",
+    "org/testng/",
+    "org/mockito/",
+    "org/assertj/",
+    "net/bytebuddy/",
+    "org/apache/maven/",
+    "org/codehaus/plexus/",
+    "org/codehaus/classworlds/",
+    "org/eclipse/sisu/",
+    "org/eclipse/aether/",
+    "com/google/inject/",
+    "org/slf4j/",
+    "org/fusesource/",
+    "org/jline/",
+    "org/gradle/",
+    "worker/org/gradle/",
+    "groovy/",
+    "org/groovy/",
+    "kotlin/",
+    "scala/",
+];
+
+/// Never: what the virtual machine runs while it runs our own hooks or starts up, and what links code together.
+const NEVER: &[&str] = &["java/lang/", "jdk/internal/", "sun/"];
+
+/// What the user wants to have looked at besides the classes under test.
+#[derive(Clone, Debug, Default)]
+pub struct Included {
+    /// `java/util/` for `java.util.**`, `java/util/Vector` for one class.
+    patterns: Vec<Pattern>,
+}
+
+#[derive(Clone, Debug)]
+enum Pattern {
+    Package(String),
+    Class(String),
+}
+
+impl Included {
+    /// Reads a list such as `java.util.**:com.shop.Cart`.
+    pub fn parse(list: &str) -> Included {
+        let patterns = list.split(':').filter(|pattern| !pattern.is_empty()).map(|pattern| {
+            let path = pattern.replace('.', "/");
+            match path.strip_suffix("**").or_else(|| path.strip_suffix('*')) {
+                Some(package) => Pattern::Package(package.to_owned()),
+                None => Pattern::Class(path),
+            }
+        });
+        Included { patterns: patterns.collect() }
+    }
+
+    fn names(&self, class: &str) -> bool {
+        self.patterns.iter().any(|pattern| match pattern {
+            Pattern::Package(package) => class.starts_with(package.as_str()),
+            // Its nested classes are meant too.
+            Pattern::Class(name) => {
+                class.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
+            }
+        })
+    }
+
+    /// Which hooks a class gets; none for one that nobody looks at.
+    pub fn scope(&self, class: &str) -> Option<Scope> {
+        let intercepted = intercept::of_class(class).is_some();
+        let begins_with = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
+        // Made at run time to link a lambda to its code, which is under test by itself.
+        let is_glue = class.contains("$$Lambda") || class.contains("LambdaForm") || class.contains("$Proxy");
+        let all = !is_glue
+            && if begins_with(NOT_UNDER_TEST) { self.names(class) && !begins_with(NEVER) } else { true };
+        (all || intercepted).then_some(Scope { all, intercepted })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_platform_is_looked_at_when_asked_for() {
+        let included = Included::parse("java.util.**:javax.swing.JTable");
+        let all = |class: &str| included.scope(class).is_some_and(|scope| scope.all);
+        assert!(all("com/shop/Cart"));
+        assert!(all("java/util/Vector") && all("java/util/concurrent/ForkJoinPool"));
+        assert!(all("javax/swing/JTable") && all("javax/swing/JTable$1"));
+        assert!(!all("javax/swing/JTableHeader") && !all("java/io/File"));
+        assert!(!all("com/shop/Cart$$Lambda$14"));
+    }
+
+    #[test]
+    fn what_hooks_themselves_need_is_left_alone() {
+        let included = Included::parse("java.**");
+        assert_eq!(included.scope("java/lang/String"), None);
+        let thread = included.scope("java/lang/Thread").unwrap();
+        assert!(thread.intercepted && !thread.all);
+    }
+}
