@@ -229,7 +229,7 @@ unsafe extern "system" fn on_wait(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
             recorder.waits_for(thread.id, monitor, EventKind::WaitBegin, leaf);
         });
         thread.waited_for = Some(monitor);
-        process.scheduler.leave(&mut thread.seat);
+        process.scheduler.leave(&mut thread.seat, monitor);
     });
 }
 
@@ -247,7 +247,7 @@ unsafe extern "system" fn on_contended(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobj
             let leaf = thread.call_leaf(recorder);
             recorder.waits_for(thread.id, monitor, EventKind::Acquire, leaf);
         });
-        process.scheduler.leave(&mut thread.seat);
+        process.scheduler.leave(&mut thread.seat, monitor);
     });
 }
 

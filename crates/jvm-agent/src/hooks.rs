@@ -75,11 +75,17 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_exit(_: Env, _: jclass, site:
                     let leaf = recorder.leaf(frame.context, 0);
                     recorder.released(thread.id, lock, leaf, false);
                 });
-                process.scheduler.contest(&mut thread.seat);
+                gave_back(process, thread, lock);
             }
         }
         thread.call = None;
     });
+}
+
+/// A lock is about to be given back: who waits for it comes next, or anybody else.
+fn gave_back(process: &Process, thread: &mut Thread, lock: u64) {
+    process.scheduler.expect_one_of(lock);
+    process.scheduler.contest(&mut thread.seat);
 }
 
 /// See [`crate::hook_class::CALL`].
@@ -193,7 +199,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
             }
         });
         if place.action == Action::MonitorExit {
-            process.scheduler.contest(&mut thread.seat);
+            gave_back(process, thread, lock);
         }
     });
 }
@@ -203,8 +209,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
 pub extern "system" fn Java_java_lang_UnsnarlHooks_pause(_: Env, _: jclass, _site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        process.scheduler.give_way(&mut thread.seat);
-        process.scheduler.leave(&mut thread.seat);
+        process.scheduler.leave(&mut thread.seat, 0);
     });
 }
 
@@ -221,7 +226,11 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
         let Some(place) = process.site(site) else { return };
         let Action::Intercepted(meaning) = place.action else { return };
         if meaning == Meaning::Blocks {
-            return process.scheduler.leave(&mut thread.seat);
+            return process.scheduler.leave(&mut thread.seat, 0);
+        }
+        if meaning == Meaning::Wakes {
+            let woken = lock(&process.threads).get(&jvm::tag(object)).copied();
+            return woken.into_iter().for_each(|woken| process.scheduler.expect(woken));
         }
         if meaning.is_access() {
             return intercepted_access(process, thread, env, object, number, meaning, place.method);
@@ -297,7 +306,7 @@ fn synchronized(
                 let leaf = thread.call_leaf(recorder);
                 recorder.released(thread.id, address, leaf, false);
             });
-            process.scheduler.contest(&mut thread.seat);
+            gave_back(process, thread, address);
         }
         Meaning::WaitBegins => happened(EventKind::WaitBegin, 0),
         Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),

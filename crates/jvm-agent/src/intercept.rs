@@ -23,6 +23,8 @@ pub enum Meaning {
     ReleasedShared,
     /// The thread is about to wait in a way that the virtual machine does not tell us about.
     Blocks,
+    /// Another thread, which is passed in place of `this`, is about to be woken.
+    Wakes,
     /// A wait for a condition begins.
     WaitBegins,
     /// It is over.
@@ -159,7 +161,12 @@ pub const TABLE: &[Intercepted] = &[
     Intercepted { class: "java/lang/Thread", methods: &[("start", Entry, Starts), ("join", Return, Joined)] },
     Intercepted {
         class: "java/util/concurrent/locks/LockSupport",
-        methods: &[("park", Entry, Blocks), ("parkNanos", Entry, Blocks), ("parkUntil", Entry, Blocks)],
+        methods: &[
+            ("park", Entry, Blocks),
+            ("parkNanos", Entry, Blocks),
+            ("parkUntil", Entry, Blocks),
+            ("unpark", Entry, Wakes),
+        ],
     },
     Intercepted { class: "java/util/concurrent/locks/ReentrantLock", methods: LOCK },
     Intercepted { class: "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", methods: LOCK },

@@ -14,7 +14,7 @@ use crate::classfile::Refusal;
 use crate::fields::Fields;
 use crate::jvm;
 use crate::places::{Places, Site};
-use crate::recorder::{Origin, ROOT, Recorder};
+use crate::recorder::{Origin, ROOT, Recorder, lock_address};
 use crate::scheduler::{Scheduler, Seat};
 use crate::scope::Included;
 
@@ -160,6 +160,8 @@ pub struct Call {
 pub struct Thread {
     /// Its id in the recording.
     pub id: u32,
+    /// The number of its object.
+    tag: i64,
     /// Its part in the scheduling.
     pub seat: Seat,
     /// Methods that it is in, outermost first.
@@ -255,6 +257,7 @@ pub fn attach() {
         lock(&process.threads).insert(tag, id);
         *presence = Presence::Here(Box::new(Thread {
             id,
+            tag,
             seat: process.scheduler.seat(id),
             frames: Vec::new(),
             call: None,
@@ -268,7 +271,9 @@ pub fn attach() {
 pub fn detach() {
     with_thread(|process, thread| {
         process.record(|recorder| recorder.end_thread(thread.id));
-        process.scheduler.leave(&mut thread.seat);
+        // Those who wait to join it wait for its object.
+        process.scheduler.expect_one_of(lock_address(thread.tag));
+        process.scheduler.leave(&mut thread.seat, 0);
     });
     let _ = THREAD.try_with(|presence| {
         if let Ok(mut presence) = presence.try_borrow_mut() {

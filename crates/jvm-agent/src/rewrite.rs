@@ -418,7 +418,9 @@ impl MethodRewriter<'_> {
         site: u32,
     ) -> Result<(), Refusal> {
         const ICONST_0: u8 = 3;
-        let object = if is_static { opcode::ACONST_NULL } else { opcode::ALOAD_0 };
+        // The first variable of a static method is its first argument.
+        let has_object = !is_static || meaning == intercept::Meaning::Wakes;
+        let object = if has_object { opcode::ALOAD_0 } else { opcode::ACONST_NULL };
         let mut hook = Vec::new();
         if meaning.takes_result() {
             hook.extend([opcode::DUP, object, opcode::SWAP]);

@@ -10,9 +10,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use recording::Noise;
+use rustc_hash::FxHashMap;
 
-/// How long threads wait at most for one that was started to arrive.
-const ARRIVAL_WAIT: Duration = Duration::from_millis(20);
+/// How long threads wait at most for one that was started or woken to arrive.
+const ARRIVAL_WAIT: Duration = Duration::from_millis(10);
 /// How often the watchdog looks. A thread found asleep twice in a row, with no hook in between, is taken to wait.
 const WATCH_EVERY: Duration = Duration::from_millis(2);
 
@@ -33,6 +34,10 @@ struct Waiting {
 
 struct State {
     waiting: Vec<Waiting>,
+    /// Threads that wait for something else than their turn, and what for.
+    away: FxHashMap<u32, u64>,
+    /// The running thread has not noticed yet that it is its turn.
+    is_called: bool,
     /// The operating system's id of the running thread.
     running_os_id: u32,
     random: u64,
@@ -45,7 +50,7 @@ pub struct Scheduler {
     arrived: Condvar,
     /// The thread whose turn it is, zero if nobody's.
     running: AtomicU32,
-    /// Threads that were started and have not arrived.
+    /// Threads that were started or woken and have not arrived.
     expected: AtomicU32,
     /// Counts hooks of whoever runs.
     progress: AtomicU64,
@@ -56,7 +61,13 @@ pub struct Scheduler {
 impl Scheduler {
     /// Draws from this seed.
     pub fn new(seed: u64, noise: Noise) -> Scheduler {
-        let state = State { waiting: Vec::new(), running_os_id: 0, random: seed };
+        let state = State {
+            waiting: Vec::new(),
+            away: FxHashMap::default(),
+            is_called: false,
+            running_os_id: 0,
+            random: seed,
+        };
         Scheduler {
             state: Mutex::new(state),
             arrived: Condvar::new(),
@@ -76,12 +87,14 @@ impl Scheduler {
     pub fn seat(&self, id: u32) -> Seat {
         // SAFETY: has no preconditions.
         let os_id = unsafe { libc::gettid() } as u32;
-        let state = self.lock();
+        self.arrive(&self.lock());
+        Seat { id, os_id, called: Arc::new(Condvar::new()), left: 0 }
+    }
+
+    fn arrive(&self, _: &State) {
         let one_less = |expected: u32| Some(expected.saturating_sub(1));
         let _ = self.expected.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
         self.arrived.notify_all();
-        drop(state);
-        Seat { id, os_id, called: Arc::new(Condvar::new()), left: 0 }
     }
 
     /// The calling thread is at a hook: it waits for its turn, or gives it to another one if it had its share.
@@ -104,6 +117,9 @@ impl Scheduler {
             return;
         }
         let mut state = self.lock();
+        if state.away.remove(&seat.id).is_some() {
+            self.arrive(&state);
+        }
         let running = self.running.load(Ordering::Relaxed);
         if running == seat.id {
             if !state.waiting.is_empty() {
@@ -125,6 +141,7 @@ impl Scheduler {
         while self.running.load(Ordering::Relaxed) != seat.id && !self.free.load(Ordering::Relaxed) {
             state = seat.called.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.is_called = false;
         state
     }
 
@@ -139,6 +156,7 @@ impl Scheduler {
         let next = state.waiting.swap_remove(chosen);
         self.running.store(next.id, Ordering::Release);
         state.running_os_id = next.os_id;
+        state.is_called = true;
         next.called.notify_one();
     }
 
@@ -172,25 +190,33 @@ impl Scheduler {
         }
     }
 
-    /// The calling thread is about to wait for something else than its turn.
-    pub fn leave(&self, seat: &mut Seat) {
-        if self.running.load(Ordering::Acquire) == seat.id {
-            let mut state = self.lock();
-            if self.running.load(Ordering::Relaxed) == seat.id {
-                self.give(&mut state);
-            }
+    /// The calling thread is about to wait for something else than its turn: an object, or zero.
+    pub fn leave(&self, seat: &mut Seat, what: u64) {
+        let mut state = self.lock();
+        state.away.insert(seat.id, what);
+        if self.running.load(Ordering::Relaxed) == seat.id {
+            self.give(&mut state);
         }
     }
 
-    /// The calling thread gives way: another one runs next, if there is one.
-    pub fn give_way(&self, seat: &mut Seat) {
-        seat.left = 0;
-    }
-
-    /// A thread is about to be started. Whoever runs waits for it to arrive: starting a thread takes longer than most
-    /// of what its creator does next, and the two would hardly ever meet.
+    /// A thread is about to be started. Whoever runs waits for it to arrive: starting and waking threads takes longer
+    /// than most of what is done next, and those who run would hardly ever meet those who come.
     pub fn expect_another(&self) {
         self.expected.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A thread is about to be woken.
+    pub fn expect(&self, id: u32) {
+        if self.lock().away.contains_key(&id) {
+            self.expect_another();
+        }
+    }
+
+    /// A thread that waits for this object, if there is one, is about to get what it waits for.
+    pub fn expect_one_of(&self, what: u64) {
+        if self.lock().away.values().any(|&other| other == what) {
+            self.expect_another();
+        }
     }
 
     fn await_arrival(&self, seat: &mut Seat) {
@@ -221,7 +247,7 @@ impl Scheduler {
             std::thread::sleep(WATCH_EVERY);
             let now = (self.running.load(Ordering::Relaxed), self.progress.load(Ordering::Relaxed));
             let mut state = self.lock();
-            if state.waiting.is_empty() || now.0 == 0 {
+            if state.waiting.is_empty() || state.is_called || now.0 == 0 {
                 last = None;
                 continue;
             }
