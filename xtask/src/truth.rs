@@ -77,6 +77,8 @@ pub enum Language {
     Cxx,
     #[serde(rename = "rust")]
     Rust,
+    #[serde(rename = "java")]
+    Java,
 }
 
 /// A marked place in the sources.
@@ -226,7 +228,7 @@ fn first_bug() -> u32 {
 
 /// All programs that were written for the corpus, by name.
 pub fn subjects() -> anyhow::Result<Vec<Subject>> {
-    subjects_in(&["c", "cpp", "rust"])
+    subjects_in(&["c", "cpp", "java", "rust"])
 }
 
 /// Drivers of published crates with known faults, by name.

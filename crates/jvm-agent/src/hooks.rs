@@ -59,6 +59,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
             let leaf = recorder.leaf(thread.context(), 0);
             recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
         });
+        process.scheduler.contest(&mut thread.seat);
     });
 }
 
@@ -198,8 +199,10 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
                 _ => {}
             }
         });
-        if place.action == Action::MonitorExit {
-            gave_back(process, thread, lock);
+        match place.action {
+            Action::MonitorExit => gave_back(process, thread, lock),
+            Action::MonitorEnter => process.scheduler.contest(&mut thread.seat),
+            _ => {}
         }
     });
 }
@@ -300,6 +303,7 @@ fn synchronized(
                 let leaf = thread.call_leaf(recorder);
                 recorder.acquired(thread.id, kind, address, leaf);
             });
+            process.scheduler.contest(&mut thread.seat);
         }
         Meaning::Released | Meaning::ReleasedShared => {
             process.record(|recorder| {

@@ -173,8 +173,8 @@ impl Scheduler {
     }
 
     /// The calling thread is about to do something that is told from outside: to access what another thread has
-    /// changed, or to change what another one has seen. So is the gap after a critical section. Failures hang on who
-    /// comes first here, so now and then another thread is drawn.
+    /// changed, or to change what another one has seen. So are the moments after a lock was taken or given
+    /// back. Failures hang on who comes first here, so now and then another thread is drawn.
     pub fn contest(&self, seat: &mut Seat) {
         let one_in = match self.noise {
             Noise::Off => return,

@@ -1,6 +1,10 @@
 //! Builds a corpus program in one of its variants, for the recorder.
 
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::Context as _;
 
@@ -41,6 +45,16 @@ impl Variant {
         }
     }
 
+    /// For a Java virtual machine.
+    fn property(self) -> Option<String> {
+        match self {
+            Variant::Buggy => None,
+            Variant::Fixed => Some("-Dfixed=true".to_owned()),
+            Variant::Flaky => Some("-Dflaky=true".to_owned()),
+            Variant::Threads(threads) => Some(format!("-Dthreads={threads}")),
+        }
+    }
+
     /// For rustc, which knows no number of threads.
     fn configuration(self) -> &'static str {
         match self {
@@ -59,7 +73,7 @@ pub fn build(
     variant: Variant,
     noise_size: u8,
 ) -> anyhow::Result<PathBuf> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let output = folder.join(variant.name());
     let mut unsnarl = tool.command();
     unsnarl.current_dir(&subject.folder);
@@ -75,6 +89,7 @@ pub fn build(
             workspace::run(unsnarl.env("CARGO_TARGET_DIR", &output).env("RUSTFLAGS", flags))?;
             return recorded_program(&output, &Path::new("release").join(&subject.truth.name));
         }
+        Language::Java => return java_program(subject, &output, variant, noise_size),
     };
     unsnarl
         .args(subject.truth.loops.then_some("--loops"))
@@ -85,10 +100,42 @@ pub fn build(
     Ok(output)
 }
 
+/// Compiles a Java program and writes a script that starts it, which is the program from then on. The first source has
+/// the main class. What was compiled is part of the script, by a number, so that an edited program is a new one.
+fn java_program(
+    subject: &Subject,
+    output: &Path,
+    variant: Variant,
+    noise_size: u8,
+) -> anyhow::Result<PathBuf> {
+    let classes = output.with_extension("classes");
+    let mut javac = Command::new("javac");
+    javac.current_dir(&subject.folder).arg("-g").arg("-d").arg(&classes);
+    workspace::run(javac.args(&subject.truth.sources))?;
+    let mut hasher = DefaultHasher::new();
+    for source in &subject.truth.sources {
+        let path = subject.folder.join(source);
+        let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        text.hash(&mut hasher);
+    }
+    let main = subject.truth.sources.first().map(Path::new).and_then(Path::file_stem);
+    let main = main.with_context(|| format!("{} has no sources", subject.truth.name))?.display();
+    let script = format!(
+        "#!/bin/sh\n# {:016x}\nexec java -Dnoise={noise_size} {} -cp '{}' {main}\n",
+        hasher.finish(),
+        variant.property().unwrap_or_default(),
+        classes.display()
+    );
+    fs::write(output, script).with_context(|| format!("cannot write {}", output.display()))?;
+    fs::set_permissions(output, fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("cannot make {} executable", output.display()))?;
+    Ok(output.to_owned())
+}
+
 /// `cargo unsnarl` builds into a folder of its own, and there into one that is named after the machine.
 fn recorded_program(target: &Path, name: &Path) -> anyhow::Result<PathBuf> {
     let folder = target.join("unsnarl");
-    let machines = std::fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let machines = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let mut programs = machines.filter_map(|machine| Some(machine.ok()?.path().join(name)));
     programs
         .find(|program| program.exists())
