@@ -29,7 +29,7 @@ fn access(
     name: impl FnOnce() -> String,
 ) {
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
-    let mut touch = Touch { kind, leaf: 0, flags };
+    let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
     let is_contested = process.record(|recorder| recorder.is_contested(thread.id, part, kind));
     if is_contested == Some(true) {
         process.scheduler.contest(&mut thread.seat);

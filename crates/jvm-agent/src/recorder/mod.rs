@@ -170,7 +170,8 @@ impl Recorder {
     /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done.
     pub fn repeats(&mut self, thread: u32, object: i64, part: u32, touch: Touch) -> bool {
         let cell = self.objects.entry(object).or_default().entry(part).or_default();
-        let log = &self.threads[thread as usize].log;
+        let Thread { log, held } = &self.threads[thread as usize];
+        let touch = Touch { locks: held.set(), ..touch };
         self.turns.repeats(&mut self.file, log, cell, touch)
     }
 
@@ -186,7 +187,8 @@ impl Recorder {
         let cell = self.objects.entry(object).or_default().entry(part).or_default();
         let was_shared = cell.location != 0;
         let Thread { log, held } = &mut self.threads[thread as usize];
-        self.turns.begin(&mut self.file, &self.log, log, cell, (touch, held.set(), before, size));
+        let touch = Touch { locks: held.set(), ..touch };
+        self.turns.begin(&mut self.file, &self.log, log, cell, (touch, before, size));
         if !was_shared && cell.location != 0 {
             let name = name();
             let key = cell.location.into();

@@ -27,6 +27,8 @@ pub struct Touch {
     pub leaf: u32,
     /// [`flag`] bits for the event, should there be one.
     pub flags: u8,
+    /// The set of locks that the thread holds.
+    pub locks: u32,
 }
 
 /// An access that has no event: where and when.
@@ -34,6 +36,7 @@ pub struct Touch {
 struct Last {
     leaf: u32,
     tick: u64,
+    locks: u32,
 }
 
 /// One field of one object, or one element of one array.
@@ -62,8 +65,8 @@ impl Cell {
 }
 
 /// In [`Slot::reread`] and [`Slot::rewritten`]: an access not recorded yet, and the later one if both are.
-const EARLIER: u32 = 1;
-const LATER: u32 = 2;
+const EARLIER: u16 = 1;
+const LATER: u16 = 2;
 
 /// Synthetic addresses of locations, which never lie in a module.
 const FIRST_ADDRESS: u64 = 1 << 62;
@@ -88,7 +91,7 @@ impl Turns {
                 return false;
             }
             cell.owner = thread.id;
-            let last = Some(Last { leaf: touch.leaf, tick: thread.last_tick });
+            let last = Some(Last { leaf: touch.leaf, tick: thread.last_tick, locks: touch.locks });
             if touch.kind != Kind::Write {
                 (cell.read, cell.read_is_later) = (last, true);
             }
@@ -117,7 +120,7 @@ impl Turns {
         log: &Log,
         thread: &mut ThreadLog,
         cell: &mut Cell,
-        (touch, locks, before, size): (Touch, u32, Option<u64>, u32),
+        (touch, before, size): (Touch, Option<u64>, u32),
     ) -> Option<()> {
         if cell.location == 0 {
             self.share(file, cell, size)?;
@@ -138,7 +141,7 @@ impl Turns {
             location.owner = thread.id;
         }
         let known = self.slot_of(file, index, thread.id);
-        let recorded = self.record(file, log, thread, index, (touch, locks, before));
+        let recorded = self.record(file, log, thread, index, (touch, before));
         let slot = match known {
             Some(slot) => slot,
             None => self.take(file, index, thread.id)?,
@@ -182,11 +185,11 @@ impl Turns {
             let slot = self.take(file, index, cell.owner)?;
             let slot = file.record::<Slot>(RegionId::Slots, slot);
             if let Some(read) = cell.read {
-                (slot.read, slot.read_tick) = (read.leaf, read.tick);
+                (slot.read, slot.read_tick, slot.read_locks) = (read.leaf, read.tick, read.locks);
                 slot.reread = if cell.read_is_later { LATER } else { EARLIER };
             }
             if let Some(write) = cell.write {
-                (slot.write, slot.write_tick) = (write.leaf, write.tick);
+                (slot.write, slot.write_tick, slot.write_locks) = (write.leaf, write.tick, write.locks);
                 slot.rewritten = if cell.read_is_later { EARLIER } else { LATER };
             }
         }
@@ -221,6 +224,8 @@ impl Turns {
             write: 0,
             read_tick: 0,
             write_tick: 0,
+            read_locks: 0,
+            write_locks: 0,
             reread: 0,
             rewritten: 0,
             sites: [0; SLOT_SITES],
@@ -236,7 +241,7 @@ impl Turns {
         log: &Log,
         thread: &mut ThreadLog,
         index: u32,
-        (touch, locks, before): (Touch, u32, Option<u64>),
+        (touch, before): (Touch, Option<u64>),
     ) -> bool {
         let tick = log.tick(file, thread);
         let is_over_budget = log.is_over_budget(file);
@@ -250,7 +255,7 @@ impl Turns {
             leaf: touch.leaf,
             tick,
             object: index,
-            other: locks,
+            other: touch.locks,
             value,
         };
         if is_over_budget {
@@ -279,22 +284,22 @@ impl Turns {
         }
         let slot = *file.record::<Slot>(RegionId::Slots, number);
         let size = file.record::<Location>(RegionId::Locations, slot.location).size as u8;
-        let read = (slot.reread, EventKind::LastRead, slot.read, slot.read_tick);
-        let write = (slot.rewritten, EventKind::LastWrite, slot.write, slot.write_tick);
+        let read = (slot.reread, EventKind::LastRead, slot.read, slot.read_tick, slot.read_locks);
+        let write = (slot.rewritten, EventKind::LastWrite, slot.write, slot.write_tick, slot.write_locks);
         // Both may have the time of the same event; then readers rely on this order.
         let in_order = if read.0 == LATER { [write, read] } else { [read, write] };
-        for (done, kind, leaf, tick) in in_order {
+        for (done, kind, leaf, tick, locks) in in_order {
             if done != 0 {
                 let event = Event {
                     kind: kind as u8,
-                    flags: 0,
+                    flags: flag::LOCKS,
                     size,
                     reserved: 0,
                     leaf,
                     tick,
                     object: slot.location,
                     other: slot.thread,
-                    value: 0,
+                    value: locks.into(),
                 };
                 log.emit(file, thread, event);
             }
@@ -318,11 +323,13 @@ impl Turns {
 /// Notes an access that has no event, for the one that will close the turn.
 fn note(slot: &mut Slot, touch: Touch, tick: u64) {
     if touch.kind != Kind::Write {
-        (slot.read, slot.read_tick, slot.reread) = (touch.leaf, tick, LATER);
+        (slot.read, slot.read_tick, slot.read_locks) = (touch.leaf, tick, touch.locks);
+        slot.reread = LATER;
         slot.rewritten = slot.rewritten.min(EARLIER);
     }
     if touch.kind != Kind::Read {
-        (slot.write, slot.write_tick, slot.rewritten) = (touch.leaf, tick, LATER);
+        (slot.write, slot.write_tick, slot.write_locks) = (touch.leaf, tick, touch.locks);
+        slot.rewritten = LATER;
         slot.reread = slot.reread.min(EARLIER);
     }
 }
