@@ -156,7 +156,6 @@ fn avio(run: &Run) -> Vec<Vec<Event>> {
 
 fn cci(run: &Run) -> Vec<Shown> {
     let mut shown = Vec::new();
-    let by_bits = |site: SiteId| run.observations.iter().find(|seen| seen.site == site);
     for (index, access) in run.accesses.iter().enumerate() {
         let Some(previous) = (0..index).rfind(|&nth| run.accesses[nth].location == access.location) else {
             continue;
@@ -165,11 +164,10 @@ fn cci(run: &Run) -> Vec<Shown> {
             continue;
         }
         let is_local = run.accesses[previous].thread == access.thread;
-        if by_bits(access.site).is_none_or(|seen| if is_local { seen.local } else { seen.remote }) {
-            let previous = if is_local { Previous::Local } else { Previous::Remote };
-            shown.push(predicate_at(access.site, previous, Some((index, access.kind))));
-        }
+        let previous = if is_local { Previous::Local } else { Previous::Remote };
+        shown.push(predicate_at(access.site, previous, Some((index, access.kind))));
     }
+    // What the recorder knows beyond what it has recorded.
     for seen in &run.observations {
         let first = run.accesses.iter().position(|access| access.site == seen.site);
         let at = first.map(|index| (index, run.accesses[index].kind));
