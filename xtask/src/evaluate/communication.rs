@@ -19,6 +19,7 @@ use crate::truth::Subject;
 const SCALABLE: [&str; 5] = ["benign_b", "benign_c", "benign_e", "benign_i", "benign_l"];
 const THREADS: [u32; 6] = [2, 4, 8, 16, 32, 64];
 const RUNS_PER_NUMBER: u32 = 20;
+const SECONDS_PER_NUMBER: u64 = 10;
 
 /// No pattern is looked for in a larger window, as in the paper.
 const LARGEST_WINDOW: usize = 50;
@@ -123,7 +124,7 @@ pub fn window_sizes(
             let plan = Plan {
                 failing: 0,
                 passing: RUNS_PER_NUMBER,
-                seconds: 60,
+                seconds: SECONDS_PER_NUMBER,
                 seed,
                 noise: noise.to_owned(),
                 timeout_seconds: subject.truth.timeout_seconds,
