@@ -25,6 +25,7 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     let mut warnings = Warnings::default();
     let mut left_out = BTreeSet::new();
     session.warnings().iter().for_each(|warning| warnings.add(warning));
+    left_out_reads(session).iter().for_each(|warning| warnings.add(warning));
     for record in session.runs() {
         let Some(outcome) = outcome(&record.outcome) else { continue };
         match load(session, record.run, outcome, &mut code) {
@@ -54,6 +55,19 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     }
     report.warnings = warnings.into_sentences();
     Ok(report)
+}
+
+/// What clang does not report unless it is told to, and what makes of it.
+fn left_out_reads(session: &Session) -> Option<String> {
+    let binaries = session.manifest().binaries.iter();
+    let sources: Vec<String> =
+        binaries.flat_map(|binary| runner::left_out_reads::sources(&binary.path)).collect();
+    let (first, rest) = sources.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!(
+        "{first}{more}, compiled by clang: the read of a statement such as `x++` is missing, so that a lost update \
+         looks like writes only; build with `unsnarl cc --with clang`"
+    ))
 }
 
 /// Reads one run; `code` numbers its sites.

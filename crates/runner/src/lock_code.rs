@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use gimli::{
-    AttributeValue, DebuggingInformationEntry, EndianArcSlice, Reader as _, RunTimeEndian, UnitOffset,
+    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, EndianSlice, LittleEndian, UnitOffset,
+    UnitSectionOffset,
 };
 use object::{Object as _, ObjectSection as _};
 use recording::{LockCode, LockModule, LockRole};
@@ -17,10 +17,10 @@ use crate::session::Binary;
 
 mod names;
 
-type Reader = EndianArcSlice<RunTimeEndian>;
-type Dwarf = gimli::Dwarf<Reader>;
-type Unit = gimli::Unit<Reader>;
-type Entry<'a> = DebuggingInformationEntry<'a, 'a, Reader>;
+type Reader<'a> = EndianSlice<'a, LittleEndian>;
+type Dwarf<'a> = gimli::Dwarf<Reader<'a>>;
+type Unit<'a> = gimli::Unit<Reader<'a>>;
+type Entry<'e, 'a> = DebuggingInformationEntry<'e, 'e, Reader<'a>>;
 
 /// Functions are inlined this deep at most; debug info that claims more is damaged.
 const DEEPEST: usize = 256;
@@ -86,31 +86,32 @@ fn module(binary: &Binary) -> Option<Vec<u8>> {
 fn codes(path: &Path) -> Option<Vec<LockCode>> {
     let bytes = elf::map(path).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
-    let section = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
+    let sections = gimli::DwarfSections::load(|id| -> Result<_, gimli::Error> {
         let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
-        Ok(Reader::new(Arc::from(data.as_deref().unwrap_or_default()), RunTimeEndian::Little))
-    };
-    let dwarf = gimli::Dwarf::load(section).ok()?;
-    let mut ranges = Ranges { dwarf: &dwarf, found: Vec::new(), roles: HashMap::new() };
+        Ok(data.unwrap_or_default())
+    });
+    let sections = sections.ok()?;
+    let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
+    let mut units = Vec::new();
     let mut headers = dwarf.units();
     while let Ok(Some(header)) = headers.next() {
-        if let Ok(unit) = dwarf.unit(header)
-            && is_instrumented_rust(&unit)
-        {
-            // A unit that cannot be read to its end has still given what came before.
-            let _ = ranges.read(&unit);
-        }
+        units.extend(dwarf.unit(header).ok());
+    }
+    let mut ranges = Ranges { dwarf: &dwarf, units: &units, found: Vec::new(), roles: HashMap::new() };
+    for unit in units.iter().filter(|unit| is_instrumented_rust(unit)) {
+        // A unit that cannot be read to its end has still given what came before.
+        let _ = ranges.read(unit);
     }
     let codes = flatten(ranges.found);
     codes.iter().any(|code| code.role > LockRole::Inside as u32).then_some(codes)
 }
 
 /// The standard library comes compiled, without hooks; only where it was inlined or instantiated is it seen.
-fn is_instrumented_rust(unit: &Unit) -> bool {
+fn is_instrumented_rust(unit: &Unit<'_>) -> bool {
     let mut entries = unit.entries();
     let Ok(Some((_, root))) = entries.next_dfs() else { return false };
     let language = root.attr_value(gimli::DW_AT_language).ok().flatten();
-    let name = unit.name.as_ref().and_then(|name| name.to_string_lossy().ok());
+    let name = unit.name.map(|name| name.to_string_lossy());
     language == Some(AttributeValue::Language(gimli::DW_LANG_Rust))
         && name.is_none_or(|name| !name.starts_with("library/"))
 }
@@ -124,7 +125,9 @@ struct Range {
 }
 
 struct Ranges<'a> {
-    dwarf: &'a Dwarf,
+    dwarf: &'a Dwarf<'a>,
+    /// In the order of the file.
+    units: &'a [Unit<'a>],
     found: Vec<Range>,
     /// By linkage name: most names come up again and again.
     roles: HashMap<String, Option<LockRole>>,
@@ -132,7 +135,7 @@ struct Ranges<'a> {
 
 impl Ranges<'_> {
     /// Every function of the unit, and what was inlined into those with a role and into whose depths roles may be.
-    fn read(&mut self, unit: &Unit) -> gimli::Result<()> {
+    fn read(&mut self, unit: &Unit<'_>) -> gimli::Result<()> {
         let mut entries = unit.entries();
         let mut depth = 0isize;
         // The roles of the functions around, outermost first.
@@ -166,8 +169,8 @@ impl Ranges<'_> {
 
     fn add(
         &mut self,
-        unit: &Unit,
-        entry: &Entry<'_>,
+        unit: &Unit<'_>,
+        entry: &Entry<'_, '_>,
         depth: usize,
         role: Option<LockRole>,
     ) -> gimli::Result<()> {
@@ -185,10 +188,10 @@ impl Ranges<'_> {
     }
 
     /// The linkage name of a function, or of what it is an instance of.
-    fn name(&self, unit: &Unit, entry: &Entry<'_>, depth: usize) -> Option<String> {
+    fn name(&self, unit: &Unit<'_>, entry: &Entry<'_, '_>, depth: usize) -> Option<String> {
         if let Some(value) = entry.attr_value(gimli::DW_AT_linkage_name).ok()? {
             let name = self.dwarf.attr_string(unit, value).ok()?;
-            return Some(name.to_string_lossy().ok()?.into_owned());
+            return Some(name.to_string_lossy().into_owned());
         }
         if depth > DEEPEST {
             return None;
@@ -200,21 +203,27 @@ impl Ranges<'_> {
         };
         match origin {
             AttributeValue::UnitRef(offset) => self.name_at(unit, offset, depth),
+            // Link-time optimization has functions of one unit in another.
             AttributeValue::DebugInfoRef(offset) => {
-                // Link-time optimization has functions of one unit in another.
-                let mut headers = self.dwarf.units();
-                while let Some(header) = headers.next().ok()? {
-                    if let Some(inside) = offset.to_unit_offset(&header) {
-                        return self.name_at(&self.dwarf.unit(header).ok()?, inside, depth);
-                    }
-                }
-                None
+                let (unit, inside) = self.place(offset)?;
+                self.name_at(unit, inside, depth)
             }
             _ => None,
         }
     }
 
-    fn name_at(&self, unit: &Unit, offset: UnitOffset, depth: usize) -> Option<String> {
+    /// The unit that an entry is in, and where in it.
+    fn place(&self, offset: DebugInfoOffset) -> Option<(&Unit<'_>, UnitOffset)> {
+        let starts_before = |unit: &Unit<'_>| match unit.header.offset() {
+            UnitSectionOffset::DebugInfoOffset(start) => start <= offset,
+            UnitSectionOffset::DebugTypesOffset(_) => false,
+        };
+        let after = self.units.partition_point(starts_before);
+        let unit = &self.units[after.checked_sub(1)?];
+        Some((unit, offset.to_unit_offset(&unit.header)?))
+    }
+
+    fn name_at(&self, unit: &Unit<'_>, offset: UnitOffset, depth: usize) -> Option<String> {
         let entry = unit.entry(offset).ok()?;
         self.name(unit, &entry, depth + 1)
     }

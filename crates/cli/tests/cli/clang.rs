@@ -19,15 +19,20 @@ fn clangs() -> impl Iterator<Item = &'static str> {
 /// The program's findings are what they would be with gcc.
 #[track_caller]
 fn check(place: &Workplace, program: &str) {
+    assert_eq!(check_findings(place, program)["warnings"], Value::Array(Vec::new()));
+}
+
+#[track_caller]
+fn check_findings(place: &Workplace, program: &str) -> Value {
     let words = format!("run --runs 4 --jobs 1 --json - -- {program} count 2 exit");
     let report = place.call(&words).exits(0).json();
     assert_eq!((&report["runs"]["passed"], &report["runs"]["failed"]), (&2.into(), &2.into()));
-    assert_eq!(report["warnings"], Value::Array(Vec::new()));
     let findings = report["findings"].as_array().unwrap();
     let is_true = |finding: &&Value| finding["rank"] == 1 && finding["pattern"] == "RWR";
     let finding = findings.iter().find(is_true).unwrap_or_else(|| panic!("{findings:#?}"));
     assert_eq!(finding["accesses"][0]["variable"], "queue.size");
     assert_eq!(finding["accesses"][0]["function"], "has_item");
+    report
 }
 
 #[test]
@@ -171,7 +176,60 @@ fn a_program_with_clangs_shared_runtime_is_taken_over() {
         let place = Workplace::new();
         place.compile(&format!("{clang} -fsanitize=thread -shared-libsan"), "claims", CLAIMS);
         assert!(place.shell("readelf -d claims").contains("libclang_rt.tsan"));
+        let warnings = &check_findings(&place, "./claims")["warnings"];
+        assert!(
+            warnings[0].as_str().unwrap().starts_with("claims.c, compiled by clang: the read of"),
+            "{warnings}"
+        );
+    }
+}
+
+/// An object that clang made by itself says nothing of its reads; one that was never instrumented need not.
+#[test]
+fn objects_without_all_their_reads_are_told_of() {
+    for clang in clangs() {
+        let place = Workplace::new();
+        place.write("claims.c", claims_library());
+        place.write("main.c", CALLS_CLAIMS);
+        place.shell(&format!("{clang} -g -c main.c"));
+        place.shell(&format!("{clang} -g -fsanitize=thread -c claims.c"));
+        place.call(&format!("cc --with {clang} main.o claims.o -pthread -o claims")).exits(0);
+        let warnings = &check_findings(&place, "./claims")["warnings"];
+        assert!(warnings[0].as_str().unwrap().starts_with("claims.c, compiled by clang"), "{warnings}");
+        let told = "-mllvm -tsan-instrument-read-before-write=1 -grecord-command-line";
+        place.shell(&format!("{clang} -g -fsanitize=thread {told} -c claims.c"));
+        place.call(&format!("cc --with {clang} main.o claims.o -pthread -o claims")).exits(0);
         check(&place, "./claims");
+    }
+}
+
+/// One program of objects that rustc, gcc and clang compiled.
+#[test]
+fn rust_in_a_program_of_others() {
+    let rust = "use std::sync::Mutex;\nstatic COUNT: Mutex<u32> = Mutex::new(0);\n#[unsafe(no_mangle)]\n\
+                pub extern \"C\" fn add() -> u32 {\n let mut count = COUNT.lock().unwrap();\n *count += 1;\n *count\n}\n";
+    let part = "#include <pthread.h>\nstatic pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\nint total;\n\
+                int sum(void) { pthread_mutex_lock(&lock); int now = ++total; pthread_mutex_unlock(&lock); return now; }\n";
+    let main = "#include <thread>\nextern \"C\" unsigned add();\nextern \"C\" int sum();\n\
+                int main() { std::thread other([] { add(); sum(); }); add(); sum(); other.join();\n\
+                return add() == 3 && sum() == 3 ? 0 : 1; }\n";
+    let flags = "--edition 2024 -g --crate-type staticlib -Zsanitizer=thread -Zexternal-clangrt \
+                 -Cunsafe-allow-abi-mismatch=sanitizer";
+    for clang in clangs() {
+        let place = Workplace::new();
+        place.write("part.rs", rust);
+        place.shell(&format!("RUSTC_BOOTSTRAP=1 rustc {flags} part.rs -o libpart.a"));
+        place.write("sum.c", part);
+        place.call("cc -c sum.c").exits(0);
+        place.write("main.cc", main);
+        place.call(&format!("c++ --with {clang} main.cc sum.o libpart.a -pthread -ldl -o mixed")).exits(0);
+        place.call("run --runs 2 --session mixed -- ./mixed").exits(10).says(&["2 passed"]);
+        let session = runner::Session::open(&place.path(".unsnarl/mixed")).unwrap();
+        let run = session.load(runner::RunNumber(1)).unwrap();
+        let recording = recording::parse(&run.processes[0].bytes).unwrap();
+        let kinds = recording.events.iter().map(|event| event.kind);
+        let taken = kinds.filter(|kind| *kind == recording::EventKind::Acquire).count();
+        assert!(taken >= 4, "both locks go from one thread to the other: {taken}");
     }
 }
 

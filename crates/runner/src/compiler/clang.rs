@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 
 use super::{Compiler, EXPORTED, Sanitizers};
 use crate::error::{Error, Result};
+use crate::left_out_reads;
 use crate::takeover::{ARCHIVE, Recorder};
 
 /// How clang names machines.
@@ -44,8 +45,6 @@ const UNDEFINED_RUNTIMES: [&str; 2] = [
 ];
 const EMPTY_ARCHIVE: &[u8] = b"!<arch>\n";
 
-/// Without it the read of `x++` is left out, and a lost update looks like three writes.
-const READS_BEFORE_WRITES: &str = "-tsan-instrument-read-before-write=1";
 /// Instruments nothing, though `-fsanitize=thread` is given.
 const NOTHING: [&str; 4] = [
     "-tsan-instrument-memory-accesses=0",
@@ -76,8 +75,10 @@ pub(super) fn command_line(
     line.push("--start-no-unused-arguments".into());
     line.extend(["-resource-dir".into(), resources.clone().into(), "-g".into()]);
     let instrumentation: &[&str] =
-        if *sanitizers == Sanitizers::ThreadOptedOut { &NOTHING } else { &[READS_BEFORE_WRITES] };
+        if *sanitizers == Sanitizers::ThreadOptedOut { &NOTHING } else { &[left_out_reads::OPTION] };
     line.extend(instrumentation.iter().flat_map(|option| ["-mllvm", option]).map(OsString::from));
+    // What tells reports later that the reads are there.
+    line.push("-grecord-command-line".into());
     line.push("-Wl,--build-id".into());
     line.push("--end-no-unused-arguments".into());
     line.extend_from_slice(arguments);
