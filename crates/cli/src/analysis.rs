@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
+use localize::evidence::{Witness, telling_example};
 use localize::{Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
+use report::explanation;
 use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
 
@@ -11,6 +13,7 @@ use crate::args::RankingArguments;
 use crate::causes;
 use crate::evidence;
 use crate::exit;
+use crate::explain::{compare, explain};
 use crate::names::{self, LocationKey, Names};
 
 /// What ranks the findings if the user names nothing.
@@ -46,12 +49,18 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         findings.retain(|finding| finding.failed > 0);
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
-        let chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
-        let (described, locations) = describe(session, &chosen, &mut code, &mut warnings)?;
-        report.findings = described;
+        let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
+        let described = describe(session, &mut chosen, &mut code, &mut warnings)?;
+        let (locations, facts): (Vec<_>, Vec<_>);
+        (report.findings, (locations, facts)) =
+            described.into_iter().map(|one| (one.finding, (one.locations, one.facts))).unzip();
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
         report::source::Sources::new(std::env::current_dir()).fill_in(&mut report);
         names::name_by_source(&mut report.findings, &locations);
+        for (finding, facts) in report.findings.iter_mut().zip(&facts) {
+            finding.evidence.extend(explanation::sentences(finding, facts));
+            finding.story = explanation::story(finding, &report.runs);
+        }
     }
     report.warnings = warnings.into_sentences();
     Ok(report)
@@ -140,13 +149,17 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
     }
 }
 
+/// Only findings that somebody may look at are compared with passing runs, and with few of these: most show the same.
+const COMPARED_FINDINGS: usize = 20;
+const COMPARED_RUNS: usize = 4;
+
 /// Puts findings into words. Their example runs are read again: keeping all runs in memory would cost more.
 fn describe(
     session: &Session,
-    findings: &[Finding],
+    findings: &mut [Finding],
     code: &mut Code,
     warnings: &mut Warnings,
-) -> anyhow::Result<(Vec<report::Finding>, Vec<Vec<LocationKey>>)> {
+) -> anyhow::Result<Vec<Described>> {
     let mut by_run: BTreeMap<RunId, Vec<usize>> = BTreeMap::new();
     for (index, finding) in findings.iter().enumerate() {
         by_run.entry(finding.example.run).or_default().push(index);
@@ -154,26 +167,52 @@ fn describe(
     let outcomes: BTreeMap<RunNumber, Outcome> =
         session.runs().iter().filter_map(|record| Some((record.run, outcome(&record.outcome)?))).collect();
     let mut names = Names::default();
-    let mut described: Vec<Option<(report::Finding, Vec<LocationKey>)>> = vec![None; findings.len()];
+    let mut described: Vec<Option<Described>> = findings.iter().map(|_| None).collect();
     for (run, indices) in by_run {
         let run = RunNumber(run.0);
         let profile = load(session, run, outcomes[&run], code)?;
+        for &index in &indices {
+            findings[index].example = telling_example(&profile.run, &findings[index].example);
+        }
+        let accesses: Vec<usize> =
+            indices.iter().flat_map(|&index| findings[index].example.accesses.iter().copied()).collect();
+        let witness = Witness::of(&profile.run, &accesses);
         for index in indices {
             let finding = &findings[index];
-            let locations = finding.example.accesses.iter().map(|&access| {
-                let location = profile.run.accesses[access].location;
-                let localize::profile::Location { size, block, .. } = profile.locations[location.0 as usize];
-                LocationKey { location, size, block: block.and_then(|block| names.block(block, code)) }
-            });
-            let locations = locations.collect();
-            described[index] = Some((describe_one(finding, &profile, code, &mut names), locations));
+            described[index] = Some(describe_one(finding, &witness, &profile, code, &mut names));
+        }
+    }
+    let mut described: Vec<Described> = described.into_iter().flatten().collect();
+    let passing = outcomes.iter().filter(|(_, outcome)| !outcome.is_failing()).map(|(run, _)| *run);
+    for run in passing.take(COMPARED_RUNS) {
+        // What cannot be read was told of before.
+        let Ok(profile) = load(session, run, Outcome::Pass, code) else { continue };
+        for (one, finding) in described.iter_mut().zip(&*findings).take(COMPARED_FINDINGS) {
+            if one.finding.comparison.is_none() {
+                one.finding.comparison = compare(finding, &profile, code, &mut names);
+            }
         }
     }
     names.warnings().iter().for_each(|warning| warnings.add(warning));
-    Ok(described.into_iter().flatten().unzip())
+    Ok(described)
 }
 
-fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut Names) -> report::Finding {
+/// A finding in words, as far as these do not need the source.
+struct Described {
+    finding: report::Finding,
+    /// Where its accesses were.
+    locations: Vec<LocationKey>,
+    /// What is known about them.
+    facts: Vec<explanation::Fact>,
+}
+
+fn describe_one(
+    finding: &Finding,
+    witness: &Witness<'_>,
+    profile: &Profile,
+    code: &Code,
+    names: &mut Names,
+) -> Described {
     let steps = finding.example.id.steps();
     let accesses: Vec<report::Access> = finding
         .example
@@ -188,7 +227,7 @@ fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut N
         Detail::Verdict(reasoning) => Some(reasoning),
         _ => None,
     };
-    report::Finding {
+    let mut described = report::Finding {
         rank: finding.rank as u64,
         tied: finding.tied as u64,
         score: finding.score,
@@ -201,14 +240,25 @@ fn describe_one(finding: &Finding, profile: &Profile, code: &Code, names: &mut N
         kind: kind(finding),
         pattern: finding.example.id.to_string(),
         pattern_id: finding.example.id.row().map(|row| format!("{row:?}")),
-        suspicious_functions: suspicious_functions(&accesses),
+        suspicious_functions: explanation::enclosing_functions(&accesses),
         accesses,
         cluster: None,
         failing_runs: finding.failing_runs.iter().map(|run| u64::from(run.0)).collect(),
         evidence: evidence::sentences(finding, code, names),
         advice: String::new(),
+        fix: None,
+        story: String::new(),
+        comparison: None,
         confirmation: None,
-    }
+    };
+    let locations = finding.example.accesses.iter().map(|&access| {
+        let location = profile.run.accesses[access].location;
+        let localize::profile::Location { size, block, .. } = profile.locations[location.0 as usize];
+        LocationKey { location, size, block: block.and_then(|block| names.block(block, code)) }
+    });
+    let locations = locations.collect();
+    let facts = explain(&mut described, finding, witness, profile, code, names);
+    Described { finding: described, locations, facts }
 }
 
 /// What a finding is called. Techniques that look at communication alone do not tell what is violated by it.
@@ -221,35 +271,6 @@ fn kind(finding: &Finding) -> Kind {
         (_, Violation::Atomicity) => Kind::AtomicityViolation,
         (_, Violation::MultiVariableAtomicity) => Kind::MultiVariableAtomicityViolation,
     }
-}
-
-/// For each thread of a finding, the function in which its accesses come together (Griffin, thesis §5.2.3).
-fn suspicious_functions(accesses: &[report::Access]) -> Vec<String> {
-    let mut functions = Vec::new();
-    let mut threads: Vec<u32> = accesses.iter().map(|access| access.thread).collect();
-    threads.sort_unstable();
-    threads.dedup();
-    for thread in threads {
-        let mut stacks = accesses.iter().filter(|access| access.thread == thread).map(|access| &access.stack);
-        let Some(first) = stacks.next() else { continue };
-        // Stacks are innermost first, so what they share is their common end; the accesses' own lines differ.
-        let shared = stacks.fold(first.len(), |shared, stack| {
-            let common = first
-                .iter()
-                .rev()
-                .zip(stack.iter().rev())
-                .take_while(|(a, b)| a.function == b.function)
-                .count();
-            shared.min(common)
-        });
-        let innermost = first.len().checked_sub(shared).and_then(|depth| first.get(depth));
-        if let Some(function) = innermost.and_then(|frame| frame.function.clone())
-            && !functions.contains(&function)
-        {
-            functions.push(function);
-        }
-    }
-    functions
 }
 
 /// Warnings of many runs, each told once.

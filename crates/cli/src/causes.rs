@@ -16,12 +16,14 @@ pub fn groups(findings: &[Finding], passed: u64, formula: Formula) -> Vec<RunGro
     groups
 }
 
-/// The findings to show, by index, at most so many: half of the room is for the best of each group, which a rarer bug may
-/// have far down the list, the rest for the best of all.
+/// The best findings of each group that are shown, however far down the list a rarer bug has them.
+const BEST_OF_GROUP: usize = 5;
+
+/// The findings to show, by index, at most so many: the best of each group, for which there is half of the room, and the
+/// best of all.
 pub fn worth_showing(findings: usize, groups: &[RunGroup], most: usize) -> BTreeSet<usize> {
-    let deepest = Clustering::default().cause_patterns;
     let best =
-        (0..deepest).flat_map(|depth| groups.iter().filter_map(move |group| group.patterns.get(depth)));
+        (0..BEST_OF_GROUP).flat_map(|depth| groups.iter().filter_map(move |group| group.patterns.get(depth)));
     let mut shown = BTreeSet::new();
     for (index, room) in best.map(|&index| (index, most / 2)).chain((0..findings).map(|index| (index, most)))
     {

@@ -8,6 +8,7 @@ mod compile;
 mod demo;
 mod evidence;
 mod exit;
+mod explain;
 mod flags;
 mod java;
 mod look;

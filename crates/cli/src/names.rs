@@ -4,16 +4,24 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use localize::profile::Block;
-use localize::{Access, AccessKind, Code, Lock, ModuleId, Profile, SiteId};
+use localize::{Access, AccessKind, Code, ModuleId, ObjectId, Profile, SiteId, StackId};
 use report::Frame;
 use report::expression::{Place, shared_expression};
+use report::source::Sources;
 use runner::{BuildId, Symbolizer};
 
 /// Names things, and remembers what could not be named.
-#[derive(Default)]
 pub struct Names {
     symbolizer: Symbolizer,
+    sources: Sources,
     warnings: BTreeSet<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let sources = Sources::new(std::env::current_dir());
+        Self { symbolizer: Symbolizer::default(), sources, warnings: BTreeSet::new() }
+    }
 }
 
 impl Names {
@@ -33,8 +41,9 @@ impl Names {
             (None, None) => None,
         };
         let place = self.place(access.site, code);
-        let innermost = stack.first();
-        let named = innermost.is_some_and(|frame| frame.function.is_some());
+        // Where the program asked for it says more than where a library did it.
+        let own = stack.iter().find(|frame| frame.line.is_some() && !frame.is_library()).or(stack.first());
+        let named = own.is_some_and(|frame| frame.function.is_some());
         report::Access {
             thread,
             kind: match access.kind {
@@ -43,10 +52,10 @@ impl Names {
                 AccessKind::Update => report::AccessKind::Update,
             },
             variable: variable.unwrap_or_default(),
-            function: innermost.and_then(|frame| frame.function.clone()),
-            file: innermost.and_then(|frame| frame.file.clone()),
-            line: innermost.and_then(|frame| frame.line),
-            column: place.column,
+            function: own.and_then(|frame| frame.function.clone()),
+            file: own.and_then(|frame| frame.file.clone()),
+            line: own.and_then(|frame| frame.line),
+            column: own.and_then(|frame| frame.column),
             source: None,
             module: if named { None } else { place.module },
             address: if named { None } else { Some(place.address) },
@@ -57,8 +66,9 @@ impl Names {
             }),
             locks: access.locks.map(|set| {
                 let held = profile.run.locksets[set.0 as usize].iter();
-                held.map(|lock| self.lock(lock, profile, code)).collect()
+                held.map(|lock| self.object(lock.object, profile, code)).collect()
             }),
+            frees: access.frees,
         }
     }
 
@@ -100,6 +110,7 @@ impl Names {
                 function: None,
                 file: None,
                 line: None,
+                column: None,
                 module: place.module,
                 address: Some(place.address),
             }];
@@ -111,17 +122,14 @@ impl Names {
     fn place(&mut self, site: SiteId, code: &Code) -> CodePlace {
         let given = code.place(site);
         let site = code.site(site);
-        let mut place = CodePlace {
-            frames: Vec::new(),
-            column: None,
-            module: None,
-            address: format!("{:#x}", site.address),
-        };
+        let mut place =
+            CodePlace { frames: Vec::new(), module: None, address: format!("{:#x}", site.address) };
         if let Some(given) = given {
             place.frames.push(Frame {
                 function: Some(given.function.clone()),
                 file: given.file.clone(),
                 line: given.line,
+                column: None,
                 module: None,
                 address: None,
             });
@@ -135,7 +143,6 @@ impl Names {
         let address = site.address.saturating_sub(1);
         match self.symbolizer.frames(Path::new(&module.path), build_id.as_ref(), address) {
             Ok(frames) => {
-                place.column = frames.first().and_then(|frame| frame.column);
                 // Without line and symbol the symbolizer can only repeat module and address.
                 if frames.iter().any(|frame| frame.file.is_some() || !is_placeholder(&frame.function)) {
                     place.frames = frames
@@ -144,6 +151,7 @@ impl Names {
                             function: Some(frame.function.clone()),
                             file: frame.file.clone(),
                             line: frame.line,
+                            column: frame.column,
                             module: None,
                             address: None,
                         })
@@ -170,37 +178,51 @@ impl Names {
 
     /// A place in a heap block, by where the program allocated it: `heap from cache.c:41 +8`.
     pub fn block(&mut self, block: Block, code: &Code) -> Option<String> {
-        const LIBRARIES: [&str; 2] = ["/usr/include/", "/rustc/"];
-        let frames = self.stack(code.stack(block.allocated_at), code);
-        let own = frames.iter().find_map(|frame| {
-            let file = frame.file.as_deref()?;
-            let is_own = !LIBRARIES.iter().any(|folder| file.starts_with(folder));
-            is_own.then_some((file, frame.line?))
-        });
-        let (file, line) = own?;
-        let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        Some(format!("heap from {name}:{line} +{}", block.offset))
+        let frame = self.own_frame(block.allocated_at, code)?;
+        Some(format!("heap from {} +{}", brief_place(&frame), block.offset))
     }
 
-    fn lock(&mut self, lock: &Lock, profile: &Profile, code: &Code) -> String {
-        if let Some(given) = profile.names.objects.get(&lock.object) {
+    /// A lock, condition or the like: its variable, or what the source calls it where it was first taken.
+    pub fn object(&mut self, object: ObjectId, profile: &Profile, code: &Code) -> String {
+        if let Some(given) = profile.names.objects.get(&object) {
             return given.clone();
         }
-        let object = profile.objects[lock.object.0 as usize];
-        let name = object.in_module.and_then(|(module, address)| self.variable(module, address, code));
+        let known = profile.objects[object.0 as usize];
+        let name = known.in_module.and_then(|(module, address)| self.variable(module, address, code));
         if let Some(name) = name {
             return without_internals(&name).to_owned();
         }
-        let taken = code.stack(lock.taken_at).first().map(|&site| self.frames(site, code));
-        match taken.as_deref().and_then(<[Frame]>::first) {
-            Some(Frame { file: Some(file), line: Some(line), .. }) => {
-                let file =
-                    Path::new(file).file_name().map_or_else(|| file.clone(), |f| f.to_string_lossy().into());
-                format!("lock taken at {file}:{line}")
-            }
-            _ => format!("lock at {:#x}", object.address),
+        let taken =
+            profile.run.locksets.iter().filter_map(|set| set.last()).find(|lock| lock.object == object);
+        let Some(frame) = taken.and_then(|lock| self.own_frame(lock.taken_at, code)) else {
+            return format!("lock at {:#x}", known.address);
+        };
+        let line =
+            frame.file.as_deref().zip(frame.line).and_then(|(file, line)| self.sources.line(file, line));
+        match line.as_deref().and_then(report::locked_expression) {
+            Some(expression) => expression.to_owned(),
+            None => format!("lock taken at {}", brief_place(&frame)),
         }
     }
+
+    /// The innermost place of a stack that is in the program's own sources, in a few words.
+    pub fn place_of(&mut self, stack: StackId, code: &Code) -> String {
+        let frame = self.own_frame(stack, code);
+        frame.map_or_else(|| "an unknown place".to_owned(), |frame| brief_place(&frame))
+    }
+
+    /// The innermost frame of a stack with a line in the program's own sources.
+    fn own_frame(&mut self, stack: StackId, code: &Code) -> Option<Frame> {
+        let frames = self.stack(code.stack(stack), code);
+        frames.into_iter().find(|frame| frame.line.is_some() && !frame.is_library())
+    }
+}
+
+/// `queue.c:41`.
+fn brief_place(frame: &Frame) -> String {
+    let file = frame.file.as_deref().unwrap_or_default();
+    let file = Path::new(file).file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+    frame.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
 }
 
 /// Is this code of a library that calls `main` and the start functions of threads?
@@ -229,7 +251,6 @@ fn without_internals(name: &str) -> &str {
 
 struct CodePlace {
     frames: Vec<Frame>,
-    column: Option<u32>,
     module: Option<String>,
     address: String,
 }
@@ -265,6 +286,17 @@ pub fn name_by_source(findings: &mut [report::Finding], locations: &[Vec<Locatio
             let name = name.unwrap_or_else(|| format!("{} bytes of the heap or a stack", key.size));
             same.iter().for_each(|&other| finding.accesses[other].variable.clone_from(&name));
         }
+        name_compared(finding);
+    }
+}
+
+/// What a passing run accesses at the same place in the code goes by the same name.
+fn name_compared(finding: &mut report::Finding) {
+    let Some(comparison) = &mut finding.comparison else { return };
+    for access in comparison.accesses.iter_mut().filter(|access| access.variable.is_empty()) {
+        let place = |access: &report::Access| (access.file.clone(), access.line, access.kind);
+        let known = finding.accesses.iter().find(|known| place(known) == place(access));
+        access.variable = known.map(|known| known.variable.clone()).unwrap_or_default();
     }
 }
 

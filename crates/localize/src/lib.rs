@@ -17,6 +17,7 @@ mod communication;
 mod counts;
 mod defuse;
 mod dependencies;
+pub mod evidence;
 mod falcon;
 mod finding;
 pub mod griffin;

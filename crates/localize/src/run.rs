@@ -150,6 +150,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// The locks held at an access, in the order in which they were taken; none if that is not known.
+    pub fn held(&self, access: &Access) -> Option<&[Lock]> {
+        self.locksets.get(access.locks?.0 as usize).map(Vec::as_slice)
+    }
+
     /// A run in which nothing happened yet.
     pub fn new(id: RunId, outcome: Outcome) -> Self {
         Self {

@@ -269,9 +269,15 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
     let locations: Vec<Location> = records(part(RegionId::Locations));
     close_open_turns(&locations, &records(part(RegionId::Slots)), &mut events);
     // Stable, so that of events with the same tick (an access and the ones that its turn's owner made
-    // later without a record of their own) the recorded one stays first.
+    // later without a record of their own) the recorded one stays first. A lock is given back after what was
+    // done under it.
     events.sort_by_key(|event| {
-        (event.event.tick, matches!(event.kind, EventKind::LastRead | EventKind::LastWrite))
+        let place = match event.kind {
+            EventKind::LastRead | EventKind::LastWrite => 1,
+            EventKind::Release if event.is_stamped() => 2,
+            _ => 0,
+        };
+        (event.event.tick, place)
     });
     Ok(Recording {
         header,

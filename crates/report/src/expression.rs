@@ -92,8 +92,10 @@ fn candidates(line: &str) -> Vec<Candidate<'_>> {
             quote @ (b'"' | b'\'') => at = after_literal(bytes, at, quote),
             byte if is_name_start(byte) => {
                 let (end, field) = expression_from(code, at);
-                // A name before a parenthesis is called, not read.
-                if bytes.get(end) != Some(&b'(') && !is_keyword(&code[at..end]) {
+                // A name before a parenthesis is called, not read; what it is called on is.
+                if bytes.get(end) == Some(&b'(') {
+                    found.extend(receiver(code, at, end));
+                } else if !is_keyword(&code[at..end]) {
                     found.push(Candidate { text: &code[at..end], field, end });
                     found.extend(inside_brackets(code, at, end));
                 }
@@ -108,6 +110,19 @@ fn candidates(line: &str) -> Vec<Candidate<'_>> {
         }
     }
     found
+}
+
+/// What the method that the expression from `start` to `end` ends in is called on: `self.idle` for `self.idle.lock`.
+fn receiver(code: &str, start: usize, end: usize) -> Option<Candidate<'_>> {
+    let call = &code[start..end];
+    let length = call.rfind("->").into_iter().chain(call.rfind('.')).max()?;
+    let text = call[..length].trim_end_matches('-');
+    let (length, field) = expression_from(text, 0);
+    (length == text.len() && !matches!(field, "self" | "this")).then_some(Candidate {
+        text,
+        field,
+        end: start + text.len(),
+    })
 }
 
 /// The expressions that index the one from `start` to `end`.
@@ -188,11 +203,11 @@ fn is_name_part(byte: u8) -> bool {
 
 /// Words that stand where an expression could, but are none.
 fn is_keyword(word: &str) -> bool {
-    const KEYWORDS: [&str; 34] = [
+    const KEYWORDS: [&str; 36] = [
         "auto", "bool", "break", "case", "char", "const", "continue", "double", "else", "enum", "false",
-        "float", "for", "if", "int", "let", "long", "match", "mut", "new", "nullptr", "return", "short",
-        "signed", "sizeof", "static", "struct", "switch", "true", "union", "unsigned", "void", "volatile",
-        "while",
+        "float", "for", "if", "int", "let", "long", "match", "mut", "new", "nullptr", "return", "self",
+        "short", "signed", "sizeof", "static", "struct", "switch", "this", "true", "union", "unsigned",
+        "void", "volatile", "while",
     ];
     KEYWORDS.contains(&word)
 }
@@ -207,7 +222,10 @@ mod tests {
 
     #[test]
     fn lines_are_taken_apart_into_expressions() {
-        let cases: [(&str, &[&str]); 7] = [
+        let cases: [(&str, &[&str]); 10] = [
+            ("let idle = self.idle.lock().unwrap();", &["idle", "self.idle"]),
+            ("vector->count_.store(7);", &["vector->count_"]),
+            ("return self.len();", &[]),
             ("    int size = queue->size;  /* the size */", &["size", "queue->size"]),
             (
                 "queue->items[(queue->head + n) % 8] = page;",

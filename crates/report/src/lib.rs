@@ -11,9 +11,11 @@
 //! with its control characters alive, and never becomes markup.
 
 pub mod dot;
+pub mod explanation;
 pub mod expression;
 pub mod html;
 pub mod json;
+mod locked;
 pub mod markdown;
 mod markup;
 mod model;
@@ -28,8 +30,9 @@ pub mod terminal;
 mod visible;
 mod wording;
 
+pub use locked::locked_expression;
 pub use model::{
-    Access, AccessKind, Cause, Confirmation, Excerpt, FailureGroup, Finding, Frame, Graph, GraphNode, Kind,
-    Report, Runs, SCHEMA, Session, Trial, Verdict,
+    Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
+    FixPlace, Frame, Graph, GraphNode, Kind, Report, Runs, SCHEMA, Session, Trial, Verdict,
 };
 pub use visible::visible;

@@ -168,8 +168,76 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// What to do about it; empty if unknown.
     pub advice: String,
+    /// The same, structured; `null` if unknown.
+    #[serde(default)]
+    pub fix: Option<Fix>,
+    /// What happened in the run that is shown, in plain English; empty if it cannot be told.
+    #[serde(default)]
+    pub story: String,
+    /// The same accesses in a run that passed, if one was found.
+    #[serde(default)]
+    pub comparison: Option<Comparison>,
     /// What came of forcing and forbidding it; `null` if that was not tried.
     pub confirmation: Option<Confirmation>,
+}
+
+/// What to change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What to do.
+    pub action: Action,
+    /// The locks that it is about, by name.
+    pub locks: Vec<String>,
+    /// Where: first for the thread that must change.
+    pub places: Vec<FixPlace>,
+}
+
+/// Some lines of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixPlace {
+    /// The function, if known.
+    pub function: Option<String>,
+    /// The source file as the debug info gives it.
+    pub file: String,
+    /// The first line.
+    pub first_line: u32,
+    /// The last line.
+    pub last_line: u32,
+}
+
+/// What kind of change a finding asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Keep a lock that is held already, instead of giving it back in between.
+    ExtendLock,
+    /// Take a lock that others take for the same data.
+    TakeLock,
+    /// Guard the accesses by one lock; there is none yet that all could use.
+    AddLock,
+    /// Guard the accesses by the same lock, instead of each by another.
+    UseOneLock,
+    /// Make a load and a store one atomic operation.
+    AtomicOperation,
+    /// Wait for the end of a thread first.
+    Join,
+    /// Create a thread only when all is ready for it.
+    CreateLater,
+    /// Wait until another thread has done its part.
+    Wait,
+    /// Take locks in the same order everywhere.
+    LockOrder,
+    /// Test a condition in a loop around the wait for it, without giving the lock back in between.
+    WaitInLoop,
+}
+
+/// A run that passed, beside the one that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The number of the run.
+    pub run: u64,
+    /// The finding's accesses, in the order in which they happened there.
+    pub accesses: Vec<Access>,
 }
 
 /// What sort of mistake a finding looks like.
@@ -199,11 +267,11 @@ pub struct Access {
     pub kind: AccessKind,
     /// The location, named as a person would.
     pub variable: String,
-    /// The function, if known.
+    /// The innermost function of the program's own, or of a library if there is none, if known.
     pub function: Option<String>,
-    /// The source file as the debug info gives it, if known.
+    /// Its source file as the debug info gives it, if known.
     pub file: Option<String>,
-    /// The line, from 1.
+    /// The line there, from 1.
     pub line: Option<u32>,
     /// The column, from 1.
     pub column: Option<u32>,
@@ -216,12 +284,15 @@ pub struct Access {
     /// The place within the module, such as `0x1f40`, given where the function is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The call stack, innermost frame first; its first frame is the access itself.
+    /// The call stack, innermost frame first; its first frame is the access itself, which may be in a library.
     pub stack: Vec<Frame>,
     /// The value read or written, if recorded.
     pub value: Option<String>,
     /// The locks held, outermost first; `null` where that is unknown.
     pub locks: Option<Vec<String>>,
+    /// Whether it gives the memory back; left out where it does not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub frees: bool,
 }
 
 /// What an access did to its location.
@@ -245,6 +316,9 @@ pub struct Frame {
     pub file: Option<String>,
     /// The line, from 1.
     pub line: Option<u32>,
+    /// The column, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// The program or library, given where the function is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,

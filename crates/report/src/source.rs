@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::iter;
 use std::path::{Component, Path, PathBuf};
 
-use crate::model::{Excerpt, Report};
+use crate::model::{Access, Excerpt, Finding, Report};
 
 /// Files beyond this size are generated data rather than code someone reads (the largest hand-fed C file in wide
 /// use, SQLite's amalgamation, has 9 MB).
@@ -23,6 +23,12 @@ pub(crate) const CONTEXT: u32 = 3;
 pub struct Sources {
     roots: Vec<PathBuf>,
     files: HashMap<String, Option<Text>>,
+}
+
+/// All accesses that a finding shows, those of the passing run included.
+fn accesses_of(finding: &mut Finding) -> impl Iterator<Item = &mut Access> {
+    let compared = finding.comparison.iter_mut().flat_map(|comparison| &mut comparison.accesses);
+    finding.accesses.iter_mut().chain(compared)
 }
 
 /// A file, and where each of its lines begins.
@@ -62,7 +68,7 @@ impl Sources {
     /// Fills in the source line of every access that has none yet, and the lines around all of them.
     pub fn fill_in(&mut self, report: &mut Report) {
         let mut wanted: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-        for access in report.findings.iter_mut().flat_map(|finding| &mut finding.accesses) {
+        for access in report.findings.iter_mut().flat_map(accesses_of) {
             if let (Some(file), Some(line)) = (&access.file, access.line) {
                 if access.source.is_none() {
                     access.source = self.line(file, line);

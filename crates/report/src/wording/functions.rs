@@ -7,11 +7,14 @@ pub(crate) fn function(name: &str) -> String {
 
 /// The same without template arguments, parameters and return type, where these can be told from the name:
 /// `void Cache<int>::insert(int const&)` is `Cache::insert()`.
-pub(super) fn brief_function(name: &str) -> String {
+pub(crate) fn brief_function(name: &str) -> String {
     bare_name(name).map_or_else(|| function(name), |bare| format!("{bare}()"))
 }
 
 pub(super) fn bare_name(name: &str) -> Option<String> {
+    if let Some(method) = rust_method(name) {
+        return Some(method);
+    }
     // These begin with, or contain, brackets that are part of the name.
     if name.starts_with(['<', '(']) || name.contains("operator") || name.contains("{lambda") {
         return None;
@@ -27,8 +30,29 @@ pub(super) fn bare_name(name: &str) -> Option<String> {
             _ => {}
         }
     }
-    let bare = bare.split_whitespace().last()?;
+    let bare = bare.split_whitespace().last()?.trim_end_matches("::");
     (depth == 0).then(|| bare.to_owned())
+}
+
+/// `Pool::take` for `<pool::Pool>::take` and `<pool::Pool as Take>::take`.
+fn rust_method(name: &str) -> Option<String> {
+    let rest = name.strip_prefix('<')?;
+    let mut depth = 1usize;
+    let close = rest.char_indices().find_map(|(at, character)| {
+        match character {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })?;
+    let (owner, method) = (&rest[..close], rest[close + 1..].strip_prefix("::")?);
+    let owner = owner.split(" as ").next().unwrap_or(owner);
+    // Arrays, references and the like have no name to be called by.
+    let is_path = owner.starts_with(|character: char| character.is_alphabetic() || character == '_');
+    let owner = is_path.then(|| bare_name(owner))??;
+    let owner = owner.rsplit("::").next().unwrap_or(&owner);
+    Some(format!("{owner}::{}", bare_name(method)?))
 }
 
 #[cfg(test)]
@@ -51,6 +75,10 @@ mod tests {
         check_function("void drain<queue<int> >(queue<int>&)", "drain()");
         check_function("alloc::vec::Vec<T,A>::push", "alloc::vec::Vec::push()");
         check_function("worker::{closure#0}", "worker::{closure#0}()");
+        check_function("<pool::Pool<T>>::take", "Pool::take()");
+        check_function("<queue::Queue as core::ops::Drop>::drop", "Queue::drop()");
+        check_function("core::sync::atomic::atomic_load::<usize>", "core::sync::atomic::atomic_load()");
+        check_function("<[T]>::len", "<[T]>::len()");
     }
 
     #[test]
@@ -60,9 +88,5 @@ mod tests {
         check_function("main::{lambda(int)#1}::_FUN(int)", "main::{lambda(int)#1}::_FUN(int)");
         check_function("a>b", "a>b()");
         check_function("a<b", "a<b()");
-        check_function(
-            "<queue::Queue as core::ops::Drop>::drop",
-            "<queue::Queue as core::ops::Drop>::drop()",
-        );
     }
 }

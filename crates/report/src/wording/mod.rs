@@ -8,7 +8,7 @@ mod sentence;
 mod session;
 
 pub(crate) use finding::*;
-pub(crate) use functions::function;
+pub(crate) use functions::{brief_function, function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
 pub(crate) use session::*;
@@ -30,7 +30,7 @@ pub(crate) fn span(seconds: f64) -> String {
 }
 
 /// A location by its name, if it has one.
-fn variable(name: &str) -> String {
+pub(crate) fn variable(name: &str) -> String {
     if name.is_empty() { "an unnamed location".to_owned() } else { format!("`{name}`") }
 }
 

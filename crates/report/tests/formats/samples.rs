@@ -153,6 +153,9 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         failing_runs: vec![4, 17, 23],
         evidence: vec![],
         advice: String::new(),
+        fix: None,
+        story: String::new(),
+        comparison: None,
         confirmation: None,
     }
 }
@@ -173,6 +176,7 @@ pub fn access(thread: u32, kind: AccessKind, variable: &str, function: &str, lin
         stack: vec![],
         value: None,
         locks: Some(vec![]),
+        frees: false,
     }
 }
 
@@ -181,6 +185,7 @@ pub fn frame(function: &str, file: &str, line: u32) -> Frame {
         function: Some(function.into()),
         file: Some(file.into()),
         line: Some(line),
+        column: None,
         module: None,
         address: None,
     }
@@ -216,6 +221,7 @@ impl Known for Access {
             function: self.function.clone(),
             file: self.file.clone(),
             line: self.line,
+            column: None,
             module: self.module.clone(),
             address: self.address.clone(),
         };

@@ -1,0 +1,310 @@
+//! Facts about accesses, what follows from them, and locks taken in circles.
+//!
+//! A trace is a list of `thread:deed`: `1:lock(a)@5`, `1:unlock(a)`, `1:share(a)@5` (a read lock), `1:R(x)@7=3` (value
+//! 3), `1:W!(x)@8` (atomic), `1:F(x)@9` (free), `1:create(2)@4`, `1:join(2)@4`, `2:start(1)`, `2:end(2)`,
+//! `1:wait(a)@6` (still, at the end). Numbers behind `@` are sites, and stacks of their own.
+
+use std::collections::BTreeMap;
+
+use localize::evidence::{Action, Fact, Fix, Span, Witness, advise, counterpart, lock_cycles, waiting_cycle};
+use localize::*;
+
+#[derive(Default)]
+struct Trace {
+    locations: Vec<String>,
+    objects: Vec<String>,
+    held: BTreeMap<u32, Vec<Lock>>,
+}
+
+fn intern(names: &mut Vec<String>, name: &str) -> u32 {
+    let known = names.iter().position(|known| known == name);
+    known.unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    }) as u32
+}
+
+fn run(text: &str) -> Run {
+    let mut run = Run::new(RunId(1), Outcome::Fail);
+    let mut trace = Trace::default();
+    for word in text.split_whitespace() {
+        let (thread, deed) = word.split_once(':').unwrap();
+        let thread: u32 = thread.parse().unwrap();
+        let (verb, rest) = deed.split_once('(').unwrap();
+        let (name, rest) = rest.split_once(')').unwrap();
+        let (site, value) =
+            rest.trim_start_matches('@').split_once('=').unwrap_or((rest.trim_start_matches('@'), ""));
+        let site: u32 = site.parse().unwrap_or(0);
+        trace.step(&mut run, thread, verb, name, site, value.parse().ok());
+    }
+    run
+}
+
+impl Trace {
+    fn lockset(&mut self, run: &mut Run, thread: u32) -> LocksetId {
+        let held = self.held.entry(thread).or_default();
+        let known = run.locksets.iter().position(|set| set == held);
+        LocksetId(known.unwrap_or_else(|| {
+            run.locksets.push(held.clone());
+            run.locksets.len() - 1
+        }) as u32)
+    }
+
+    fn step(&mut self, run: &mut Run, thread: u32, verb: &str, name: &str, site: u32, value: Option<u64>) {
+        let (thread_id, site_id, stack) = (ThreadId(thread), SiteId(site), StackId(site));
+        let other = || SyncTarget::Thread(ThreadId(name.parse().unwrap()));
+        let (kind, target) = match verb {
+            "lock" | "share" | "unlock" | "wait" => {
+                let object = ObjectId(intern(&mut self.objects, name));
+                let held = self.held.entry(thread).or_default();
+                match verb {
+                    "unlock" => held.retain(|lock| lock.object != object),
+                    "wait" => {}
+                    _ => held.push(Lock { object, taken_at: stack, shared: verb == "share" }),
+                }
+                let locks = self.lockset(run, thread);
+                if verb == "wait" {
+                    let (kind, target) = (SyncKind::Acquire, SyncTarget::Object(object));
+                    run.waits.push(Wait { thread: thread_id, kind, target, site: site_id, stack, locks });
+                    return;
+                }
+                if verb != "unlock" && run.locksets[locks.0 as usize].len() > 1 {
+                    run.nestings.push(Nesting { thread: thread_id, locks });
+                }
+                let kind = match verb {
+                    "lock" => SyncKind::Acquire,
+                    "share" => SyncKind::AcquireShared,
+                    _ => SyncKind::Release,
+                };
+                (kind, SyncTarget::Object(object))
+            }
+            "create" => (SyncKind::Create, other()),
+            "join" => (SyncKind::Join, other()),
+            "start" => (SyncKind::Start, other()),
+            "end" => (SyncKind::End, other()),
+            access => {
+                let locks = self.lockset(run, thread);
+                let location = LocationId(intern(&mut self.locations, name));
+                run.accesses.push(Access {
+                    thread: thread_id,
+                    location,
+                    site: site_id,
+                    stack,
+                    kind: if access.starts_with('R') { AccessKind::Read } else { AccessKind::Write },
+                    uncertain: false,
+                    value,
+                    locks: Some(locks),
+                    iteration: None,
+                    atomic: access.ends_with('!'),
+                    frees: access == "F",
+                });
+                return;
+            }
+        };
+        let before = run.accesses.len();
+        run.synchronization.push(SyncEvent { before, thread: thread_id, kind, target, site: site_id, stack });
+    }
+}
+
+/// The facts about all accesses of a trace, and the advice.
+fn judged(text: &str) -> (Vec<Fact>, Option<Fix>) {
+    let run = run(text);
+    let accesses: Vec<usize> = (0..run.accesses.len()).collect();
+    let witness = Witness::of(&run, &accesses);
+    let facts = witness.facts(&accesses);
+    let fix = advise(&witness, &accesses, &facts);
+    (facts, fix)
+}
+
+const A: ObjectId = ObjectId(0);
+const B: ObjectId = ObjectId(1);
+const REGION: Span = Span { from: 0, to: 2 };
+const OTHER: Span = Span { from: 1, to: 1 };
+
+#[track_caller]
+fn check(text: &str, facts: &[Fact], action: Option<(Action, &[ObjectId], &[Span])>) {
+    let (found, fix) = judged(text);
+    assert_eq!(found, facts);
+    let fix = fix.as_ref().map(|fix| (fix.action, fix.locks.as_slice(), fix.spans.as_slice()));
+    assert_eq!(fix, action);
+}
+
+#[test]
+fn a_lock_given_back_in_between_is_held_longer() {
+    check(
+        "1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 1:lock(a)@1 1:R(x)@5 1:unlock(a)",
+        &[
+            Fact::CommonLock { lock: A, accesses: vec![0, 1, 2] },
+            Fact::ReleasedBetween { lock: A, from: 0, to: 2 },
+        ],
+        Some((Action::ExtendLock, &[A], &[REGION])),
+    );
+}
+
+#[test]
+fn a_missing_lock_is_added() {
+    check(
+        "1:R(x)@2 2:W(x)@4 1:W(x)@5",
+        &[
+            Fact::Unlocked { accesses: vec![0, 1, 2] },
+            Fact::Unordered { first: 0, second: 1 },
+            Fact::Unordered { first: 1, second: 2 },
+        ],
+        Some((Action::AddLock, &[], &[REGION, OTHER])),
+    );
+}
+
+/// What orders the accesses may be a lock that we do not know: nothing is said about locks then.
+#[test]
+fn what_something_orders_may_be_locked() {
+    let handed = "1:R(x)@2 1:W!(flag)@7 2:R!(flag)@8 2:W(x)@4 2:W!(flag)@9 1:R!(flag)@8 1:W(x)@5";
+    let run = run(handed);
+    let accesses = [0, 3, 6];
+    let witness = Witness::of(&run, &accesses);
+    let facts = witness.facts(&accesses);
+    assert_eq!(facts, []);
+    assert_eq!(advise(&witness, &accesses, &facts), None);
+}
+
+#[test]
+fn a_lock_that_only_one_side_takes_is_taken_by_both() {
+    let (_, fix) = judged("1:R(x)@2 2:lock(a)@3 2:W(x)@4 2:unlock(a) 1:R(x)@5");
+    let fix = fix.unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::TakeLock, vec![A], vec![REGION]));
+    let (_, fix) = judged("1:lock(a)@1 1:R(x)@2 2:W(x)@4 1:R(x)@5 1:unlock(a)");
+    let fix = fix.unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::TakeLock, vec![A], vec![OTHER]));
+}
+
+#[test]
+fn different_locks_guard_nothing() {
+    let (facts, fix) = judged("1:lock(a)@1 1:R(x)@2 2:lock(b)@3 2:W(x)@4 1:W(x)@5");
+    assert_eq!(facts[0], Fact::NoCommonLock { accesses: vec![(0, vec![A]), (1, vec![B]), (2, vec![A])] });
+    let fix = fix.unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::UseOneLock, vec![A, B], vec![REGION, OTHER]));
+}
+
+#[test]
+fn a_load_and_a_store_become_one_atomic_operation() {
+    check(
+        "1:R!(x)@2 2:W!(x)@4 1:W(x)@5",
+        &[Fact::Unlocked { accesses: vec![0, 1, 2] }],
+        Some((Action::AtomicOperation, &[], &[REGION])),
+    );
+}
+
+#[test]
+fn the_lock_that_others_use_is_named() {
+    let others = "3:lock(a)@9 3:W(x)@9 3:R(x)@9 3:unlock(a) 1:R(x)@2 2:W(x)@4 1:W(x)@5";
+    let run = run(others);
+    let accesses = [2, 3, 4];
+    let witness = Witness::of(&run, &accesses);
+    let facts = witness.facts(&accesses);
+    let usual = Fact::UsuallyLocked { lock: A, accesses: vec![0, 1, 2], holding: 2, of: 2 };
+    assert!(facts.contains(&usual), "{facts:?}");
+    assert_eq!(advise(&witness, &accesses, &facts).unwrap().action, Action::TakeLock);
+}
+
+#[test]
+fn a_thread_that_runs_too_early_is_created_later() {
+    check(
+        "2:create(1)@3 1:start(2) 1:R(x)@4 2:W(x)@5",
+        &[
+            Fact::Unlocked { accesses: vec![0, 1] },
+            Fact::Unordered { first: 0, second: 1 },
+            Fact::CreatedBefore { creator: 1, created: 0, event: 0 },
+            Fact::NotJoined { creator: 1, running: 0 },
+        ],
+        Some((Action::CreateLater, &[], &[Span { from: 1, to: 1 }, Span { from: 0, to: 0 }])),
+    );
+}
+
+#[test]
+fn what_is_taken_away_from_a_running_thread_waits_for_its_end() {
+    for (destroys, expected) in
+        [("F(x)@5", Some(Action::Join)), ("W(x)@5=0", Some(Action::Join)), ("W(x)@5=3", None)]
+    {
+        let (_, fix) = judged(&format!("1:create(2)@3 2:start(1) 1:{destroys} 2:R(x)@4"));
+        assert_eq!(fix.map(|fix| fix.action), expected, "{destroys}");
+    }
+    let (facts, _) = judged("1:create(2)@3 2:start(1) 1:F(x)@5 2:R(x)@4");
+    assert!(facts.contains(&Fact::AfterFree { free: 0, access: 1 }));
+}
+
+#[test]
+fn joins_and_creations_order() {
+    let (facts, _) = judged("1:W(x)@1 1:create(2)@3 2:start(1) 2:W(x)@4 2:end(2) 1:join(2)@6 1:R(x)@7");
+    assert!(
+        !facts.iter().any(|fact| matches!(fact, Fact::Unordered { .. } | Fact::NotJoined { creator: 2, .. }))
+    );
+}
+
+#[test]
+fn two_variables_get_one_lock() {
+    let bare = "1:W(x)@1 2:R(x)@2 2:R(y)@3 1:W(y)@4";
+    let spans = [Span { from: 0, to: 3 }, Span { from: 1, to: 2 }];
+    let fix = judged(bare).1.unwrap();
+    assert_eq!((fix.action, fix.spans.as_slice()), (Action::AddLock, &spans[..]));
+    let each = "1:lock(a)@1 1:W(x)@1 1:unlock(a) 2:lock(a)@2 2:R(x)@2 2:unlock(a) \
+                2:lock(b)@3 2:R(y)@3 2:unlock(b) 1:lock(b)@4 1:W(y)@4 1:unlock(b)";
+    let fix = judged(each).1.unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::UseOneLock, vec![A, B]));
+    let one_side = "1:lock(a)@1 1:W(x)@1 2:R(x)@2 2:R(y)@3 1:W(y)@4 1:unlock(a)";
+    let fix = judged(one_side).1.unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::TakeLock, vec![A], vec![spans[1]]));
+}
+
+fn circles(text: &str) -> Vec<Vec<(u32, u32, u32)>> {
+    let cycles = lock_cycles(&run(text));
+    let step = |step: &evidence::LockStep| (step.thread.0, step.held.0, step.taken.0);
+    cycles.iter().map(|cycle| cycle.steps.iter().map(step).collect()).collect()
+}
+
+const ONE_WAY: &str = "1:lock(a)@1 1:lock(b)@2 1:unlock(b) 1:unlock(a)";
+const OTHER_WAY: &str = "2:lock(b)@3 2:lock(a)@4 2:unlock(a) 2:unlock(b)";
+
+#[test]
+fn locks_in_opposite_orders_may_deadlock() {
+    assert_eq!(circles(&format!("{ONE_WAY} {OTHER_WAY}")), [[(1, 0, 1), (2, 1, 0)]]);
+    let three = "1:lock(a)@1 1:lock(b)@1 2:lock(b)@1 2:lock(c)@1 3:lock(c)@1 3:lock(a)@1";
+    assert_eq!(circles(three), [[(1, 0, 1), (2, 1, 2), (3, 2, 0)]]);
+}
+
+#[test]
+fn one_order_one_thread_gates_and_readers_do_not() {
+    assert_eq!(circles(&format!("{ONE_WAY} {}", ONE_WAY.replace("1:", "2:"))).len(), 0);
+    assert_eq!(circles(&format!("{ONE_WAY} {}", OTHER_WAY.replace("2:", "1:"))).len(), 0, "one thread");
+    let gated = format!("1:lock(g)@9 {ONE_WAY} 1:unlock(g) 2:lock(g)@9 {OTHER_WAY} 2:unlock(g)");
+    assert_eq!(circles(&gated).len(), 0, "a gate");
+    let readers = format!("{ONE_WAY} {OTHER_WAY}").replace("lock(", "share(").replace("unshare(", "unlock(");
+    assert_eq!(circles(&readers).len(), 0, "readers");
+}
+
+#[test]
+fn threads_that_wait_for_each_other_are_told() {
+    let waits =
+        |text: &str| -> Vec<u32> { waiting_cycle(&run(text)).iter().map(|wait| wait.thread.0).collect() };
+    assert_eq!(waits("1:lock(a)@1 2:lock(b)@2 1:wait(b)@3 2:wait(a)@4"), [1, 2]);
+    assert_eq!(waits("1:lock(a)@1 2:wait(a)@4").len(), 0, "the holder does not wait");
+    assert_eq!(waits("3:wait(a)@9 1:lock(a)@1 2:lock(b)@2 1:wait(b)@3 2:wait(a)@4"), [1, 2], "a bystander");
+}
+
+#[test]
+fn a_passing_run_has_the_same_accesses_in_another_order() {
+    let pattern = Pattern::new(PatternId::P4, &[SiteId(2), SiteId(4), SiteId(5)]);
+    let passing = run("3:R(y)@2 1:R(x)@2 1:R(x)@5 2:W(x)@4 1:W(x)@5");
+    assert_eq!(counterpart(&passing, &pattern), Some(vec![1, 3, 2]));
+    assert_eq!(counterpart(&run("1:R(x)@2 1:R(x)@5 1:W(x)@4"), &pattern), None, "the same thread");
+    assert_eq!(counterpart(&run("1:R(x)@2 1:R(x)@5 2:W(y)@4"), &pattern), None, "another variable");
+}
+
+#[test]
+fn unknown_locks_prove_nothing() {
+    let mut run = run("1:lock(a)@1 1:R(x)@2 2:W(x)@4 1:R(x)@5");
+    run.accesses[1].locks = None;
+    let accesses = [0, 1, 2];
+    let witness = Witness::of(&run, &accesses);
+    let facts = witness.facts(&accesses);
+    assert!(facts.iter().all(|fact| matches!(fact, Fact::Unordered { .. })), "{facts:?}");
+    assert_eq!(advise(&witness, &accesses, &facts), None);
+}

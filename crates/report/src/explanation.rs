@@ -1,0 +1,13 @@
+//! A finding explained: what is known about its accesses, what to do, and what happened, in plain English.
+//!
+//! Everything is worded from structured facts, and claims no more than these say.
+
+mod advice;
+mod facts;
+mod region;
+mod story;
+
+pub use advice::advice;
+pub use facts::{Fact, sentences};
+pub use region::{enclosing_functions, region};
+pub use story::story;

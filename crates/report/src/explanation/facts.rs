@@ -1,0 +1,146 @@
+//! What is known about the accesses of a finding, in sentences.
+
+use super::region::region;
+use crate::model::{Access, Finding};
+use crate::wording::{Places, plural, variable};
+
+/// Something that holds for accesses of a finding; these are given by their place in it. Locks go by their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// No lock is held at any of these accesses to one variable.
+    Unlocked(Vec<usize>),
+    /// The locks held at these accesses to one variable, of which none is common to all.
+    NoCommonLock(Vec<(usize, Vec<String>)>),
+    /// A lock that is held at all of these accesses to one variable.
+    CommonLock(String, Vec<usize>),
+    /// A lock that is held at both accesses and given back in between.
+    ReleasedBetween(String, [usize; 2]),
+    /// Nothing makes the first access happen before the second.
+    Unordered([usize; 2]),
+    /// A lock that so many of so many other accesses to the variable hold, and these do not.
+    UsuallyLocked {
+        /// The lock.
+        lock: String,
+        /// The accesses without it.
+        accesses: Vec<usize>,
+        /// How many others hold it.
+        holding: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// The thread of the second access was created, at this place, before the first access, by the thread of that.
+    CreatedBefore([usize; 2], String),
+    /// The thread of the first access created that of the second and had not waited for its end.
+    NotJoined([usize; 2]),
+    /// The first access freed the memory of the second.
+    AfterFree([usize; 2]),
+}
+
+/// The facts in sentences without their full stops, what matters most first.
+pub fn sentences(finding: &Finding, facts: &[Fact]) -> Vec<String> {
+    let mut said = Vec::new();
+    for fact in facts {
+        said.extend(sentence(finding, facts, fact));
+    }
+    said
+}
+
+fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
+    let places = Places::of(finding);
+    let label = |index: usize| places.label(&finding.accesses[index]);
+    let thread = |index: usize| format!("thread {}", finding.accesses[index].thread);
+    let object = |index: usize| variable(&finding.accesses[index].variable);
+    Some(match fact {
+        Fact::Unlocked(accesses) => {
+            format!("no lock is held at any of these accesses to {}", object(accesses[0]))
+        }
+        Fact::NoCommonLock(accesses) => {
+            let mut each: Vec<String> = Vec::new();
+            for (index, locks) in accesses {
+                let locks = if locks.is_empty() { "no lock".to_owned() } else { list(locks) };
+                each.push(format!("{} holds {locks} at {}", thread(*index), label(*index)));
+            }
+            each.dedup();
+            format!("no lock guards all accesses to {}: {}", object(accesses[0].0), each.join(", "))
+        }
+        Fact::CommonLock(lock, accesses) => {
+            let released = facts.iter().find_map(|other| match other {
+                Fact::ReleasedBetween(given_back, between) if given_back == lock => Some(*between),
+                _ => None,
+            });
+            match released {
+                Some(between) => format!(
+                    "both threads hold `{lock}` at each access to {}, but {} gives it back between {}",
+                    object(accesses[0]),
+                    thread(between[0]),
+                    between_words(finding, between)
+                ),
+                None => format!("`{lock}` is held at each of these accesses to {}", object(accesses[0])),
+            }
+        }
+        Fact::ReleasedBetween(lock, between) => {
+            let is_told =
+                facts.iter().any(|other| matches!(other, Fact::CommonLock(common, _) if common == lock));
+            if is_told {
+                return None;
+            }
+            format!("{} gives `{lock}` back between {}", thread(between[0]), between_words(finding, *between))
+        }
+        Fact::Unordered(pair) => {
+            let mut unordered = facts.iter().filter(|other| matches!(other, Fact::Unordered(_)));
+            let is_first = unordered.next() == Some(fact);
+            match (is_first, unordered.next().is_some()) {
+                (false, _) => return None,
+                (true, true) => {
+                    "no synchronization orders what the two threads do here: they came in this order by luck"
+                        .to_owned()
+                }
+                (true, false) => format!(
+                    "nothing makes {} happen before {}: they came in this order by luck",
+                    label(pair[0]),
+                    label(pair[1])
+                ),
+            }
+        }
+        Fact::UsuallyLocked { lock, accesses, holding, of } => {
+            let others = plural(*of as u64, "other access").replace("accesss", "accesses");
+            let mut without: Vec<String> = accesses.iter().map(|&index| label(index)).collect();
+            without.dedup();
+            let (verb, these) = (if without.len() == 1 { "does" } else { "do" }, without.join(" and "));
+            format!("{holding} of {others} to {} hold `{lock}`; {these} {verb} not", object(accesses[0]))
+        }
+        Fact::CreatedBefore([creator, created], place) => format!(
+            "{} was created at {place}, before {} came to {}",
+            thread(*created),
+            thread(*creator),
+            label(*creator)
+        ),
+        Fact::NotJoined([creator, running]) => format!(
+            "{} did not wait for the end of {} before {}",
+            thread(*creator),
+            thread(*running),
+            label(*creator)
+        ),
+        Fact::AfterFree([free, access]) => {
+            format!("{} frees the memory that {} still uses", label(*free), label(*access))
+        }
+    })
+}
+
+/// `queue.c:41 and queue.c:47 in take_one()`, in the function that encloses both.
+fn between_words(finding: &Finding, [from, to]: [usize; 2]) -> String {
+    let places = Places::of(finding);
+    let label = |access: &Access| places.label(access);
+    match region(finding, &[from, to]) {
+        Some(region) if region.first_line != region.last_line => {
+            format!("lines {} and {}{}", region.first_line, region.last_line, super::advice::within(&region))
+        }
+        _ => format!("{} and {}", label(&finding.accesses[from]), label(&finding.accesses[to])),
+    }
+}
+
+/// `` `a` and `b` ``.
+pub(super) fn list(locks: &[String]) -> String {
+    let quoted: Vec<String> = locks.iter().map(|lock| format!("`{lock}`")).collect();
+    quoted.join(" and ")
+}

@@ -1,0 +1,52 @@
+//! Where in the code some accesses of one thread come together.
+
+use crate::model::{Access, Finding, FixPlace, Frame};
+use crate::wording::distinct;
+
+/// The innermost function that encloses these accesses of one thread, and its lines from the first to the last of
+/// them. None where lines are not known.
+pub fn region(finding: &Finding, accesses: &[usize]) -> Option<FixPlace> {
+    let own: Vec<&Access> = accesses.iter().map(|&index| &finding.accesses[index]).collect();
+    let depth = common_depth(&own)?;
+    let frames: Vec<&Frame> = own.iter().map(|access| frame_at(access, depth)).collect::<Option<_>>()?;
+    let lines: Vec<u32> = frames.iter().map(|frame| frame.line).collect::<Option<_>>()?;
+    Some(FixPlace {
+        function: frames[0].function.clone(),
+        file: frames[0].file.clone()?,
+        first_line: *lines.iter().min()?,
+        last_line: *lines.iter().max()?,
+    })
+}
+
+/// For each thread of a finding the innermost function of the program's own that encloses all its accesses.
+pub fn enclosing_functions(accesses: &[Access]) -> Vec<String> {
+    let threads = distinct(accesses.iter().map(|access| access.thread));
+    let function = |thread: u32| {
+        let own: Vec<&Access> = accesses.iter().filter(|access| access.thread == thread).collect();
+        frame_at(own[0], common_depth(&own)?)?.function.clone()
+    };
+    distinct(threads.into_iter().filter_map(function))
+}
+
+/// How many frames, from the outermost one on, lead to the innermost function that all these accesses share.
+fn common_depth(accesses: &[&Access]) -> Option<usize> {
+    let (first, rest) = accesses.split_first()?;
+    let shared = rest.iter().fold(first.stack.len(), |shared, access| {
+        let pairs = first.stack.iter().rev().zip(access.stack.iter().rev());
+        shared.min(pairs.take_while(|(one, other)| one.function == other.function).count())
+    });
+    // Nobody mends the standard library.
+    (1..=shared).rev().find(|&depth| frame_at(first, depth).is_some_and(|frame| !frame.is_library()))
+}
+
+fn frame_at(access: &Access, depth: usize) -> Option<&Frame> {
+    access.stack.get(access.stack.len().checked_sub(depth)?)
+}
+
+impl Frame {
+    /// Whether it is code of a library that comes with the system or the compiler.
+    pub fn is_library(&self) -> bool {
+        const FOLDERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/rustc/", "/rustlib/src/"];
+        self.file.as_deref().is_some_and(|file| FOLDERS.iter().any(|folder| file.contains(folder)))
+    }
+}

@@ -1,0 +1,111 @@
+//! The lock that a source line takes, as the programmer calls it.
+
+/// The expression that names the lock taken on this line: `queue->lock` for `pthread_mutex_lock(&queue->lock);`,
+/// `mutex_` for `std::lock_guard<std::mutex> guard(mutex_);`, `self.idle` for `let idle = self.idle.lock().unwrap();`.
+pub fn locked_expression(line: &str) -> Option<&str> {
+    let code = line.split("//").next().unwrap_or(line);
+    guard_argument(code).or_else(|| receiver(code)).or_else(|| function_argument(code))
+}
+
+/// C++: what a guard object is made from.
+fn guard_argument(code: &str) -> Option<&str> {
+    const GUARDS: [&str; 4] = ["lock_guard", "unique_lock", "scoped_lock", "shared_lock"];
+    let (at, guard) = GUARDS.iter().find_map(|guard| Some((code.find(guard)?, guard)))?;
+    let mut rest = &code[at + guard.len()..];
+    if rest.starts_with('<') {
+        rest = &rest[closing(rest, '<', '>')? + 1..];
+    }
+    first_argument(&rest[rest.find(['(', '{'])? + 1..])
+}
+
+/// Rust and C++: what a method is called on.
+fn receiver(code: &str) -> Option<&str> {
+    const METHODS: [&str; 8] = [
+        ".lock()",
+        ".read()",
+        ".write()",
+        ".try_lock()",
+        "->lock()",
+        ".lock_shared()",
+        "->lock_shared()",
+        ".upgradable_read()",
+    ];
+    let at = METHODS.iter().filter_map(|method| code.find(method)).min()?;
+    let start = code[..at].rfind(|c: char| !is_part(c)).map_or(0, |before| before + 1);
+    let name = code[start..at].trim_start_matches(['>', '-', '.', '&', '*']);
+    (!name.is_empty()).then_some(name)
+}
+
+/// C: the first argument of a function that locks.
+fn function_argument(code: &str) -> Option<&str> {
+    let mut from = 0;
+    while let Some(open) = code[from..].find('(').map(|at| from + at) {
+        let start =
+            code[..open].rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |before| before + 1);
+        let name = code[start..open].to_ascii_lowercase();
+        let locks = name.contains("lock") || name.contains("mutex") || name.contains("mtx");
+        if locks && !name.contains("unlock") {
+            return first_argument(&code[open + 1..]);
+        }
+        from = open + 1;
+    }
+    None
+}
+
+/// Up to a comma or the closing parenthesis, without `&`.
+fn first_argument(rest: &str) -> Option<&str> {
+    let mut depth = 0usize;
+    let end = rest.find(|c: char| match c {
+        '(' | '[' | '{' => {
+            depth += 1;
+            false
+        }
+        ')' | ']' | '}' if depth > 0 => {
+            depth -= 1;
+            false
+        }
+        ')' | '}' => true,
+        ',' => depth == 0,
+        _ => false,
+    })?;
+    let argument = rest[..end].trim().trim_start_matches(['&', '*']).trim();
+    (!argument.is_empty()).then_some(argument)
+}
+
+fn closing(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0;
+    text.char_indices().find_map(|(at, c)| {
+        depth += i32::from(c == open) - i32::from(c == close);
+        (depth == 0).then_some(at)
+    })
+}
+
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || "_.>-[]:".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_are_named_as_the_source_names_them() {
+        let cases = [
+            ("    pthread_mutex_lock(&queue->lock); // take it", Some("queue->lock")),
+            ("    std::lock_guard<std::mutex> guard(mutex_);", Some("mutex_")),
+            ("    std::unique_lock lock{shards[i % 4].mutex, std::defer_lock};", Some("shards[i % 4].mutex")),
+            ("    const std::lock_guard<Lock<int>> guard(other.mutex_);", Some("other.mutex_")),
+            ("        let mut idle = self.idle.lock().unwrap();", Some("self.idle")),
+            ("        if account->mutex.try_lock() {", Some("account->mutex")),
+            ("    if (pthread_mutex_trylock(&locks[n]) == 0)", Some("locks[n]")),
+            ("    mtx_lock(&m);", Some("m")),
+            ("    queue_lock(q);", Some("q")),
+            ("    count++;", None),
+            ("    pthread_mutex_unlock(&lock);", None),
+            ("    lock(", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(locked_expression(line), expected, "{line}");
+        }
+    }
+}
