@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use localize::evidence::{Witness, telling_example};
 use localize::{Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
+use recording::InterleavingStep;
 use report::explanation;
 use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
 
 use crate::args::RankingArguments;
 use crate::causes;
+use crate::confirm;
 use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain};
@@ -19,8 +21,20 @@ use crate::names::{self, LocationKey, Names};
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
 
-/// Analyses all runs of a session.
+/// A report, and what its findings mean to the recorder.
+pub struct Analysis {
+    pub report: Report,
+    /// For each finding of the report its accesses, none where a place in the code cannot be told.
+    pub interleavings: Vec<Vec<InterleavingStep>>,
+}
+
+/// The report of all runs of a session.
 pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<Report> {
+    Ok(examine(session, ranking)?.report)
+}
+
+/// Analyses all runs of a session.
+pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<Analysis> {
     let technique = ranking.technique.unwrap_or(DEFAULT_TECHNIQUE);
     let options = Options { window: ranking.window, distance: ranking.distance, formula: ranking.formula };
     let mut code = Code::default();
@@ -43,6 +57,7 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         }
     }
     let mut report = empty_report(session, technique, &left_out);
+    let mut interleavings = Vec::new();
     if report.runs.failed > 0 && report.runs.passed > 0 {
         // What only passing runs show is no suspect.
         let mut findings = collector.findings();
@@ -50,6 +65,7 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
+        interleavings = chosen.iter().map(|finding| steps(finding, &code)).collect();
         let described = describe(session, &mut chosen, &mut code, &mut warnings)?;
         let (locations, facts): (Vec<_>, Vec<_>);
         (report.findings, (locations, facts)) =
@@ -63,7 +79,23 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         }
     }
     report.warnings = warnings.into_sentences();
-    Ok(report)
+    let mut analysis = Analysis { report, interleavings };
+    confirm::recall(session, &mut analysis);
+    Ok(analysis)
+}
+
+/// A finding's accesses as the recorder can recognize them; none if one is in no known module.
+fn steps(finding: &Finding, code: &Code) -> Vec<InterleavingStep> {
+    let steps = finding.pattern.shape().steps().zip(finding.pattern.sites()).map(|(step, &site)| {
+        let site = code.site(site);
+        let module = code.module(site.module?);
+        let mut build_id = [0; 32];
+        build_id.get_mut(..module.build_id.len())?.copy_from_slice(&module.build_id);
+        let variable = u8::from(step.variable != 'x');
+        let known = !module.build_id.is_empty();
+        known.then_some(InterleavingStep { thread: step.thread, variable, build_id, address: site.address })
+    });
+    steps.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// What clang does not report unless it is told to, and what makes of it.

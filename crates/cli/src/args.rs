@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use localize::{Formula, Technique};
 use recording::{Noise, Schedule};
 
-use crate::exit;
+use crate::{confirm, exit};
 
 /// Finds the thread interleaving that makes your flaky test fail.
 #[derive(Parser)]
@@ -29,6 +29,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Show one finding in full
     Show(ShowArguments),
+    /// Find out whether a finding is the cause, by forcing and by forbidding its interleaving
+    Confirm(ConfirmArguments),
     /// List, merge, export, import or delete sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
@@ -67,6 +69,9 @@ pub struct RunArguments {
     /// Where to keep the session: a name within .unsnarl, or a path [default: the program's name]
     #[arg(long, value_name = "NAME|PATH")]
     pub session: Option<PathBuf>,
+    /// Find out by further runs whether the first findings are the cause: force and forbid them
+    #[arg(long, value_name = "FINDINGS", num_args = 0..=1, default_missing_value = "3")]
+    pub confirm: Option<usize>,
     /// Also write the JSON report to this file (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -231,6 +236,24 @@ pub struct ShowArguments {
     /// Write it to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ConfirmArguments {
+    /// Number of the finding, as in the list
+    #[arg(default_value_t = 1)]
+    pub finding: usize,
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    /// Runs of each kind at most
+    #[arg(long, value_name = "N", default_value_t = confirm::RUNS, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
+    /// Begin no run after this time, as in 60s or 10m
+    #[arg(long, value_name = "BUDGET", value_parser = time_span)]
+    pub time: Option<Duration>,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
 }
 
 #[derive(Subcommand)]

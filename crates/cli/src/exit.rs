@@ -35,6 +35,10 @@ pub const NOTHING_FOUND: u8 = 12;
 pub const NOTHING_RECORDED: u8 = 13;
 /// Sessions of different programs, or a program that was rebuilt since.
 pub const DIFFERENT_PROGRAMS: u8 = 14;
+/// The finding is not the cause.
+pub const REFUTED: u8 = 15;
+/// Nothing follows from the trials.
+pub const UNDECIDED: u8 = 16;
 /// The user ended it: twice, or before the first run was done (what shells say of SIGINT).
 pub const INTERRUPTED: u8 = 130;
 
@@ -47,7 +51,8 @@ Exit codes:
    4  program not found                     12  failing and passing runs look alike
    5  program cannot be started             13  the program recorded nothing
    6  compilation failed                    14  different or rebuilt programs
-   7  session folder cannot be written     130  interrupted twice, or before the first run was done";
+   7  session folder cannot be written     15  the finding is not the cause
+  16  nothing follows from the trials       130  interrupted twice, or before the first run was done";
 
 /// Something wrong that no library knows of, with all that there is to say about it.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod args;
 mod cargo;
 mod causes;
 mod compile;
+mod confirm;
 mod demo;
 mod evidence;
 mod exit;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::demo(&arguments),
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),
+        Command::Confirm(arguments) => confirm::confirm(&arguments),
         Command::Sessions(arguments) => sessions::sessions(&arguments),
         Command::Cargo(arguments) => cargo::cargo(arguments),
         Command::Cc(arguments) => compile::compile(runner::compiler::Language::C, &arguments),

@@ -16,21 +16,25 @@ use runner::{Error, Manifest, Oracle, Session, Target};
 
 use crate::args::{OracleArguments, RunArguments};
 use crate::exit::Complaint;
-use crate::{analysis, exit, flags, java, look, recorder, screen, sessions};
+use crate::{analysis, confirm, exit, flags, java, look, recorder, screen, sessions};
 
 /// How often a line is printed where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// `unsnarl run`.
-pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
+/// A test that is ready to be run.
+pub struct Prepared {
+    pub target: Target,
+    pub campaign: Campaign,
+    /// Files that the runs read, deleted with this.
+    _loops: Option<tempfile::TempDir>,
+}
+
+/// Finds the test and makes it ready to be run.
+pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
     let (program, rest) = arguments.command.split_first().ok_or(Error::NoCommand)?;
-    if let Some(file) = &arguments.json {
-        check_place_of(file)?;
-    }
     let target = Target::find(program)?;
     target.check_recordable()?;
     let recorder = recorder::unpack()?;
-    let seed = arguments.limits.seed.unwrap_or_else(fresh_seed);
     let limits = &arguments.limits;
     let loops = runner::loops::tables(&target.binaries)?;
     let mut campaign = Campaign {
@@ -48,7 +52,18 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     if let Some(tables) = &loops {
         campaign.environment.push((recording::ENV_LOOPS.into(), tables.path().into()));
     }
-    let mut session = begin(arguments, &target, seed)?;
+    Ok(Prepared { target, campaign, _loops: loops })
+}
+
+/// `unsnarl run`.
+pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
+    if let Some(file) = &arguments.json {
+        check_place_of(file)?;
+    }
+    let prepared = prepare(arguments)?;
+    let limits = &arguments.limits;
+    let seed = limits.seed.unwrap_or_else(fresh_seed);
+    let mut session = begin(arguments, &prepared.target, seed)?;
     let plan = RunPlan {
         seed: 0,
         noise: limits.noise,
@@ -56,13 +71,14 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         schedule: limits.schedule,
         skip_sleeps: limits.skip_sleeps,
         points: 0,
+        interleaving: None,
     };
-    let stop = conduct(&campaign, &mut session, plan);
+    let stop = conduct(&prepared.campaign, &mut session, plan);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    finish(arguments, &session, stop?)
+    finish(arguments, &session, &prepared.campaign, stop?)
 }
 
 /// Nobody wants to hear after minutes of runs that the folder of the report's file was misspelt.
@@ -184,12 +200,21 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
 }
 
 /// Says what came out of it.
-fn finish(arguments: &RunArguments, session: &Session, stop: Stop) -> anyhow::Result<ExitCode> {
+fn finish(
+    arguments: &RunArguments,
+    session: &Session,
+    campaign: &Campaign,
+    stop: Stop,
+) -> anyhow::Result<ExitCode> {
     if session.runs().is_empty() && stop == Stop::Interrupted {
         eprintln!("interrupted before the first run was done");
         return Ok(ExitCode::from(exit::INTERRUPTED));
     }
-    let report = analysis::analyse(session, &arguments.ranking)?;
+    let mut analysis = analysis::examine(session, &arguments.ranking)?;
+    if let Some(count) = arguments.confirm.filter(|_| stop != Stop::Interrupted) {
+        confirm::confirm_first(session, campaign, &mut analysis, count)?;
+    }
+    let report = analysis.report;
     let code = look::verdict(&report);
     let hints = match code {
         exit::FOUND => look::hints(session),

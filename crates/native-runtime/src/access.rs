@@ -171,7 +171,7 @@ pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usiz
     if lock_code::role(thread, pc).is_none() {
         atomic_locks::settle(thread);
         let leaf = context::leaf(thread.tls, pc);
-        control::before_access(thread, address, size, kind, leaf);
+        control::before_access(thread, address, size, kind, leaf, pc);
         touch_range(thread, address, size, Touch { kind, flags, leaf });
     }
     thread::leave(thread);

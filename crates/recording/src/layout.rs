@@ -122,6 +122,8 @@ pub struct Header {
     pub regions: [Region; REGION_COUNT],
     /// Scheduling points of a controlled run so far.
     pub points: u64,
+    /// How often the plan's [`crate::Interleaving`] has come about.
+    pub interleavings: u64,
 }
 
 /// One thread of the recorded process.
@@ -315,7 +317,7 @@ mod tests {
 
     #[test]
     fn sizes_have_no_padding() {
-        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 7 * 8 + REGION_COUNT * size_of::<Region>());
+        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 8 * 8 + REGION_COUNT * size_of::<Region>());
         assert!(size_of::<Header>() <= HEADER_BYTES);
         assert_eq!(size_of::<ThreadRecord>(), 128);
         assert_eq!(size_of::<ModuleHeader>(), 80);

@@ -11,6 +11,7 @@
 extern crate alloc;
 
 mod event;
+mod interleaving;
 mod layout;
 mod lock_code;
 mod loops;
@@ -20,6 +21,7 @@ mod plan;
 mod read;
 
 pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
+pub use interleaving::{Interleaving, InterleavingStep, MOST_STEPS, Treatment};
 pub use layout::{
     CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
     REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
@@ -29,4 +31,4 @@ pub use loops::{BYTES_PER_BLOCK, Block, ENV_LOOPS, LOOPS_MAGIC, LoopTable};
 pub use name::{LineRecord, NameHeader, NameKind};
 pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan, Schedule};
 #[cfg(feature = "read")]
-pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, parse};
+pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, header, parse};

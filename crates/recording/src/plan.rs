@@ -4,6 +4,8 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::interleaving::Interleaving;
+
 /// Environment variable naming the directory in which each recorded process creates its file.
 pub const ENV_DIR: &str = "UNSNARL_DIR";
 /// Environment variable carrying a [`RunPlan`].
@@ -108,6 +110,8 @@ pub struct RunPlan {
     pub skip_sleeps: bool,
     /// About how many scheduling points a controlled run has, zero if unknown.
     pub points: u64,
+    /// An interleaving to enforce, forbid or delay for in a controlled run.
+    pub interleaving: Option<Interleaving>,
 }
 
 impl Default for RunPlan {
@@ -119,6 +123,7 @@ impl Default for RunPlan {
             schedule: Schedule::default(),
             skip_sleeps: false,
             points: 0,
+            interleaving: None,
         }
     }
 }
@@ -142,7 +147,10 @@ impl fmt::Display for RunPlan {
         if self.skip_sleeps {
             f.write_str(",skip-sleeps=yes")?;
         }
-        if self.points != 0 { write!(f, ",points={}", self.points) } else { Ok(()) }
+        if self.points != 0 {
+            write!(f, ",points={}", self.points)?;
+        }
+        self.interleaving.iter().try_for_each(|interleaving| write!(f, ",interleaving={interleaving}"))
     }
 }
 
@@ -160,6 +168,7 @@ impl FromStr for RunPlan {
                 "noise" => plan.noise = value.parse()?,
                 "budget" => plan.budget_bytes = value.parse().map_err(|_| PlanError)?,
                 "schedule" => plan.schedule = value.parse()?,
+                "interleaving" => plan.interleaving = Some(value.parse()?),
                 "points" => plan.points = value.parse().map_err(|_| PlanError)?,
                 "skip-sleeps" => plan.skip_sleeps = value == "yes",
                 _ => return Err(PlanError),
@@ -178,6 +187,7 @@ mod tests {
     #[test]
     fn plan_survives_its_text_form() {
         for noise in Noise::ALL {
+            let interleaving = "forbid:1.0@ab+1;2.0@ab+2".parse().ok();
             for schedule in Schedule::ALL {
                 let plan = RunPlan {
                     seed: u64::MAX,
@@ -186,6 +196,7 @@ mod tests {
                     schedule,
                     skip_sleeps: true,
                     points: 9,
+                    interleaving,
                 };
                 assert_eq!(plan.to_string().parse(), Ok(plan));
             }

@@ -195,7 +195,8 @@ fn pod<T: Pod>(bytes: &[u8], offset: usize) -> Option<T> {
     Some(unsafe { slice.as_ptr().cast::<T>().read_unaligned() })
 }
 
-fn header(bytes: &[u8]) -> Result<Header, Damage> {
+/// The header alone.
+pub fn header(bytes: &[u8]) -> Result<Header, Damage> {
     if bytes.len() < HEADER_BYTES {
         return Err(Damage::TooShort { bytes: bytes.len() });
     }

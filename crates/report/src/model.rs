@@ -328,7 +328,7 @@ pub struct Frame {
 }
 
 /// What came of forcing and forbidding a finding's order of accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Confirmation {
     /// Runs in which the order was forced.
     pub enforced: Trial,
@@ -336,6 +336,12 @@ pub struct Confirmation {
     pub forbidden: Trial,
     /// What follows from both.
     pub verdict: Verdict,
+    /// Runs with delays at the same places but without any order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed: Option<Trial>,
+    /// The chance of so clear a difference between forced and forbidden runs if the order did not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
 }
 
 /// Some runs, and how many of them failed.

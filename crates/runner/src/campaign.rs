@@ -177,6 +177,11 @@ impl Limits {
 const INTERRUPT_CHECK: Duration = Duration::from_millis(50);
 
 impl Campaign {
+    /// Runs the test once, apart from any session. None if it was cancelled.
+    pub fn once(&self, run: RunNumber, plan: RunPlan, cancelled: &AtomicBool) -> Result<Option<RunFile>> {
+        recorded_run::once(self, run, plan, cancelled)
+    }
+
     /// Runs the test until a limit is reached or `interrupted` is set, and adds each run to the session as it
     /// is done. `next_plan` is asked for the plan of each run just before it begins; `sink` is told what
     /// happens. Both are called on this thread.

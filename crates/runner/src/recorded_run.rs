@@ -25,6 +25,20 @@ pub(crate) fn perform(
     path: &Path,
     cancelled: &AtomicBool,
 ) -> Result<Option<RunRecord>> {
+    let Some(file) = once(campaign, run, plan, cancelled)? else { return Ok(None) };
+    if !matches!(file.record.outcome, Outcome::Damaged { .. }) {
+        file.write(path)?;
+    }
+    Ok(Some(file.record))
+}
+
+/// Runs the test once. None if it was cancelled.
+pub(crate) fn once(
+    campaign: &Campaign,
+    run: RunNumber,
+    plan: RunPlan,
+    cancelled: &AtomicBool,
+) -> Result<Option<RunFile>> {
     // Recordings hold values from the target's memory, which are nobody else's business.
     let private = fs::Permissions::from_mode(0o700);
     let root = scratch_root(plan.budget_bytes);
@@ -64,10 +78,7 @@ pub(crate) fn perform(
             record.warnings.first().cloned().unwrap_or_else(|| "no process recorded anything".to_owned());
         record.outcome = Outcome::Damaged { why };
     }
-    if !matches!(record.outcome, Outcome::Damaged { .. }) {
-        RunFile { record: record.clone(), processes }.write(path)?;
-    }
-    Ok(Some(record))
+    Ok(Some(RunFile { record, processes }))
 }
 
 /// Where a run's recordings are made. In memory, if there is room for several budgets: on a disk, storing and

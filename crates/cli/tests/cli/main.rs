@@ -4,6 +4,7 @@ mod cargo;
 mod clang;
 mod commands;
 mod compilers;
+mod confirm;
 mod damage;
 mod demo;
 mod disk;

@@ -96,8 +96,8 @@ impl State {
         self.earliest_deadline = earliest;
     }
 
-    /// Nobody can run: the time until the first deadline passes.
-    pub fn jump_to_deadline(&mut self) {
+    /// Nobody can run: the time until the first deadline passes. False if there is none.
+    pub fn jump_to_deadline(&mut self) -> bool {
         let waiting = self.seats[1..self.end].iter().filter(|seat| seat.standing == Standing::Waiting);
         let first = waiting.map(|seat| seat.deadline).min().unwrap_or(NEVER);
         if first != NEVER {
@@ -105,6 +105,7 @@ impl State {
             self.earliest_deadline = 0;
             self.end_waits();
         }
+        first != NEVER
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`seats`]: what is known about each controlled thread, under one lock.
 //! - [`token`]: points, passing the token on, parking.
 //! - [`watch`]: a holder that blocks where nobody sees it loses the token within milliseconds.
+//! - [`trial`]: an interleaving that the run is to bring about or to avoid.
 //! - [`waiting`]: locks, semaphores, conditions, barriers, joining: a wait becomes an attempt that is repeated
 //!   when somebody has given back what it waits for.
 //! - [`clock`]: sleeps and time-outs in logical time, which passes with points, and jumps when all wait.
@@ -22,6 +23,7 @@ mod clock;
 mod policy;
 mod seats;
 mod token;
+mod trial;
 mod waiting;
 mod watch;
 
@@ -79,21 +81,30 @@ pub struct Operation {
     /// Of the bytes, lock or other object; zero if it concerns none.
     pub address: usize,
     pub leaf: u32,
+    /// Where its hook returns to, for accesses; else zero.
+    pub site: usize,
 }
 
 /// Before a plain access of any length: a point, unless all bytes are the thread's own.
 #[inline]
-pub unsafe fn before_access(thread: &mut Thread, address: usize, size: usize, kind: Kind, leaf: u32) {
+pub unsafe fn before_access(
+    thread: &mut Thread,
+    address: usize,
+    size: usize,
+    kind: Kind,
+    leaf: u32,
+    site: usize,
+) {
     if is_on() && !is_own(thread, address, size) {
-        token::point(thread, Operation { kind, address, leaf });
+        token::point(thread, Operation { kind, address, leaf, site });
     }
 }
 
 /// Before an atomic operation: programs use them where threads meet.
 #[inline]
-pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32) {
+pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
-        token::point(thread, Operation { kind, address, leaf });
+        token::point(thread, Operation { kind, address, leaf, site });
     }
 }
 
@@ -101,7 +112,7 @@ pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, lea
 #[inline]
 pub unsafe fn at_sync(thread: &mut Thread, address: usize, leaf: u32) {
     if is_on() {
-        token::point(thread, Operation { kind: Kind::Update, address, leaf });
+        token::point(thread, Operation { kind: Kind::Update, address, leaf, site: 0 });
     }
 }
 

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use recording::RunPlan;
 
 use super::policy::{Candidate, Policies};
+use super::trial::Trial;
 use super::{Operation, clock};
 use crate::cells::Kind;
 use crate::thread::Thread;
@@ -66,7 +67,7 @@ impl Seat {
         thread: 0,
         os_id: 0,
         standing: Standing::Empty,
-        operation: Operation { kind: Kind::Update, address: 0, leaf: 0 },
+        operation: Operation { kind: Kind::Update, address: 0, leaf: 0, site: 0 },
         waits_for: 0,
         deadline: NEVER,
         real_deadline: NEVER,
@@ -106,6 +107,7 @@ pub struct State {
     pub arrivals: u64,
     pub barriers: super::waiting::Barriers,
     policies: Policies,
+    pub trial: Trial,
     candidates: [Candidate; SEATS],
 }
 
@@ -129,6 +131,7 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
     arrivals: 0,
     barriers: super::waiting::Barriers::new(),
     policies: Policies::new(),
+    trial: Trial::new(),
     candidates: [Candidate { seat: 0, operation: Seat::EMPTY.operation }; SEATS],
 }));
 
@@ -161,9 +164,10 @@ impl Drop for Locked {
     }
 }
 
-pub fn start(plan: &RunPlan) {
+pub unsafe fn start(plan: &RunPlan) {
     if let Some(mut state) = lock() {
         state.policies.start(plan);
+        state.trial.start(plan.seed, plan.interleaving);
     }
 }
 
@@ -189,6 +193,8 @@ impl State {
         let done = core::mem::replace(&mut arriving.operation, operation);
         arriving.standing = Standing::Ready;
         self.policies.chosen().done(seat, done);
+        self.trial.done(seat, done);
+        self.trial.arrives(seat, operation);
         if passes_on {
             self.policies.chosen().passes(seat);
         }
@@ -205,6 +211,19 @@ impl State {
         self.seats[1..self.end].iter().any(|seat| seat.standing == standing)
     }
 
+    /// Lists all that can run, but for `except` if there are others.
+    fn list_candidates(&mut self, except: Option<usize>) -> usize {
+        let mut count = 0;
+        for seat in 1..self.end {
+            let Seat { standing, operation, .. } = self.seats[seat];
+            if standing == Standing::Ready && Some(seat) != except {
+                self.candidates[count] = Candidate { seat, operation };
+                count += 1;
+            }
+        }
+        if count == 0 && except.is_some() { self.list_candidates(None) } else { count }
+    }
+
     /// Who runs next: one of those that are ready, others than the current one if that passes the token on, or the one whose wait is over first if nobody is. Zero if all
     /// wait for something that nobody here will give back.
     pub fn choose(&mut self, current: Option<usize>, passes_on: bool) -> usize {
@@ -212,20 +231,14 @@ impl State {
         if !self.any(Standing::Ready) && !self.any(Standing::Away) {
             self.jump_to_deadline();
         }
-        let mut count = 0;
-        for seat in 1..self.end {
-            let Seat { standing, operation, .. } = self.seats[seat];
-            if standing == Standing::Ready {
-                self.candidates[count] = Candidate { seat, operation };
-                count += 1;
-            }
+        let mut count = self.list_candidates(if passes_on { current } else { None });
+        let mut free = self.trial.hold_back(&mut self.candidates[..count]);
+        if free == 0 && self.trial.rather_wakes() && self.jump_to_deadline() {
+            count = self.list_candidates(None);
+            free = self.trial.hold_back(&mut self.candidates[..count]);
         }
-        if passes_on && count > 1 {
-            let others = self.candidates[..count].iter().position(|one| Some(one.seat) == current);
-            if let Some(own) = others {
-                self.candidates.copy_within(own + 1..count, own);
-                count -= 1;
-            }
+        if free > 0 {
+            count = free;
         }
         match count {
             0 => 0,

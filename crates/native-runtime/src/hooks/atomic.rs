@@ -32,7 +32,7 @@ unsafe fn recorded(
                 atomic_locks::settle(thread);
                 let leaf = context::leaf(thread.tls, pc);
                 let word = size.min(8);
-                control::before_atomic(thread, address, Kind::Update, leaf);
+                control::before_atomic(thread, address, Kind::Update, leaf, pc);
                 cells::touch_atomically(thread, address, word, flag::ATOMIC, leaf, operate);
             }
             thread::leave(thread);
@@ -54,7 +54,7 @@ unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn F
             } else {
                 atomic_locks::settle(thread);
                 let leaf = context::leaf(thread.tls, pc);
-                control::before_atomic(thread, address, Kind::Read, leaf);
+                control::before_atomic(thread, address, Kind::Read, leaf, pc);
                 if !cells::read_again(thread, address, size, leaf, read) {
                     cells::touch_atomically(thread, address, size, flag::ATOMIC, leaf, read);
                 }

@@ -86,11 +86,15 @@ fn reasons(finding: &Finding) -> Option<Element> {
     (!rows.is_empty()).then(|| classed("dl", "reasons").children(rows.into_iter().flatten()))
 }
 
-fn proof(confirmation: &Confirmation) -> [Element; 2] {
+fn proof(confirmation: &Confirmation) -> Vec<Element> {
     let trial = |name: &str, trial: &Trial| {
         bar("bad", trial.failed, trial.runs, &format!("{name}: {}", wording::outcome(trial)))
     };
+    let delayed = confirmation.delayed.as_ref().map(|delayed| trial("delayed only", delayed));
     [trial("forced", &confirmation.enforced), trial("forbidden", &confirmation.forbidden)]
+        .into_iter()
+        .chain(delayed)
+        .collect()
 }
 
 /// How to see it again, and what else is known of it.

@@ -8,7 +8,8 @@ mod summary;
 
 use page::Page;
 
-use crate::model::{Finding, Report};
+use crate::model::{Confirmation, Finding, Report};
+use crate::wording;
 
 /// How to show a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,11 @@ pub fn summary(report: &Report, hints: &[Hint], view: &View) -> String {
     let mut page = Page::new(view);
     summary::write(&mut page, report, hints, view);
     page.into_text()
+}
+
+/// What came of forcing and forbidding a finding, in one line.
+pub fn proof(confirmation: &Confirmation) -> String {
+    format!("{}   {}", wording::verdict(confirmation.verdict), wording::proof(confirmation))
 }
 
 /// One finding of the report in full. `number` is its place in the list, from 1, by which the user asked for it.

@@ -160,7 +160,18 @@ pub(crate) fn holding(access: &Access) -> Option<String> {
 
 /// What came of forcing and of forbidding the order of accesses.
 pub(crate) fn proof(confirmation: &Confirmation) -> String {
-    format!("forced: {}; forbidden: {}", outcome(&confirmation.enforced), outcome(&confirmation.forbidden))
+    let delayed = confirmation.delayed.map(|trial| format!("; delayed only: {}", outcome(&trial)));
+    let chance = confirmation.p_value.map(|p| match p {
+        p if p < 0.001 => " (p < 0.001)".to_owned(),
+        p => format!(" (p = {p:.3})"),
+    });
+    format!(
+        "forced: {}; forbidden: {}{}{}",
+        outcome(&confirmation.enforced),
+        outcome(&confirmation.forbidden),
+        delayed.unwrap_or_default(),
+        chance.unwrap_or_default()
+    )
 }
 
 /// How many runs of a trial failed.

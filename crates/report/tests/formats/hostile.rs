@@ -40,6 +40,8 @@ pub fn made_of(text: &str) -> Report {
         enforced: Trial { runs: 0, failed: 9 },
         forbidden: Trial { runs: u64::MAX, failed: u64::MAX },
         verdict: Verdict::Inconclusive,
+        delayed: Some(Trial { runs: 1, failed: 1 }),
+        p_value: Some(f64::NAN),
     });
     for access in &mut finding.accesses {
         access.file = access.file.as_ref().map(|_| text.to_owned());

@@ -130,6 +130,8 @@ pub fn confirmed(finding: Finding) -> Finding {
             enforced: Trial { runs: 20, failed: 20 },
             forbidden: Trial { runs: 40, failed: 0 },
             verdict: Verdict::Confirmed,
+            delayed: None,
+            p_value: None,
         }),
         ..finding
     }

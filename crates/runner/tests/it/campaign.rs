@@ -46,6 +46,7 @@ fn raw_recording() -> Vec<u8> {
         forgotten: 0,
         regions,
         points: 0,
+        interleavings: 0,
     };
     let mut raw = bytes_of(&header).to_vec();
     raw.resize(HEADER_BYTES, 0);

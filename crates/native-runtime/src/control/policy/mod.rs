@@ -7,6 +7,8 @@ mod walk;
 
 use recording::{RunPlan, Schedule};
 
+pub use random::Random;
+
 use super::Operation;
 use crate::cells::Kind;
 
