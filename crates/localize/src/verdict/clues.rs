@@ -2,12 +2,13 @@
 //!
 //! Pairs are immediate dependencies (`dependencies.rs`) and triples are AVIO's, WWW included: both look at turns
 //! by role, so that the read of a looping lost update shows although a write of the same turn follows it.
-//! Quadruples are Unicorn's. Its pairs and triples are noted as well, not as clues of their own but to tell
+//! The third access of a triple depends on the second: whatever was overwritten in between is no cause of what it
+//! finds. Quadruples are Unicorn's. Its pairs and triples are noted as well, not as clues of their own but to tell
 //! whether a part of a quadruple says as much as the whole.
 //!
 //! An update counts as a write in a triple: all four of AVIO's cases stay unserializable with it.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::options::Options;
 use crate::pattern::{Pattern, PatternId};
@@ -115,12 +116,17 @@ pub(crate) fn clues(run: &Run, options: &Options) -> Clues {
         let pattern = occurrences::pattern(run, id, accesses);
         seen.entry(pattern).or_insert_with(|| Sighting::new(run, id.into(), accesses, true));
     };
+    let mut depends: FxHashSet<(u32, u32)> = FxHashSet::default();
     dependencies::each(run, |pair| {
+        depends.insert((pair.head, pair.tail));
         if pair.is_immediate {
             add(pair.id, &[pair.head, pair.tail]);
         }
     });
     avio::each_triple(run, |id, accesses| {
+        if !depends.contains(&(accesses[1], accesses[2])) {
+            return;
+        }
         let kinds = accesses.map(|index| run.accesses[index as usize].kind.as_written());
         let [first, middle, last] = kinds;
         add(PatternId::triple(first, middle, last).unwrap_or(id), &accesses);
