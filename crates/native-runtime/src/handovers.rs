@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use recording::{Location, RegionId};
 
+use crate::kept::Kept;
 use crate::{log, mapping};
 
 /// Bytes of budget per location: of the usual 64 MiB, 131,072 locations with 8 MiB of records.
@@ -22,11 +23,13 @@ const MOST_RECORDED: u32 = 4096;
 struct Pair {
     sites: AtomicU64,
     count: AtomicU32,
+    kept: Kept,
 }
 
 const PAIRS: usize = 1 << 14;
 const PROBES: usize = 16;
-static SEEN: [Pair; PAIRS] = [const { Pair { sites: AtomicU64::new(0), count: AtomicU32::new(0) } }; PAIRS];
+static SEEN: [Pair; PAIRS] =
+    [const { Pair { sites: AtomicU64::new(0), count: AtomicU32::new(0), kept: Kept::none() } }; PAIRS];
 
 /// Counts a handover; true if it is to be recorded.
 pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
@@ -46,6 +49,16 @@ pub unsafe fn is_no_news(from: u32, to: u32) -> bool {
         pair.increment(before);
     }
     no_news
+}
+
+/// What is kept of a pair beyond the budget; none if there is no room for it.
+pub fn kept(from: u32, to: u32) -> Option<&'static Kept> {
+    find(from, to).map(|pair| &pair.kept)
+}
+
+/// In a forked child.
+pub fn restart() {
+    SEEN.iter().filter(|pair| pair.sites.load(Ordering::Relaxed) != 0).for_each(|pair| pair.kept.restart());
 }
 
 /// May a handover be recorded that was seen so many times before?

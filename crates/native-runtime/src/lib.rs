@@ -28,6 +28,7 @@ mod handovers;
 mod hooks;
 mod intercept;
 mod jumps;
+mod kept;
 mod kernel;
 mod location;
 mod lock_code;

@@ -16,6 +16,7 @@ use recording::{Event, EventKind, Location, RegionId, Slot, flag};
 
 use crate::cell::SHARED;
 use crate::cells::{Kind, Touch};
+use crate::kept::{self, Next};
 use crate::shadow::{self, Line};
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
 use crate::{log, loops, mapping, sites, slots, spin};
@@ -181,12 +182,14 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         let owner = (*location).owner;
         if owner != 0 && owner != thread.id {
             if let Some(slot) = slots::of_thread(location, owner) {
-                close(thread, location, index, slot);
+                let next = Next::new(location, touch, before);
+                close(thread, location, index, slot, Some(&next));
             }
             AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
         }
     } else if (*location).owner != thread.id {
-        close_all(thread, location, index);
+        let next = Next::new(location, touch, before);
+        close_all(thread, location, index, Some(&next));
         AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
         AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
     }
@@ -340,9 +343,19 @@ unsafe fn thin(thread: &mut Thread, location: *mut Location, index: u32, tick: u
     }
 }
 
-/// Records the last accesses of a turn, if they are not recorded yet. The slot stays.
-unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: *mut Slot) {
+/// Records the last accesses of a turn, if they are not recorded yet. The slot stays. `next` is the access that ends
+/// the turn.
+unsafe fn close(
+    thread: &mut Thread,
+    location: *mut Location,
+    index: u32,
+    slot: *mut Slot,
+    next: Option<&Next>,
+) {
     if log::over_budget() {
+        if let Some(next) = next.filter(|_| (*slot).thread != thread.id) {
+            kept::keep(thread, location, index, slot, next);
+        }
         return;
     }
     let owner = (*slot).thread;
@@ -375,15 +388,15 @@ unsafe fn close(thread: &mut Thread, location: *mut Location, index: u32, slot: 
 }
 
 /// Closes all slots and gives them back to their threads.
-unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32) {
+unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32, next: Option<&Next>) {
     let mut number = (*location).slots;
     (*location).slots = 0;
     while number != 0 {
         let slot = slots::at(number);
-        let next = (*slot).next;
-        close(thread, location, index, slot);
+        let following = (*slot).next;
+        close(thread, location, index, slot, next);
         slots::give_back(thread, number);
-        number = next;
+        number = following;
     }
 }
 
@@ -395,7 +408,7 @@ pub unsafe fn end(thread: &mut Thread, index: u32) {
         return;
     }
     if (*location).ended == 0 {
-        close_all(thread, location, index);
+        close_all(thread, location, index, None);
         AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
         (*location).ended = 1;
     }

@@ -170,6 +170,7 @@ unsafe extern "C" fn before_fork() {
     crate::sync::lock_before_fork();
     modules::lock_before_fork();
     context::lock_before_fork();
+    crate::kept::lock_before_fork();
     log::lock_before_fork();
     shadow::lock_before_fork();
     mapping::lock_before_fork();
@@ -187,6 +188,7 @@ unsafe fn unlock_after_fork() -> bool {
     mapping::unlock_after_fork();
     shadow::unlock_after_fork();
     log::unlock_after_fork();
+    crate::kept::unlock_after_fork();
     context::unlock_after_fork();
     modules::unlock_after_fork();
     crate::sync::unlock_after_fork();
@@ -225,6 +227,7 @@ unsafe extern "C" fn in_forked_child() {
     }
     shadow::clear();
     blocks::restart();
+    crate::kept::restart();
     context::restart();
     crate::sites::restart();
     crate::loops::restart();

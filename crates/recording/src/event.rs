@@ -16,7 +16,8 @@ pub enum EventKind {
     LastRead = 4,
     /// Closes a turn: its last write, likewise.
     LastWrite = 5,
-    /// Windows of this location end here: events were thinned after this point.
+    /// Windows of this location end here: events were thinned after this point. `value` is zero, or this begins a
+    /// group of events about one handover of those left out, and it is its number at the location.
     Gap = 6,
     /// A mutex or write lock was taken. `value` is the lock's address in this and the following.
     Acquire = 10,
@@ -68,13 +69,15 @@ pub enum EventKind {
     /// From `tick` on the innermost loop that thread `other` is in is the one entered as its `object`th, in the
     /// iteration with number `value`.
     Iteration = 41,
+    /// No event: room for one that is overwritten now and then.
+    Nothing = 43,
 }
 
 impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 30] = [
+        const ALL: [EventKind; 31] = [
             Read,
             Write,
             Update,
@@ -105,6 +108,7 @@ impl EventKind {
             Switch,
             Within,
             Iteration,
+            Nothing,
         ];
         ALL.into_iter().find(|&kind| kind as u8 == number)
     }
@@ -182,7 +186,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 30);
+        assert_eq!(known, 31);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

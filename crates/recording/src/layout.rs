@@ -243,8 +243,10 @@ pub struct Location {
     pub ended: u32,
     /// 1 once events were left out of its history.
     pub gapped: u32,
+    /// Handovers beyond the budget.
+    pub kept: u32,
     /// Zero: fills a cache line.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
 /// What one thread last did at one location in the location's current version.
