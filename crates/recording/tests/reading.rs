@@ -249,3 +249,44 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn kept_handovers_are_joined_where_nothing_is_missing() {
+    let group = |number: u32, tick: u64, from: u32, to: u32| {
+        [
+            Event { value: number.into(), ..event(EventKind::Gap, tick, 0, 1, 0) },
+            event(EventKind::LastWrite, tick, 20, 1, from),
+            event(EventKind::Nothing, 0, 0, 0, 0),
+            event(EventKind::Owner, 0, 0, 0, to),
+            event(EventKind::Write, tick + 1, 20, 1, 0),
+        ]
+    };
+    // Of nine handovers the third, fourth and seventh.
+    let events = [group(4, 11, 2, 1), group(7, 30, 1, 2), group(3, 10, 1, 2)].concat();
+    let location = Location { address: 0x5000, size: 4, version: 2, kept: 9, ..zeroed() };
+    let mut parts: [Vec<u8>; REGION_COUNT] = Default::default();
+    parts[RegionId::Threads as usize] = vec![0; 3 * size_of::<ThreadRecord>()];
+    parts[RegionId::Locations as usize] = [bytes_of(&zeroed::<Location>()), bytes_of(&location)].concat();
+    parts[RegionId::Chunks as usize] = chunk(0, &events);
+    let recording = parse(&raw_file(parts)).expect("a whole recording");
+    assert_eq!(recording.damage, []);
+    let seen = recording.events.iter().map(|e| match e.kind {
+        EventKind::Gap => format!("{} Gap", e.event.tick),
+        kind => format!("{} T{} {kind:?}", e.event.tick, e.actor()),
+    });
+    assert_eq!(
+        seen.collect::<Vec<_>>(),
+        [
+            "10 Gap",
+            "10 T1 LastWrite",
+            "11 T2 Write",
+            "11 T2 LastWrite",
+            "12 T1 Write",
+            "12 Gap",
+            "30 Gap",
+            "30 T1 LastWrite",
+            "31 T2 Write",
+            "31 Gap",
+        ]
+    );
+}
