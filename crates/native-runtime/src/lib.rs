@@ -24,6 +24,7 @@ mod cells;
 mod context;
 mod control;
 mod errno;
+mod fibers;
 mod handovers;
 mod hooks;
 mod intercept;

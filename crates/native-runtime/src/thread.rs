@@ -71,6 +71,8 @@ pub struct Thread {
     pub lock_roles: [lock_code::CachedRole; lock_code::CACHED_ROLES],
     pub jumps: jumps::Marks,
     pub loops: loops::Stack,
+    /// The fiber it runs, zero if that is its own.
+    pub fiber: usize,
     /// Never null.
     pub stack: *const stack::Stack,
     /// The heap block that a location was last found in.

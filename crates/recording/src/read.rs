@@ -269,7 +269,7 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
         .count();
     contexts.truncate(in_order + 1);
     let locations: Vec<Location> = records(part(RegionId::Locations));
-    join_kept_handovers(&locations, &mut events);
+    let has_kept_handovers = join_kept_handovers(&locations, &mut events);
     close_open_turns(&locations, &records(part(RegionId::Slots)), &mut events);
     // Stable, so that of events with the same tick (an access and the ones that its turn's owner made
     // later without a record of their own) the recorded one stays first. A lock is given back after what was
@@ -282,8 +282,10 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
         };
         (event.event.tick, place)
     });
-    // What ended the turns of several threads is kept with each of them, and what several accesses ended with each.
-    events.dedup_by(|a, b| a.kind.is_access() && a.actor() == b.actor() && a.event == b.event);
+    if has_kept_handovers {
+        // What ended the turns of several threads is kept with each of them, and what several accesses ended with each.
+        events.dedup_by(|a, b| a.kind.is_access() && a.actor() == b.actor() && a.event == b.event);
+    }
     Ok(Recording {
         header,
         modules: modules(part(RegionId::Modules)),
@@ -370,15 +372,16 @@ fn names(bytes: &[u8]) -> Vec<Name> {
 }
 
 /// Beyond the budget some handovers are kept, each with a gap before it. Where two follow each other at a location
-/// nothing is missing in between; behind one that is followed by others that were not kept there is a gap.
-fn join_kept_handovers(locations: &[Location], events: &mut Vec<ThreadEvent>) {
+/// nothing is missing in between; behind one that is followed by others that were not kept there is a gap. False if
+/// there are none.
+fn join_kept_handovers(locations: &[Location], events: &mut Vec<ThreadEvent>) -> bool {
     let number_of = |event: &ThreadEvent| {
         let number = u32::try_from(event.event.value).ok().filter(|&number| number != 0)?;
         (event.kind == EventKind::Gap).then_some((event.event.object, number))
     };
     let kept: BTreeSet<(u32, u32)> = events.iter().filter_map(number_of).collect();
     if kept.is_empty() {
-        return;
+        return false;
     }
     let mut joined = Vec::with_capacity(events.len());
     let mut handover = None;
@@ -402,6 +405,7 @@ fn join_kept_handovers(locations: &[Location], events: &mut Vec<ThreadEvent>) {
         }
     }
     *events = joined;
+    true
 }
 
 /// The process ended in the midst of turns; what their threads did last stands in the slots.

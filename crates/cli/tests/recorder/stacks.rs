@@ -387,3 +387,92 @@ int main(void) {
     let process = program.record();
     assert_eq!(process.recording.header.fault, 0);
 }
+
+#[test]
+fn contexts_have_call_stacks_of_their_own() {
+    let program = c(r#"
+#include <ucontext.h>
+volatile int x;
+ucontext_t outside, inside;
+char stack[64 << 10];
+__attribute__((noinline)) static void inner(void) {
+    x++; //@inner
+    swapcontext(&inside, &outside);
+    x++; //@resumed
+}
+static void fiber(int a, int b, int c, int d, int e, int f, int g) {
+    CHECK(a == 1 && b == 2 && c == 3 && d == 4 && e == 5 && f == 6 && g == 7);
+    inner();
+    x++; //@fiber
+}
+__attribute__((noinline)) static void outer(void) {
+    swapcontext(&outside, &inside);
+    x++; //@outer
+}
+THREAD(worker) {
+    CHECK(getcontext(&inside) == 0);
+    inside.uc_stack.ss_sp = stack;
+    inside.uc_stack.ss_size = sizeof stack;
+    inside.uc_link = &outside;
+    makecontext(&inside, (void (*)(void))fiber, 7, 1, 2, 3, 4, 5, 6, 7);
+    outer();
+    // Until the fiber ends.
+    swapcontext(&outside, &inside);
+    x++; //@worker
+    return NULL;
+}
+int main(void) {
+    x = 0; //@init
+    in_thread(worker);
+    return x != 5;
+}
+"#);
+    let stacks = program.record().stacks("x");
+    for line in [
+        "inner: inner < fiber",
+        "outer: outer < worker",
+        "resumed: inner < fiber",
+        "fiber: fiber",
+        "worker: worker",
+    ] {
+        assert!(stacks.lines().any(|found| found == line), "{line} in\n{stacks}");
+    }
+}
+
+#[test]
+fn announced_fibers_have_call_stacks_of_their_own() {
+    let program = c(r#"
+volatile int x;
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned);
+void __tsan_switch_to_fiber(void *, unsigned);
+void __tsan_destroy_fiber(void *);
+void *own, *fiber;
+// Only what is announced counts, so that the stack itself need not be switched.
+__attribute__((noinline)) static void in_fiber(void) {
+    x++; //@fiber
+    __tsan_switch_to_fiber(own, 0);
+    x++; //@own
+    __tsan_switch_to_fiber(fiber, 0);
+}
+THREAD(worker) {
+    own = __tsan_get_current_fiber();
+    fiber = __tsan_create_fiber(0);
+    __tsan_switch_to_fiber(fiber, 0);
+    in_fiber();
+    __tsan_switch_to_fiber(own, 0);
+    x++; //@worker
+    __tsan_destroy_fiber(fiber);
+    return NULL;
+}
+int main(void) {
+    x = 0; //@init
+    in_thread(worker);
+    return x != 3;
+}
+"#);
+    let stacks = program.record().stacks("x");
+    for line in ["fiber: in_fiber < worker", "own: in_fiber", "worker: worker"] {
+        assert!(stacks.lines().any(|found| found == line), "{line} in\n{stacks}");
+    }
+}

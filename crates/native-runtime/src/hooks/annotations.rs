@@ -6,7 +6,7 @@ use recording::EventKind;
 
 use crate::intercept::name_thread;
 use crate::real::with_caller;
-use crate::sync;
+use crate::{fibers, sync};
 
 with_caller! {
     __tsan_acquire => 1, acquire;
@@ -156,20 +156,29 @@ unaligned!(__sanitizer_unaligned_load16, load16, __sanitizer_unaligned_store16, 
 unaligned!(__sanitizer_unaligned_load32, load32, __sanitizer_unaligned_store32, store32, u32);
 unaligned!(__sanitizer_unaligned_load64, load64, __sanitizer_unaligned_store64, store64, u64);
 
-// Fibers: the call stack that belongs to the running fiber is kept per thread, so a switch is recorded by
-// function entries and exits alone; the handles only have to be told apart.
+// Fibers have call stacks of their own, but are not threads: one runs after another on theirs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_get_current_fiber() -> *mut c_void {
-    crate::tls::current().cast()
+    core::ptr::without_provenance_mut(fibers::current())
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __tsan_create_fiber(_flags: u32) -> *mut c_void {
-    crate::tls::current().cast()
+    let key = fibers::new_key();
+    fibers::begin(key);
+    core::ptr::without_provenance_mut(key)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_switch_to_fiber(fiber: *mut c_void, _flags: u32) {
+    fibers::switch(fibers::current(), fiber as usize);
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_destroy_fiber(fiber: *mut c_void) {
+    fibers::end(fiber as usize);
 }
 
 ignored! {
-    __tsan_destroy_fiber(*mut c_void);
-    __tsan_switch_to_fiber(*mut c_void, u32);
     __tsan_set_fiber_name(*mut c_void, *const c_char);
 }

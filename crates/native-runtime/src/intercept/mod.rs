@@ -3,6 +3,7 @@
 
 mod c11;
 mod condition;
+mod fibers;
 mod futex;
 mod heap;
 mod jumps;
