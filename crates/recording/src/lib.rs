@@ -12,6 +12,8 @@ extern crate alloc;
 
 mod event;
 mod interleaving;
+#[cfg(feature = "read")]
+mod kept;
 mod layout;
 mod lock_code;
 mod loops;

@@ -1,12 +1,12 @@
 //! Reading recordings, whole or damaged. Nothing here trusts a byte of the file: a hostile recording can
 //! make the result wrong, but not make the reader crash or allocate more than a few times the file's size.
 
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::event::{Event, EventKind, flag};
+use crate::kept;
 use crate::layout::*;
 use crate::name::{LineRecord, NameHeader, NameKind};
 
@@ -269,7 +269,7 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
         .count();
     contexts.truncate(in_order + 1);
     let locations: Vec<Location> = records(part(RegionId::Locations));
-    let has_kept_handovers = join_kept_handovers(&locations, &mut events);
+    let has_kept_handovers = kept::join(&locations, &mut events);
     close_open_turns(&locations, &records(part(RegionId::Slots)), &mut events);
     // Stable, so that of events with the same tick (an access and the ones that its turn's owner made
     // later without a record of their own) the recorded one stays first. A lock is given back after what was
@@ -369,43 +369,6 @@ fn names(bytes: &[u8]) -> Vec<Name> {
     names.sort_by_key(|name| (name.kind, name.key));
     names.dedup_by_key(|name| (name.kind, name.key));
     names
-}
-
-/// Beyond the budget some handovers are kept, each with a gap before it. Where two follow each other at a location
-/// nothing is missing in between; behind one that is followed by others that were not kept there is a gap. False if
-/// there are none.
-fn join_kept_handovers(locations: &[Location], events: &mut Vec<ThreadEvent>) -> bool {
-    let number_of = |event: &ThreadEvent| {
-        let number = u32::try_from(event.event.value).ok().filter(|&number| number != 0)?;
-        (event.kind == EventKind::Gap).then_some((event.event.object, number))
-    };
-    let kept: BTreeSet<(u32, u32)> = events.iter().filter_map(number_of).collect();
-    if kept.is_empty() {
-        return false;
-    }
-    let mut joined = Vec::with_capacity(events.len());
-    let mut handover = None;
-    for event in events.drain(..) {
-        handover = match event.kind {
-            EventKind::Gap => number_of(&event),
-            _ => handover,
-        };
-        let follows = |(location, number): (u32, u32)| kept.contains(&(location, number - 1));
-        if event.kind == EventKind::Gap && handover.is_some_and(follows) {
-            continue;
-        }
-        joined.push(event);
-        let begins = matches!(event.kind, EventKind::Read | EventKind::Write | EventKind::Update);
-        if let (true, Some((location, number))) = (begins, handover.take_if(|_| begins)) {
-            let newest = locations.get(location as usize).is_none_or(|location| location.kept <= number);
-            if !newest && !kept.contains(&(location, number + 1)) {
-                let gap = Event { kind: EventKind::Gap as u8, value: 0, ..event.event };
-                joined.push(ThreadEvent { kind: EventKind::Gap, event: gap, ..event });
-            }
-        }
-    }
-    *events = joined;
-    true
 }
 
 /// The process ended in the midst of turns; what their threads did last stands in the slots.

@@ -179,7 +179,8 @@ impl Turns {
             block_offset: 0,
             ended: 0,
             gapped: 0,
-            reserved: [0; 2],
+            kept: 0,
+            reserved: 0,
         };
         if cell.owner != 0 {
             let slot = self.take(file, index, cell.owner)?;
