@@ -2,6 +2,7 @@
 //! itself on without carrying it along.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -44,6 +45,9 @@ pub fn crates_io(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     let found = locked.filter_map(|entry| entry.get("version")?.as_str()).next();
     let found = found.with_context(|| format!("crates.io has no {package} {version}"))?;
     copy_folder(&kept_by_cargo(package, found)?, &source)?;
+    // It lies within our own workspace, but is none of it.
+    let mut manifest = fs::OpenOptions::new().append(true).open(source.join("Cargo.toml"))?;
+    writeln!(manifest, "\n[workspace]")?;
     Ok(source)
 }
 

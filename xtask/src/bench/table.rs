@@ -108,6 +108,9 @@ fn shown(ratio: Option<f64>) -> String {
 /// What the project asks of itself, and whether it is so.
 fn verdict(rows: &[Row]) -> String {
     let mut lines = String::new();
+    if rows.is_empty() {
+        return lines;
+    }
     for (variant, title) in [(Variant::Static, "unsnarl"), (Variant::Takeover, "unsnarl, takeover")] {
         let against_tsan = |ratio: fn(&Row, Variant) -> Option<f64>| {
             mean(rows, |row| Some(ratio(row, variant)? / ratio(row, row.tsan())?)).unwrap_or(f64::NAN)
