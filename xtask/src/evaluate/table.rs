@@ -10,8 +10,8 @@ use crate::document::{head, row};
 /// The list that a user sees first.
 pub const DEFAULT: &str = "verdict";
 
-/// From this confidence on a finding is confident: it is more likely right than wrong.
-pub const CONFIDENT: f64 = 0.5;
+/// Below this confidence a report says itself that nothing stands out.
+pub const CONFIDENT: f64 = 0.8;
 
 pub fn markdown(evaluation: &Evaluation) -> String {
     let Evaluation { recorded: (from, to), command, .. } = evaluation;
