@@ -77,9 +77,10 @@ pub fn build(
     let output = folder.join(variant.name());
     let mut unsnarl = tool.command();
     unsnarl.current_dir(&subject.folder);
+    let loops = subject.truth.loops.then_some("--loops");
     match subject.truth.language {
-        Language::C => unsnarl.args(["cc", "-std=gnu11"]),
-        Language::Cxx => unsnarl.args(["c++", "-std=gnu++17"]),
+        Language::C => unsnarl.arg("cc").args(loops).arg("-std=gnu11"),
+        Language::Cxx => unsnarl.arg("c++").args(loops).arg("-std=gnu++17"),
         Language::Rust => {
             // C code inside of crates is compiled by their build scripts, which ask for these.
             unsnarl
@@ -91,11 +92,7 @@ pub fn build(
         }
         Language::Java => return java_program(subject, &output, variant, noise_size),
     };
-    unsnarl
-        .args(subject.truth.loops.then_some("--loops"))
-        .args(["-O1", "-g", "-pthread"])
-        .arg(format!("-DNOISE={noise_size}"))
-        .args(variant.definition());
+    unsnarl.args(["-O1", "-g", "-pthread"]).arg(format!("-DNOISE={noise_size}")).args(variant.definition());
     workspace::run(unsnarl.args(&subject.truth.sources).arg("-o").arg(&output))?;
     Ok(output)
 }

@@ -9,7 +9,7 @@ use std::thread;
 use internment::ArcIntern;
 
 const READERS: usize = 3;
-const WORDS: usize = 500;
+const WORDS: usize = 250;
 const TIMES_EACH: usize = 20;
 
 #[inline(never)]
