@@ -200,27 +200,24 @@ fn explanations(evaluation: &Evaluation) -> String {
     format!("\n### What is said about the truth by {technique} ({})\n\n{table}", label(FULL))
 }
 
-/// How well failing runs are told apart by bug.
+/// How well failing runs are told apart by bug: the F-measure of each technique.
 fn clusters(evaluation: &Evaluation) -> String {
-    let rows: String = buggy(evaluation)
-        .filter_map(|program| Some((program, program.analysis()?)))
-        .flat_map(|(program, analysis)| {
-            analysis.clusters.iter().map(|(technique, clusters)| {
-                row(&[
-                    name_of(program),
-                    technique.clone(),
-                    clusters.bugs.to_string(),
-                    clusters.clusters.to_string(),
-                    format!("{:.2}", clusters.f_measure),
-                ])
-            })
-        })
-        .collect();
+    let mut titles = vec!["program", "bugs"];
+    titles.extend(evaluation.techniques.iter().map(String::as_str));
+    let mut rows = String::new();
+    for (program, analysis) in buggy(evaluation).filter_map(|program| Some((program, program.analysis()?))) {
+        let Some(any) = analysis.clusters.values().next() else { continue };
+        let mut cells = vec![name_of(program), any.bugs.to_string()];
+        cells.extend(evaluation.techniques.iter().map(|technique| {
+            let clusters = analysis.clusters.get(technique);
+            or_dash(clusters.map(|clusters| format!("{:.2}", clusters.f_measure)))
+        }));
+        rows += &row(&cells);
+    }
     if rows.is_empty() {
         return String::new();
     }
-    let head = head(&["program", "technique", "bugs", "clusters", "F-measure"]);
-    format!("\n### Failing runs told apart by bug ({})\n\n{head}{rows}", label(FULL))
+    format!("\n### Failing runs told apart by bug: F-measure ({})\n\n{}{rows}", label(FULL), head(&titles))
 }
 
 /// What does not depend on the technique.
