@@ -480,3 +480,29 @@ fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refus
     lines.sort_unstable();
     Ok(lines)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Scope = Scope { all: true, intercepted: true };
+
+    #[test]
+    fn what_is_no_class_is_refused_and_leaves_no_trace() {
+        let mut class = hook_class::class_file().unwrap();
+        let mut places = Places::default();
+        assert_eq!(rewrite(b"", ALL, &mut places).unwrap_err(), Refusal::Malformed);
+        for length in 0..class.len() {
+            assert!(rewrite(&class[..length], ALL, &mut places).is_err(), "{length}");
+        }
+        class[7] = 200;
+        assert_eq!(rewrite(&class, ALL, &mut places).unwrap_err(), Refusal::UnknownVersion(200));
+        assert!(places.classes.is_empty() && places.sites.is_empty());
+    }
+
+    #[test]
+    fn a_class_without_code_comes_back_as_it_was() {
+        let class = hook_class::class_file().unwrap();
+        assert_eq!(rewrite(&class, ALL, &mut Places::default()).unwrap().bytes, class);
+    }
+}

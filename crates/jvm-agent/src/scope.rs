@@ -36,8 +36,9 @@ const NOT_UNDER_TEST: &[&str] = &[
     "scala/",
 ];
 
-/// Never: what the virtual machine runs while it runs our own hooks or starts up, and what links code together.
-const NEVER: &[&str] = &["java/lang/", "jdk/internal/", "sun/"];
+/// Not as part of a package: what the virtual machine runs while it starts up and links code together would flood the
+/// recording. A class of these can be named by itself, as `java.lang.StringBuffer`.
+const ONLY_BY_NAME: &[&str] = &["java/lang/", "jdk/internal/", "sun/"];
 
 /// What the user wants to have looked at besides the classes under test.
 #[derive(Clone, Debug, Default)]
@@ -66,8 +67,11 @@ impl Included {
     }
 
     fn names(&self, class: &str) -> bool {
+        let is_part = !begins_with(class, ONLY_BY_NAME);
         self.patterns.iter().any(|pattern| match pattern {
-            Pattern::Package(package) => class.starts_with(package.as_str()),
+            // Everything there is, for testing the rewriter itself.
+            Pattern::Package(package) if package.is_empty() => true,
+            Pattern::Package(package) => is_part && class.starts_with(package.as_str()),
             // Its nested classes are meant too.
             Pattern::Class(name) => {
                 class.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
@@ -78,13 +82,16 @@ impl Included {
     /// Which hooks a class gets; none for one that nobody looks at.
     pub fn scope(&self, class: &str) -> Option<Scope> {
         let intercepted = intercept::of_class(class).is_some();
-        let begins_with = |prefixes: &[&str]| prefixes.iter().any(|prefix| class.starts_with(prefix));
         // Made at run time to link a lambda to its code, which is under test by itself.
         let is_glue = class.contains("$$Lambda") || class.contains("LambdaForm") || class.contains("$Proxy");
-        let all = !is_glue
-            && if begins_with(NOT_UNDER_TEST) { self.names(class) && !begins_with(NEVER) } else { true };
+        let is_hook = class == crate::hook_class::NAME;
+        let all = !is_glue && !is_hook && (!begins_with(class, NOT_UNDER_TEST) || self.names(class));
         (all || intercepted).then_some(Scope { all, intercepted })
     }
+}
+
+fn begins_with(class: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| class.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -103,9 +110,11 @@ mod tests {
     }
 
     #[test]
-    fn what_hooks_themselves_need_is_left_alone() {
-        let included = Included::parse("java.**");
+    fn what_the_virtual_machine_needs_is_left_alone() {
+        let included = Included::parse("java.**:java.lang.StringBuffer");
         assert_eq!(included.scope("java/lang/String"), None);
+        assert_eq!(included.scope("java/lang/StringBuilder"), None);
+        assert!(included.scope("java/lang/StringBuffer").unwrap().all);
         let thread = included.scope("java/lang/Thread").unwrap();
         assert!(thread.intercepted && !thread.all);
     }

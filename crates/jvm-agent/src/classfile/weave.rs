@@ -254,3 +254,79 @@ impl<'a> Woven<'a> {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOP: u8 = 0;
+
+    /// A loop: at 1 a jump forwards to 6, at 7 one back to 0.
+    fn code(attributes: Vec<Attribute>) -> Code {
+        let bytes = vec![26, 153, 0, 5, 4, opcode::IRETURN, 26, 167, 0xff, 0xf9];
+        let handlers = vec![Handler { start: 0, end: 6, target: 6, catches: 0 }];
+        Code { max_stack: 1, max_locals: 1, bytes, handlers, attributes }
+    }
+
+    fn insertions(before_the_jump: usize) -> Insertions {
+        Insertions {
+            prologue: vec![NOP; 2],
+            before: BTreeMap::from([(1, vec![NOP; before_the_jump]), (6, vec![NOP; 3])]),
+            after: BTreeMap::from([(0, vec![NOP])]),
+            ..Insertions::default()
+        }
+    }
+
+    #[test]
+    fn jumps_and_handlers_reach_the_insertions_of_their_targets() {
+        let woven = weave(&code(Vec::new()), &insertions(1), &Pool::empty()).unwrap();
+        let expected = [0, 0, 26, 0, 0, 153, 0, 5, 4, opcode::IRETURN, 0, 0, 0, 26, 167, 0xff, 0xf4];
+        assert_eq!(woven.bytes, expected);
+        assert_eq!(woven.handlers, [Handler { start: 2, end: 10, target: 10, catches: 0 }]);
+    }
+
+    #[test]
+    fn lines_and_frames_move_with_the_code() {
+        let mut pool = Pool::empty();
+        let (lines, frames) =
+            (pool.add_text("LineNumberTable").unwrap(), pool.add_text("StackMapTable").unwrap());
+        let attributes = vec![
+            Attribute { name: lines, content: vec![0, 2, 0, 0, 0, 50, 0, 6, 0, 51] },
+            // The same types as before at 0; at 6, with an object on the stack that the instruction at 0 made.
+            Attribute { name: frames, content: vec![0, 2, 0, 64 + 5, 8, 0, 0] },
+        ];
+        let woven = weave(&code(attributes.clone()), &insertions(1), &pool).unwrap();
+        assert_eq!(woven.attributes[0].content, [0, 2, 0, 2, 0, 50, 0, 10, 0, 51]);
+        assert_eq!(woven.attributes[1].content, [0, 2, 2, 64 + 7, 8, 0, 2]);
+        // Too far apart for the short form.
+        let woven = weave(&code(attributes), &insertions(80), &pool).unwrap();
+        assert_eq!(woven.attributes[1].content, [0, 2, 2, 247, 0, 86, 8, 0, 2]);
+    }
+
+    #[test]
+    fn switches_are_padded_anew() {
+        // A switch with a default and one case, both to 20, behind two bytes of padding.
+        let mut bytes = vec![NOP, opcode::TABLESWITCH, 0, 0];
+        for number in [19i32, 7, 7, 19] {
+            bytes.extend(number.to_be_bytes());
+        }
+        bytes.extend([opcode::RETURN; 5]);
+        let code = Code { max_stack: 1, max_locals: 0, bytes, handlers: Vec::new(), attributes: Vec::new() };
+        let prologue = Insertions { prologue: vec![NOP], ..Insertions::default() };
+        let woven = weave(&code, &prologue, &Pool::empty()).unwrap();
+        let mut expected = vec![NOP, NOP, opcode::TABLESWITCH, 0];
+        for number in [18i32, 7, 7, 18] {
+            expected.extend(number.to_be_bytes());
+        }
+        expected.extend([opcode::RETURN; 5]);
+        assert_eq!(woven.bytes, expected);
+    }
+
+    #[test]
+    fn a_method_that_grows_too_large_is_refused() {
+        let huge = Insertions { prologue: vec![NOP; 65_530], ..Insertions::default() };
+        assert_eq!(weave(&code(Vec::new()), &huge, &Pool::empty()).unwrap_err(), Refusal::MethodTooLarge);
+        let far = weave(&code(Vec::new()), &insertions(40_000), &Pool::empty());
+        assert_eq!(far.unwrap_err(), Refusal::MethodTooLarge);
+    }
+}
