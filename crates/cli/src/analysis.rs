@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
 use localize::evidence::{Witness, telling_example};
-use localize::{Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, Technique, Violation};
+use localize::{
+    Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
+    Violation,
+};
 use recording::InterleavingStep;
 use report::explanation;
 use report::{FailureGroup, Kind, Report};
@@ -245,19 +248,22 @@ fn describe_one(
     code: &Code,
     names: &mut Names,
 ) -> Described {
-    let steps = finding.example.id.steps();
-    let accesses: Vec<report::Access> = finding
-        .example
-        .accesses
-        .iter()
-        .zip(steps)
-        .map(|(&index, step)| {
-            names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code)
-        })
-        .collect();
     let reasoning = match &finding.detail {
         Detail::Verdict(reasoning) => Some(reasoning),
         _ => None,
+    };
+    let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
+    let accesses: Vec<report::Access> = match standstill {
+        Some(standstill) => {
+            standstill.steps.iter().map(|step| names.standstill_step(step, profile, code)).collect()
+        }
+        None => {
+            let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
+            let access = |(&index, step): (&usize, Step)| {
+                names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code)
+            };
+            steps.map(access).collect()
+        }
     };
     let mut described = report::Finding {
         rank: finding.rank as u64,
@@ -269,8 +275,17 @@ fn describe_one(
         }),
         failed: u64::from(finding.failed),
         passed: u64::from(finding.passed),
-        kind: kind(finding),
-        pattern: finding.example.id.to_string(),
+        kind: standstill.map_or_else(
+            || kind(finding),
+            |standstill| match standstill.kind {
+                StandstillKind::Deadlock => Kind::Deadlock,
+                StandstillKind::MissedSignal => Kind::MissedSignal,
+            },
+        ),
+        pattern: standstill.map_or_else(
+            || finding.example.id.to_string(),
+            |standstill| standstill.steps.iter().map(|step| step.action.letter()).collect(),
+        ),
         pattern_id: finding.example.id.row().map(|row| format!("{row:?}")),
         suspicious_functions: explanation::enclosing_functions(&accesses),
         accesses,

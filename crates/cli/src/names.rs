@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use localize::profile::Block;
-use localize::{Access, AccessKind, Code, ModuleId, ObjectId, Profile, SiteId, StackId};
+use localize::{
+    Access, AccessKind, Action, Code, ModuleId, ObjectId, Profile, SiteId, StackId, StandstillStep,
+};
 use report::Frame;
 use report::expression::{Place, shared_expression};
 use report::source::Sources;
@@ -32,7 +34,6 @@ impl Names {
 
     /// One access of a finding in words.
     pub fn access(&mut self, access: &Access, thread: u32, profile: &Profile, code: &Code) -> report::Access {
-        let stack = self.stack(code.stack(access.stack), code);
         let location = &profile.locations[access.location.0 as usize];
         let given = profile.names.locations.get(&access.location);
         let variable = match (given, location.in_module) {
@@ -40,18 +41,66 @@ impl Names {
             (None, Some((module, address))) => self.variable(module, address, code),
             (None, None) => None,
         };
-        let place = self.place(access.site, code);
+        let kind = match access.kind {
+            AccessKind::Read => report::AccessKind::Read,
+            AccessKind::Write => report::AccessKind::Write,
+            AccessKind::Update => report::AccessKind::Update,
+        };
+        let locks = access.locks.map(|set| {
+            let held = profile.run.locksets[set.0 as usize].iter();
+            held.map(|lock| self.object(lock.object, profile, code)).collect()
+        });
+        report::Access {
+            variable: variable.unwrap_or_default(),
+            value: access.value.map(|value| match given {
+                Some(given) => show_java_value(value, given.value_type),
+                None => show_value(value, location.size),
+            }),
+            locks,
+            frees: access.frees,
+            ..self.step(kind, thread, access.site, access.stack, code)
+        }
+    }
+
+    /// What a thread did on the way into a standstill, in words.
+    pub fn standstill_step(
+        &mut self,
+        step: &StandstillStep,
+        profile: &Profile,
+        code: &Code,
+    ) -> report::Access {
+        let (kind, object, unnamed) = match step.action {
+            Action::Read(index) | Action::Write(index) => {
+                return self.access(&profile.run.accesses[index], step.role, profile, code);
+            }
+            Action::Lock(lock) => (report::AccessKind::Lock, lock, "a lock"),
+            Action::Signal(condition) => (report::AccessKind::Signal, condition, "a condition"),
+            Action::Wait(condition) => (report::AccessKind::Wait, condition, "a condition"),
+        };
+        let in_module = profile.objects[object.0 as usize].in_module;
+        let name = in_module.and_then(|(module, address)| self.variable(module, address, code));
+        let variable = name.map_or_else(|| unnamed.to_owned(), |name| without_internals(&name).to_owned());
+        report::Access { variable, ..self.step(kind, step.role, step.site, step.stack, code) }
+    }
+
+    /// Something that a thread did, of which only the place is known.
+    fn step(
+        &mut self,
+        kind: report::AccessKind,
+        thread: u32,
+        site: SiteId,
+        stack: StackId,
+        code: &Code,
+    ) -> report::Access {
+        let stack = self.stack(code.stack(stack), code);
+        let place = self.place(site, code);
         // Where the program asked for it says more than where a library did it.
         let own = stack.iter().find(|frame| frame.line.is_some() && !frame.is_library()).or(stack.first());
         let named = own.is_some_and(|frame| frame.function.is_some());
         report::Access {
             thread,
-            kind: match access.kind {
-                AccessKind::Read => report::AccessKind::Read,
-                AccessKind::Write => report::AccessKind::Write,
-                AccessKind::Update => report::AccessKind::Update,
-            },
-            variable: variable.unwrap_or_default(),
+            kind,
+            variable: String::new(),
             function: own.and_then(|frame| frame.function.clone()),
             file: own.and_then(|frame| frame.file.clone()),
             line: own.and_then(|frame| frame.line),
@@ -60,15 +109,9 @@ impl Names {
             module: if named { None } else { place.module },
             address: if named { None } else { Some(place.address) },
             stack,
-            value: access.value.map(|value| match given {
-                Some(given) => show_java_value(value, given.value_type),
-                None => show_value(value, location.size),
-            }),
-            locks: access.locks.map(|set| {
-                let held = profile.run.locksets[set.0 as usize].iter();
-                held.map(|lock| self.object(lock.object, profile, code)).collect()
-            }),
-            frees: access.frees,
+            value: None,
+            locks: None,
+            frees: false,
         }
     }
 

@@ -33,6 +33,7 @@ mod pset;
 mod recon;
 pub mod run;
 mod shape;
+mod standstill;
 mod suspect;
 pub mod suspiciousness;
 pub mod synchronization;
@@ -57,8 +58,9 @@ pub use run::{
     StackId, ThreadId,
 };
 pub use shape::{Shape, Step};
+pub use standstill::{Action, Standstill, StandstillKind, StandstillStep};
 pub use suspect::Previous;
 pub use suspiciousness::Formula;
-pub use synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+pub use synchronization::{Holding, Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 pub use technique::Technique;
 pub use verdict::{Reason, Reasoning};

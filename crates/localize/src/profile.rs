@@ -19,7 +19,7 @@ use crate::run::{
     Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
     StackId, ThreadId,
 };
-use crate::synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+use crate::synchronization::{Holding, Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
 /// A run, and what its ids stand for.
 #[derive(Clone, Debug)]
@@ -346,8 +346,9 @@ impl<'a> ProcessReader<'a> {
                 let parent = self.locksets.get(&event.event.other).copied().unwrap_or(LocksetId(0));
                 let mut locks = self.profile.run.locksets[parent.0 as usize].clone();
                 let object = self.object_at(event.event.value);
-                let taken_at = self.leaf(event.event.leaf).1;
-                locks.push(Lock { object, taken_at, shared: self.shared_at.contains(&event.event.leaf) });
+                let (taken_in, taken_at) = self.leaf(event.event.leaf);
+                let shared = self.shared_at.contains(&event.event.leaf);
+                locks.push(Lock { object, taken_in, taken_at, shared });
                 // A hostile file could nest sets without end; no thread holds this many locks.
                 if locks.len() > 64 {
                     return;
@@ -387,9 +388,13 @@ impl<'a> ProcessReader<'a> {
         self.profile.run.synchronization.push(SyncEvent { before, thread, kind, target, site, stack });
     }
 
-    /// What the threads waited for at the end.
+    /// What the threads held and waited for at the end.
     fn waits(&mut self) {
         for (id, record) in self.recording.threads.iter().enumerate() {
+            if let Some(&locks) = self.locksets.get(&record.locks) {
+                let thread = ThreadId(self.first_thread + id as u32);
+                self.profile.run.holdings.push(Holding { thread, locks });
+            }
             let kind = u8::try_from(record.waits_in).ok().and_then(EventKind::from_number);
             let Some(kind) = kind.and_then(SyncKind::of) else { continue };
             if record.ended != 0 || record.waits_for == 0 {

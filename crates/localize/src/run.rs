@@ -1,7 +1,7 @@
 //! What every technique reads: one run as the accesses of its threads to shared locations, in time order, and how
 //! the threads synchronized.
 
-use crate::synchronization::{Lock, Nesting, SyncEvent, Wait};
+use crate::synchronization::{Holding, Lock, Nesting, SyncEvent, Wait};
 
 /// A static place in code, the same number in every run of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,6 +147,8 @@ pub struct Run {
     pub nestings: Vec<Nesting>,
     /// The threads that waited when the run ended.
     pub waits: Vec<Wait>,
+    /// The threads that still held locks.
+    pub holdings: Vec<Holding>,
 }
 
 impl Run {
@@ -167,6 +169,7 @@ impl Run {
             synchronization: Vec::new(),
             nestings: Vec::new(),
             waits: Vec::new(),
+            holdings: Vec::new(),
         }
     }
 }

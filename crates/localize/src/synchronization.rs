@@ -76,7 +76,9 @@ pub struct SyncEvent {
 pub struct Lock {
     /// Which.
     pub object: ObjectId,
-    /// The calls that took it.
+    /// Where in the code it was taken.
+    pub taken_in: SiteId,
+    /// The calls that led there.
     pub taken_at: StackId,
     /// Others may hold it at the same time: it was taken for reading.
     pub shared: bool,
@@ -88,6 +90,15 @@ pub struct Nesting {
     /// The thread.
     pub thread: ThreadId,
     /// The locks, the one taken last at the end.
+    pub locks: LocksetId,
+}
+
+/// The locks that a thread still held when the run ended, or when it ended itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Holding {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The locks.
     pub locks: LocksetId,
 }
 

@@ -305,6 +305,12 @@ pub enum AccessKind {
     Write,
     /// It did both in one atomic step.
     Update,
+    /// It took a lock, or waits for it.
+    Lock,
+    /// It signalled a condition.
+    Signal,
+    /// It waits for a condition.
+    Wait,
 }
 
 /// One frame of a call stack.

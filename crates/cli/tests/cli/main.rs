@@ -21,4 +21,5 @@ mod reports;
 mod rust_locks;
 mod screen;
 mod sessions;
+mod standstill;
 mod takeover;

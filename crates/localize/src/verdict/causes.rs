@@ -7,13 +7,14 @@ use rustc_hash::FxHashMap;
 use crate::finding::{Detail, Example, Finding};
 use crate::locon::Procedure;
 use crate::pattern::{Pattern, PatternId};
-use crate::run::RunId;
+use crate::run::{AccessKind, RunId};
 use crate::shape::Shape;
+use crate::standstill::Standstill;
 use crate::suspiciousness::Spectrum;
 
 use super::chance::{self, Signature};
 use super::clues::Sighting;
-use super::evidence::{Evidence, Seen};
+use super::evidence::{Evidence, Seen, StoodStill};
 use super::fold;
 use super::orders::Standing;
 use super::reason::{Reason, Reasoning};
@@ -30,6 +31,9 @@ const ONE_ORDER: f64 = EFFECT / 2.0;
 /// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
 /// be interleaved with the others.
 const ATOMIC: f64 = 3.0;
+
+/// How many times (as logarithm) more probable it is that a hung run hangs for the reason for which its threads wait.
+const STANDSTILL: f64 = 10.0;
 
 /// A clue that tells failing from passing runs.
 pub(super) struct Clue<'e> {
@@ -70,6 +74,7 @@ struct Cause {
     completed: Option<usize>,
     finding: Finding,
     reasons: Vec<Reason>,
+    standstill: Option<Standstill>,
 }
 
 impl Cause {
@@ -99,6 +104,7 @@ pub(super) fn findings(evidence: &Evidence) -> Vec<Finding> {
         causes.extend(fold::folded(alike).into_iter().map(|clues| scale.cause(clues)));
     }
     causes.extend(scale.indirect(&causes));
+    causes.extend(scale.standstills());
     causes.sort_unstable_by(Cause::compare);
     ranked(causes, scale.as_good_by_chance())
 }
@@ -108,15 +114,18 @@ fn ranked(causes: Vec<Cause>, as_good: u32) -> Vec<Finding> {
     let Some(best) = causes.first().map(|cause| cause.weight) else { return Vec::new() };
     let sum: f64 = causes.iter().map(|cause| (cause.weight - best).exp()).sum();
     let weights: Vec<f64> = causes.iter().map(|cause| cause.weight).collect();
-    let in_order = causes.into_iter().enumerate().map(|(nth, Cause { weight, mut reasons, finding, .. })| {
+    let in_order = causes.into_iter().enumerate().map(|(nth, cause)| {
+        let Cause { weight, mut reasons, finding, standstill, .. } = cause;
         if weights.get(nth + 1) == Some(&weight) {
             reasons.push(Reason::First);
         }
-        if nth == 0 {
+        // A standstill is its own proof; there is no chance about it.
+        let is_cause = if standstill.is_some() { 1.0 } else { chance::confidence(as_good) };
+        if nth == 0 && standstill.is_none() {
             reasons.push(Reason::Chance { as_good, trials: chance::TRIALS });
         }
-        let confidence = chance::confidence(as_good) * (weight - best).exp() / sum;
-        let detail = Detail::Verdict(Box::new(Reasoning { confidence, reasons }));
+        let confidence = is_cause * (weight - best).exp() / sum;
+        let detail = Detail::Verdict(Box::new(Reasoning { confidence, reasons, standstill }));
         Finding { rank: nth + 1, tied: 1, score: confidence, detail, ..finding }
     });
     in_order.collect()
@@ -236,7 +245,47 @@ impl<'e> Scale<'e> {
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             finding,
             reasons,
+            standstill: None,
         }
+    }
+
+    /// The standstills of hung runs. None is as probable as one that is there to be seen.
+    fn standstills(&self) -> Vec<Cause> {
+        let Spectrum { all_failed, all_passed, .. } = self.runs;
+        let mut causes = Vec::new();
+        for StoodStill { failing_runs, passed, example: (_, run, standstill) } in
+            self.evidence.standstills.values()
+        {
+            let (failed, passed) = (failing_runs.len() as u32, *passed);
+            let evidence = self.weights.evidence(Spectrum { failed, passed, all_failed, all_passed });
+            if evidence <= 0.0 {
+                continue;
+            }
+            let mut failing_runs = failing_runs.clone();
+            failing_runs.sort_unstable();
+            let pattern = Pattern::access(AccessKind::Write, standstill.steps[0].site);
+            causes.push(Cause {
+                weight: evidence + STANDSTILL,
+                completed: None,
+                reasons: vec![
+                    Reason::Runs { failed, all_failed, passed, all_passed },
+                    Reason::Standstill(standstill.kind),
+                ],
+                finding: Finding {
+                    rank: 0,
+                    tied: 0,
+                    score: 0.0,
+                    failed,
+                    passed,
+                    pattern,
+                    failing_runs,
+                    example: Example { run: *run, id: pattern.shape(), accesses: Vec::new() },
+                    detail: Detail::Accesses,
+                },
+                standstill: Some(standstill.clone()),
+            });
+        }
+        causes
     }
 
     /// What Locon concludes from what failing runs lack, and from pairs that are harmless one by one, where that
@@ -261,6 +310,7 @@ impl<'e> Scale<'e> {
                 completed: finding.example.accesses.iter().copied().max(),
                 reasons: vec![Reason::Procedure(procedure)],
                 finding,
+                standstill: None,
             });
         }
         indirect

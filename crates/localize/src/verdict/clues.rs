@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, ThreadId};
 use crate::shape::Shape;
+use crate::standstill::{self, Standstill};
 use crate::{avio, dependencies, locon, occurrences, unicorn};
 
 use super::orders::{self, Orders};
@@ -27,6 +28,7 @@ pub(crate) struct Clues {
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
     pub(super) pairs: locon::Pairs,
+    pub(super) standstills: Vec<Standstill>,
 }
 
 /// Where a run shows a clue first.
@@ -136,6 +138,13 @@ pub(crate) fn clues(run: &Run, options: &Options) -> Clues {
         seen.entry(suspect.pattern)
             .or_insert_with(|| Sighting::new(run, occurrence.shape, occurrence.accesses(), is_clue));
     }
-    let orders = if run.outcome.is_failing() { Orders::default() } else { orders::orders(run) };
-    Clues { run: run.id, outcome: run.outcome, seen, orders, pairs: locon::pairs(run, options) }
+    Clues {
+        run: run.id,
+        outcome: run.outcome,
+        seen,
+        orders: if run.outcome.is_failing() { Orders::default() } else { orders::orders(run) },
+        pairs: locon::pairs(run, options),
+        // A crash may come while threads wait for what would have come.
+        standstills: if run.outcome == Outcome::Fail { Vec::new() } else { standstill::standstills(run) },
+    }
 }

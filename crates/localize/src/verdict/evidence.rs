@@ -1,11 +1,14 @@
 //! In which runs clues are seen.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use crate::finding::Finding;
 use crate::locon;
 use crate::pattern::Pattern;
 use crate::run::RunId;
+use crate::standstill::{self, Standstill};
 use crate::suspiciousness::Spectrum;
 
 use super::causes;
@@ -21,6 +24,7 @@ pub(crate) struct Evidence {
     /// What passing runs show.
     pub(super) orders: Orders,
     pub(super) pairs: locon::Evidence,
+    pub(super) standstills: BTreeMap<standstill::Identity, StoodStill>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,17 @@ pub(super) struct KnownRun {
     pub id: RunId,
     pub is_failing: bool,
 }
+
+/// The runs with one standstill.
+#[derive(Clone, Debug)]
+pub(super) struct StoodStill {
+    pub failing_runs: Vec<RunId>,
+    pub passed: u32,
+    /// In the first failing run that has it, else in the first passing one.
+    pub example: (IsPassing, RunId, Standstill),
+}
+
+type IsPassing = bool;
 
 /// The runs that show one clue.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +64,9 @@ impl Evidence {
         let is_failing = clues.outcome.is_failing();
         self.orders.extend(clues.orders);
         self.pairs.add(clues.pairs);
+        for standstill in clues.standstills {
+            self.add_standstill(clues.run, is_failing, standstill);
+        }
         self.runs.push(KnownRun { id: clues.run, is_failing });
         for (pattern, sighting) in clues.seen {
             let seen = self.clues.entry(pattern).or_default();
@@ -63,6 +81,22 @@ impl Evidence {
             if seen.example.is_none_or(|(run, _)| clues.run < run) {
                 seen.example = Some((clues.run, sighting));
             }
+        }
+    }
+
+    fn add_standstill(&mut self, run: RunId, is_failing: bool, standstill: Standstill) {
+        let stood = self.standstills.entry(standstill.identity()).or_insert_with(|| StoodStill {
+            failing_runs: Vec::new(),
+            passed: 0,
+            example: (!is_failing, run, standstill.clone()),
+        });
+        // Several threads of one run may stand still alike.
+        if is_failing && !stood.failing_runs.contains(&run) {
+            stood.failing_runs.push(run);
+        }
+        stood.passed += u32::from(!is_failing);
+        if (!is_failing, run) < (stood.example.0, stood.example.1) {
+            stood.example = (!is_failing, run, standstill);
         }
     }
 

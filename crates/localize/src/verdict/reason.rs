@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::locon::Procedure;
+use crate::standstill::{Standstill, StandstillKind};
 
 /// What the verdict says about a cause.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +12,8 @@ pub struct Reasoning {
     pub confidence: f64,
     /// What speaks for and against it.
     pub reasons: Vec<Reason>,
+    /// Where the threads wait, if that is the cause. Then there is no more of an example than the run.
+    pub standstill: Option<Standstill>,
 }
 
 /// One thing that speaks for or against a cause.
@@ -41,6 +44,8 @@ pub enum Reason {
     Folded(u32),
     /// Of what is as probable, it is complete first.
     First,
+    /// The run stands still for this reason.
+    Standstill(StandstillKind),
     /// What Locon concludes from failing and passing runs.
     Procedure(Procedure),
     /// With the outcomes dealt to the runs at random, so many of so many trials give as good a clue.
@@ -75,6 +80,12 @@ impl fmt::Display for Reason {
             Self::Folded(1) => f.write_str("another pattern that the same runs show is part of it"),
             Self::Folded(others) => write!(f, "{others} other patterns that the same runs show are part of it"),
             Self::First => f.write_str("complete before what is as probable"),
+            Self::Standstill(StandstillKind::Deadlock) => {
+                f.write_str("when the runs hung, these threads waited for locks that none of them would give back")
+            }
+            Self::Standstill(StandstillKind::MissedSignal) => {
+                f.write_str("when the runs hung, this thread waited for a signal that had come before")
+            }
             Self::Procedure(procedure) => procedure.fmt(f),
             Self::Chance { as_good: 0, trials } => {
                 write!(f, "no chance: of {trials} trials with outcomes dealt at random none gives as good a clue")

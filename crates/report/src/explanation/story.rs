@@ -39,8 +39,22 @@ fn sentence(finding: &Finding, places: &Places, index: usize) -> String {
         (AccessKind::Write, None) => format!("writes {name}"),
         (AccessKind::Update, Some(value)) => format!("changes {name} to {value}"),
         (AccessKind::Update, None) => format!("changes {name}"),
+        (AccessKind::Lock, _) => {
+            let is_taken = |other: &&Access| {
+                other.kind == AccessKind::Lock
+                    && other.variable == access.variable
+                    && other.thread != access.thread
+            };
+            match earlier.iter().find(is_taken) {
+                Some(other) => format!("waits for {name}, which thread {} has", other.thread),
+                None => format!("takes {name}"),
+            }
+        }
+        (AccessKind::Signal, _) => format!("signals {name}"),
+        (AccessKind::Wait, _) => format!("waits for {name}"),
     };
-    let again = own_before.is_some_and(|before| before.kind == access.kind);
+    let is_data = matches!(access.kind, AccessKind::Read | AccessKind::Write | AccessKind::Update);
+    let again = is_data && own_before.is_some_and(|before| before.kind == access.kind);
     let again = if again { " again" } else { "" };
     let mut text = format!("{lead} {} {deed}{again}{}", access.thread, location(places, access));
     let was = own_before.and_then(|before| before.value.as_deref());

@@ -73,6 +73,9 @@ pub(crate) fn effect(access: &Access) -> String {
         AccessKind::Read => "read",
         AccessKind::Write => "write",
         AccessKind::Update => "update",
+        AccessKind::Lock => "lock",
+        AccessKind::Signal => "signal",
+        AccessKind::Wait => "wait",
     };
     match &access.value {
         Some(value) => format!("{verb} {value}"),

@@ -62,6 +62,9 @@ fn step(places: &Places, access: &Access, object: &str) -> String {
         AccessKind::Read => "reads",
         AccessKind::Write => "writes",
         AccessKind::Update => "updates",
+        AccessKind::Lock => "locks",
+        AccessKind::Signal => "signals",
+        AccessKind::Wait => "waits for",
     };
     match places.position(access) {
         Some(position) => format!("{verb} {object} at {position}"),

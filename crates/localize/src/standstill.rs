@@ -1,0 +1,266 @@
+//! Why a run hung: threads that wait for what will never come.
+//!
+//! - **Deadlock**: threads wait for locks in a circle, or for the lock of a thread that ended with it, or that waits for
+//!   something else itself.
+//! - **Missed signal**: a thread waits for a condition whose signal came before it began to wait; no other came since.
+//!   If the signal's thread wrote what the waiting thread had read before, these two accesses are part of it: the
+//!   decision to wait was outdated.
+//!
+//! A run that is still going on also has threads that wait. Only a hung run stands still.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::run::{AccessKind, Run, SiteId, StackId, ThreadId};
+use crate::synchronization::{ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+
+/// Threads that wait for what will never come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standstill {
+    /// What sort it is.
+    pub kind: StandstillKind,
+    /// What the threads did. Of a deadlock first the locks that are held and then those that are waited for, each in the
+    /// order of the roles; else in time order.
+    pub steps: Vec<StandstillStep>,
+}
+
+/// Sorts of standstills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StandstillKind {
+    /// Locks are held and waited for.
+    Deadlock,
+    /// A signal came too early.
+    MissedSignal,
+}
+
+/// What a thread did on the way into a standstill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StandstillStep {
+    /// Of the thread, from 1.
+    pub role: u32,
+    /// What it did.
+    pub action: Action,
+    /// Where in the code.
+    pub site: SiteId,
+    /// The calls that led there.
+    pub stack: StackId,
+}
+
+/// What a thread did, and to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Took a lock, or tried to.
+    Lock(ObjectId),
+    /// Signalled a condition.
+    Signal(ObjectId),
+    /// Waits for a condition.
+    Wait(ObjectId),
+    /// Read: the access with this global index.
+    Read(usize),
+    /// Wrote: the access with this global index.
+    Write(usize),
+}
+
+impl Action {
+    /// Its letter in patterns.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Lock(_) => 'L',
+            Self::Signal(_) => 'S',
+            Self::Wait(_) => 'C',
+            Self::Read(_) => 'R',
+            Self::Write(_) => 'W',
+        }
+    }
+}
+
+/// What tells one standstill from another across runs: what is done by which role and where.
+pub(crate) type Identity = Vec<(char, u32, SiteId)>;
+
+impl Standstill {
+    /// Its identity across runs.
+    pub(crate) fn identity(&self) -> Identity {
+        self.steps.iter().map(|step| (step.action.letter(), step.role, step.site)).collect()
+    }
+}
+
+/// The standstills of a run.
+pub(crate) fn standstills(run: &Run) -> Vec<Standstill> {
+    let waiting = Waiting::new(run);
+    let mut found = Vec::new();
+    let mut in_circles: FxHashSet<ThreadId> = FxHashSet::default();
+    for wait in &run.waits {
+        if in_circles.contains(&wait.thread) {
+            continue;
+        }
+        let Some(circle) = waiting.circle(wait) else { continue };
+        in_circles.extend(circle.iter().map(|link| link.waiter.thread));
+        found.push(deadlock(circle));
+    }
+    for wait in &run.waits {
+        if !in_circles.contains(&wait.thread) {
+            found.extend(waiting.blocked(wait).or_else(|| missed_signal(run, wait)));
+        }
+    }
+    found
+}
+
+/// A thread that waits for a lock, and where that lock was taken.
+#[derive(Clone, Copy)]
+struct Link<'run> {
+    waiter: &'run Wait,
+    lock: ObjectId,
+    holder: ThreadId,
+    taken_in: SiteId,
+    taken_at: StackId,
+}
+
+/// Who waits for whom.
+struct Waiting<'run> {
+    run: &'run Run,
+    links: FxHashMap<ThreadId, Link<'run>>,
+}
+
+impl<'run> Waiting<'run> {
+    fn new(run: &'run Run) -> Self {
+        let mut links = FxHashMap::default();
+        for waiter in &run.waits {
+            let SyncTarget::Object(lock) = waiter.target else { continue };
+            if !matches!(waiter.kind, SyncKind::Acquire | SyncKind::AcquireShared) {
+                continue;
+            }
+            let holds = run.holdings.iter().find_map(|holding| {
+                let held = run.locksets[holding.locks.0 as usize].iter().find(|held| held.object == lock)?;
+                Some((holding.thread, held))
+            });
+            if let Some((holder, held)) = holds {
+                let (taken_in, taken_at) = (held.taken_in, held.taken_at);
+                links.insert(waiter.thread, Link { waiter, lock, holder, taken_in, taken_at });
+            }
+        }
+        Self { run, links }
+    }
+
+    /// The circle in which a thread waits, beginning with itself, if it is part of one.
+    fn circle(&self, wait: &Wait) -> Option<Vec<Link<'run>>> {
+        let mut circle = Vec::new();
+        let mut thread = wait.thread;
+        loop {
+            let link = self.links.get(&thread)?;
+            circle.push(*link);
+            thread = link.holder;
+            if thread == wait.thread {
+                return Some(circle);
+            }
+            // It leads into a circle of others.
+            if circle.len() > self.links.len() {
+                return None;
+            }
+        }
+    }
+
+    /// A thread that waits for the lock of one that will not give it back.
+    fn blocked(&self, wait: &Wait) -> Option<Standstill> {
+        let link = self.links.get(&wait.thread)?;
+        let has_ended = |event: &SyncEvent| event.kind == SyncKind::End && event.thread == link.holder;
+        let waits_otherwise = self.run.waits.iter().any(|wait| wait.thread == link.holder)
+            && !self.links.contains_key(&link.holder);
+        if !waits_otherwise && !self.run.synchronization.iter().any(has_ended) {
+            return None;
+        }
+        let (taken_in, taken_at) = (link.taken_in, link.taken_at);
+        let lock = Action::Lock(link.lock);
+        Some(Standstill {
+            kind: StandstillKind::Deadlock,
+            steps: vec![
+                StandstillStep { role: 1, action: lock, site: taken_in, stack: taken_at },
+                StandstillStep { role: 2, action: lock, site: wait.site, stack: wait.stack },
+            ],
+        })
+    }
+}
+
+/// The same whichever thread of the circle was found first: it begins where its sites are least.
+fn deadlock(mut circle: Vec<Link>) -> Standstill {
+    let length = circle.len();
+    // A link's lock is held by the next thread of the circle.
+    let held_by = |circle: &[Link], nth: usize| (nth + circle.len() - 1) % circle.len();
+    let sites = |first: usize| -> Vec<[SiteId; 2]> {
+        let threads = (first..first + length).map(|nth| nth % length);
+        threads.map(|nth| [circle[held_by(&circle, nth)].taken_in, circle[nth].waiter.site]).collect()
+    };
+    let first = (0..length).min_by_key(|&first| sites(first)).unwrap_or(0);
+    circle.rotate_left(first);
+    let held = (1..).zip(0..length).map(|(role, nth)| {
+        let Link { lock, taken_in: site, taken_at: stack, .. } = circle[held_by(&circle, nth)];
+        StandstillStep { role, action: Action::Lock(lock), site, stack }
+    });
+    let awaited = (1..).zip(&circle).map(|(role, link)| StandstillStep {
+        role,
+        action: Action::Lock(link.lock),
+        site: link.waiter.site,
+        stack: link.waiter.stack,
+    });
+    Standstill { kind: StandstillKind::Deadlock, steps: held.chain(awaited).collect() }
+}
+
+/// A thread that waits for a condition whose signal came before.
+fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
+    let SyncTarget::Object(condition) = wait.target else { return None };
+    let events = &run.synchronization;
+    let is_own = |event: &SyncEvent| event.thread == wait.thread && event.target == wait.target;
+    let begun = events.iter().rposition(|event| event.kind == SyncKind::WaitBegin && is_own(event))?;
+    let is_signal = |event: &SyncEvent| {
+        matches!(event.kind, SyncKind::Signal | SyncKind::Broadcast)
+            && event.target == wait.target
+            && event.thread != wait.thread
+    };
+    // One that came before the thread's last wait was over has been heard.
+    let heard = events[..begun].iter().rposition(|event| event.kind == SyncKind::WaitEnd && is_own(event));
+    let missed = events[..begun]
+        .iter()
+        .rposition(is_signal)
+        .filter(|&missed| heard.is_none_or(|heard| heard < missed))?;
+    if events[begun..].iter().any(is_signal) {
+        return None;
+    }
+    let signal = &events[missed];
+    let mut steps = Vec::new();
+    if let Some([read, write]) = outdated_decision(run, wait.thread, signal) {
+        let step = |role: u32, index: usize| {
+            let access = &run.accesses[index];
+            let action = if role == 1 { Action::Read(index) } else { Action::Write(index) };
+            StandstillStep { role, action, site: access.site, stack: access.stack }
+        };
+        steps.extend([step(1, read), step(2, write)]);
+    }
+    // The waiting thread comes first if it reads first.
+    let [signaller, waiter] = if steps.is_empty() { [1, 2] } else { [2, 1] };
+    steps.push(StandstillStep {
+        role: signaller,
+        action: Action::Signal(condition),
+        site: signal.site,
+        stack: signal.stack,
+    });
+    steps.push(StandstillStep {
+        role: waiter,
+        action: Action::Wait(condition),
+        site: wait.site,
+        stack: wait.stack,
+    });
+    Some(Standstill { kind: StandstillKind::MissedSignal, steps })
+}
+
+/// The last write before a signal, by its thread, to what the waiting thread had read before; and that read.
+fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<[usize; 2]> {
+    // What is decided on is written just before the signal.
+    const WRITES: usize = 16;
+    let before = &run.accesses[..signal.before.min(run.accesses.len())];
+    let writes =
+        before.iter().enumerate().rev().filter(|(_, a)| a.thread == signal.thread && a.kind.writes());
+    writes.take(WRITES).find_map(|(write, written)| {
+        let is_read = |access: &crate::Access| {
+            access.thread == waiter && access.location == written.location && access.kind == AccessKind::Read
+        };
+        Some([before[..write].iter().rposition(is_read)?, write])
+    })
+}

@@ -1,0 +1,127 @@
+//! Runs that hung, and what their threads waited for.
+
+mod support;
+
+use localize::*;
+
+/// A hung run of threads that hold locks and wait, told by number: site `10 * thread + lock` takes a lock, one more than
+/// a hundred times that waits for it.
+struct Hang {
+    run: Run,
+}
+
+impl Hang {
+    fn new(id: u32) -> Self {
+        Self { run: Run::new(RunId(id), Outcome::Hang) }
+    }
+
+    fn holds(mut self, thread: u32, lock: u32) -> Self {
+        let site = 10 * thread + lock;
+        let lock =
+            Lock { object: ObjectId(lock), taken_in: SiteId(site), taken_at: StackId(site), shared: false };
+        let locks = LocksetId(self.run.locksets.len() as u32);
+        self.run.locksets.push(vec![lock]);
+        self.run.holdings.push(Holding { thread: ThreadId(thread), locks });
+        self
+    }
+
+    fn waits(mut self, thread: u32, kind: SyncKind, object: u32) -> Self {
+        let site = 100 * (10 * thread + object) + 1;
+        let (target, locks) = (SyncTarget::Object(ObjectId(object)), LocksetId(0));
+        let (site, stack) = (SiteId(site), StackId(site));
+        self.run.waits.push(Wait { thread: ThreadId(thread), kind, target, site, stack, locks });
+        self
+    }
+
+    fn does(mut self, thread: u32, kind: SyncKind, target: SyncTarget) -> Self {
+        let before = self.run.accesses.len();
+        let (site, stack, thread) = (SiteId(7), StackId(7), ThreadId(thread));
+        self.run.synchronization.push(SyncEvent { before, thread, kind, target, site, stack });
+        self
+    }
+
+    fn accesses(mut self, thread: u32, kind: AccessKind, site: u32) -> Self {
+        self.run.accesses.push(support::access(kind, ThreadId(thread), LocationId(0), SiteId(site)));
+        self
+    }
+}
+
+/// The standstills that the verdict finds in a hung run, against passing runs in which nothing happens: letter, role
+/// and site of each step.
+fn found(hang: Hang) -> Vec<String> {
+    let mut runs: Vec<Run> = (100..110).map(|id| Run::new(RunId(id), Outcome::Pass)).collect();
+    runs.push(hang.run);
+    let findings = localize(Technique::Verdict, &runs, &Options::default());
+    let standstills = findings.iter().filter_map(|finding| match &finding.detail {
+        Detail::Verdict(reasoning) => reasoning.standstill.as_ref(),
+        _ => None,
+    });
+    let step = |step: &StandstillStep| format!("{}{}@{}", step.action.letter(), step.role, step.site.0);
+    standstills.map(|stands| stands.steps.iter().map(step).collect::<Vec<_>>().join(" ")).collect()
+}
+
+const LOCK: SyncKind = SyncKind::Acquire;
+
+#[test]
+fn two_threads_each_hold_what_the_other_waits_for() {
+    let circle = || Hang::new(1).holds(1, 1).holds(2, 2);
+    let expected = ["L1@11 L2@22 L1@1201 L2@2101"];
+    assert_eq!(found(circle().waits(1, LOCK, 2).waits(2, LOCK, 1)), expected);
+    // Whichever thread is looked at first.
+    assert_eq!(found(circle().waits(2, LOCK, 1).waits(1, LOCK, 2)), expected);
+}
+
+#[test]
+fn a_circle_may_have_many_threads_and_others_may_wait_for_it() {
+    let hang = Hang::new(1).holds(1, 1).holds(2, 2).holds(3, 3).waits(4, LOCK, 2);
+    let hang = hang.waits(1, LOCK, 2).waits(2, LOCK, 3).waits(3, LOCK, 1);
+    let circle = "L1@11 L2@22 L3@33 L1@1201 L2@2301 L3@3101";
+    assert_eq!(found(hang), [circle]);
+}
+
+#[test]
+fn a_thread_that_ended_gives_nothing_back() {
+    let own = SyncTarget::Thread(ThreadId(1));
+    let held = || Hang::new(1).holds(1, 1).waits(2, LOCK, 1);
+    assert_eq!(found(held().does(1, SyncKind::End, own)), ["L1@11 L2@2101"]);
+    // One that still runs may give it back.
+    assert_eq!(found(held()), [""; 0]);
+    // One that waits for something else does not.
+    assert_eq!(found(held().waits(1, SyncKind::Arrive, 5)), ["L1@11 L2@2101"]);
+}
+
+#[test]
+fn a_signal_before_the_wait_is_missed() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let begin = |hang: Hang| hang.does(1, SyncKind::WaitBegin, condition).waits(1, SyncKind::WaitBegin, 3);
+    let signal = |hang: Hang| hang.does(2, SyncKind::Signal, condition);
+    assert_eq!(found(begin(signal(Hang::new(1)))), ["S1@7 C2@1301"]);
+    assert_eq!(found(begin(Hang::new(1))), [""; 0], "there was none");
+    assert_eq!(found(signal(begin(Hang::new(1)))), [""; 0], "it may have been for another");
+    let heard = signal(Hang::new(1)).does(1, SyncKind::WaitEnd, condition);
+    assert_eq!(found(begin(heard)), [""; 0], "an earlier wait has heard it");
+}
+
+#[test]
+fn a_missed_signal_follows_an_outdated_decision() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let hang = Hang::new(1).accesses(1, AccessKind::Read, 4).accesses(2, AccessKind::Write, 5);
+    let hang = hang.does(2, SyncKind::Broadcast, condition).does(1, SyncKind::WaitBegin, condition);
+    assert_eq!(found(hang.waits(1, SyncKind::WaitBegin, 3)), ["R1@4 W2@5 S2@7 C1@1301"]);
+}
+
+/// Threads of a pool wait for work when a passing run ends, too.
+#[test]
+fn what_passing_runs_end_with_is_no_cause() {
+    let idle = |id: u32, outcome: Outcome| {
+        let condition = SyncTarget::Object(ObjectId(3));
+        let hang = Hang::new(id).does(2, SyncKind::Signal, condition).does(1, SyncKind::WaitBegin, condition);
+        Run { outcome, ..hang.waits(1, SyncKind::WaitBegin, 3).run }
+    };
+    let runs =
+        [(1, Outcome::Hang), (2, Outcome::Pass), (3, Outcome::Pass)].map(|(id, outcome)| idle(id, outcome));
+    assert_eq!(localize(Technique::Verdict, &runs, &Options::default()), []);
+    // A crash comes while threads wait for what would have come.
+    let runs = [idle(1, Outcome::Fail), Run::new(RunId(2), Outcome::Pass)];
+    assert_eq!(localize(Technique::Verdict, &runs, &Options::default()), []);
+}
