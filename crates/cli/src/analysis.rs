@@ -115,7 +115,7 @@ fn left_out_reads(session: &Session) -> Option<String> {
 }
 
 /// Reads one run; `code` numbers its sites.
-fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) -> anyhow::Result<Profile> {
+pub fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) -> anyhow::Result<Profile> {
     let file = session.load(run)?;
     let recordings = file
         .processes
@@ -127,7 +127,7 @@ fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) ->
 }
 
 /// A run without an outcome says nothing about the test.
-fn outcome(outcome: &runner::Outcome) -> Option<Outcome> {
+pub fn outcome(outcome: &runner::Outcome) -> Option<Outcome> {
     match outcome {
         runner::Outcome::Pass => Some(Outcome::Pass),
         runner::Outcome::Fail { .. } => Some(Outcome::Fail),

@@ -18,6 +18,7 @@ mod recorder;
 mod run;
 mod screen;
 mod sessions;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -16,6 +16,7 @@ use runner::{Error, Manifest, Oracle, Session, Target};
 
 use crate::args::{OracleArguments, RunArguments};
 use crate::exit::Complaint;
+use crate::watch::Watch;
 use crate::{analysis, confirm, exit, flags, java, look, recorder, screen, sessions};
 
 /// How often a line is printed where there is no terminal.
@@ -192,7 +193,12 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
         progress.elapsed = started.elapsed();
         reporter.update(&progress);
     };
-    let mut next_plan = |run, _: &campaign::History| RunPlan { seed: campaign::run_seed(seed, run), ..plan };
+    // Who says how many runs to make gets them.
+    let mut watch = (campaign.limits == Limits::default()).then(Watch::default);
+    let mut next_plan = |run, session: &Session| {
+        let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session));
+        (!is_settled).then(|| RunPlan { seed: campaign::run_seed(seed, run), ..plan })
+    };
     let stop = campaign.conduct(session, &INTERRUPTED, &mut next_plan, &mut sink);
     progress.elapsed = started.elapsed();
     reporter.finish(&progress);
@@ -226,6 +232,9 @@ fn finish(
         eprint!("{text}");
     } else {
         screen::print(&text)?;
+    }
+    if stop == Stop::Settled {
+        eprintln!("stopped after {} runs: more would hardly change the first cause", session.runs().len());
     }
     if stop == Stop::Interrupted {
         eprintln!("interrupted: this is from the runs done so far");

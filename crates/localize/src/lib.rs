@@ -32,6 +32,7 @@ pub mod profile;
 mod pset;
 mod recon;
 pub mod run;
+mod settling;
 mod shape;
 mod standstill;
 mod suspect;
@@ -57,6 +58,7 @@ pub use run::{
     Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
     StackId, ThreadId,
 };
+pub use settling::Settling;
 pub use shape::{Shape, Step};
 pub use standstill::{Action, Standstill, StandstillKind, StandstillStep};
 pub use suspect::Previous;

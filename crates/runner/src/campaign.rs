@@ -111,6 +111,8 @@ pub enum Stop {
     Interrupted,
     /// No run recorded anything.
     NothingRecorded,
+    /// More runs would not change the answer.
+    Settled,
 }
 
 /// What came out of the runs of this campaign so far.
@@ -183,15 +185,15 @@ impl Campaign {
     }
 
     /// Runs the test until a limit is reached or `interrupted` is set, and adds each run to the session as it
-    /// is done. `next_plan` is asked for the plan of each run just before it begins; `sink` is told what
-    /// happens. Both are called on this thread.
+    /// is done. `next_plan` is asked for the plan of each run just before it begins, or none if there have been
+    /// enough; `sink` is told what happens. Both are called on this thread.
     ///
     /// On an error, too, all runs done so far are in the session.
     pub fn conduct(
         &self,
         session: &mut Session,
         interrupted: &AtomicBool,
-        next_plan: &mut dyn FnMut(RunNumber, &History) -> RunPlan,
+        next_plan: &mut dyn FnMut(RunNumber, &Session) -> Option<RunPlan>,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Stop> {
         let started = Instant::now();
@@ -207,9 +209,12 @@ impl Campaign {
             loop {
                 while stop.is_none() && trouble.is_none() && under_way < self.jobs.get() {
                     stop = self.limits.reached(&history, started.elapsed());
+                    let run = RunNumber(first_run + history.started);
                     if stop.is_none() {
-                        let run = RunNumber(first_run + history.started);
-                        let plan = next_plan(run, &history);
+                        let Some(plan) = next_plan(run, session) else {
+                            stop = Some(Stop::Settled);
+                            break;
+                        };
                         let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
                         sink(Event::RunStarted { run });
                         scope.spawn(move || {

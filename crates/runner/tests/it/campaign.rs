@@ -92,7 +92,7 @@ impl Tested {
         let stop = self.campaign.conduct(
             session,
             &AtomicBool::new(false),
-            &mut |run, _| RunPlan { seed: run.0.into(), ..RunPlan::default() },
+            &mut |run, _| Some(RunPlan { seed: run.0.into(), ..RunPlan::default() }),
             &mut |event| events.push(event),
         );
         (stop, events)
@@ -198,7 +198,7 @@ fn an_interrupted_campaign_keeps_what_is_done() {
     let stop = tested.campaign.conduct(
         &mut session,
         &interrupted,
-        &mut |run, _| RunPlan { seed: run.0.into(), ..RunPlan::default() },
+        &mut |run, _| Some(RunPlan { seed: run.0.into(), ..RunPlan::default() }),
         &mut |event| match event {
             Event::RunStarted { run: RunNumber(4) } => interrupted.store(true, Ordering::Relaxed),
             Event::Interrupted => was_told = true,
@@ -213,13 +213,31 @@ fn an_interrupted_campaign_keeps_what_is_done() {
 }
 
 #[test]
+fn whoever_plans_the_runs_may_have_enough() {
+    let mut tested = Tested::new("exit 0");
+    tested.campaign.jobs = NonZeroUsize::MIN;
+    tested.campaign.limits.runs = Some(50);
+    let mut session = tested.session();
+    let mut next_plan = |run: RunNumber, session: &Session| {
+        assert_eq!(session.runs().len() as u32 + 1, run.0, "what is done so far can be looked at");
+        (session.runs().len() < 3).then(RunPlan::default)
+    };
+    let stop = tested.campaign.conduct(&mut session, &AtomicBool::new(false), &mut next_plan, &mut |_| {});
+    assert_eq!((stop.unwrap(), session.runs().len()), (Stop::Settled, 3));
+}
+
+#[test]
 fn a_program_that_records_nothing_ends_the_campaign_with_damaged_runs() {
     let tested = Tested::new("exit 0");
     let silent = tested.workshop.script("silent", "exit 1");
     let mut session = tested.session();
     let campaign = Campaign { jobs: NonZeroUsize::MIN, ..campaign(silent) };
-    let stop =
-        campaign.conduct(&mut session, &AtomicBool::new(false), &mut |_, _| RunPlan::default(), &mut |_| {});
+    let stop = campaign.conduct(
+        &mut session,
+        &AtomicBool::new(false),
+        &mut |_, _| Some(RunPlan::default()),
+        &mut |_| {},
+    );
     assert_eq!(stop.unwrap(), Stop::NothingRecorded);
     assert_eq!(failing(&session), [0; 0], "trouble of ours never counts as failing");
     assert_eq!(

@@ -1,0 +1,37 @@
+//! Watches the runs of a campaign, to end it when more of them would not change the answer.
+
+use localize::{Code, Options, Settling};
+use runner::Session;
+
+use crate::analysis;
+
+/// What is known of the runs so far.
+pub struct Watch {
+    code: Code,
+    settling: Settling,
+    /// Runs of the session that have been looked at.
+    seen: usize,
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        Watch { code: Code::default(), settling: Settling::new(&Options::default()), seen: 0 }
+    }
+}
+
+impl Watch {
+    /// Looks at the runs that are new, and says whether there have been enough.
+    pub fn is_settled(&mut self, session: &Session) -> bool {
+        for record in &session.runs()[self.seen..] {
+            let outcome = analysis::outcome(&record.outcome);
+            // What cannot be read says nothing here; the report will say why.
+            let profile =
+                outcome.and_then(|outcome| analysis::load(session, record.run, outcome, &mut self.code).ok());
+            if let Some(profile) = profile {
+                self.settling.observe(&profile.run);
+            }
+        }
+        self.seen = session.runs().len();
+        self.settling.settled().is_some()
+    }
+}

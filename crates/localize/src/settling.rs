@@ -1,0 +1,82 @@
+//! Whether more runs would change the answer.
+//!
+//! The first cause of the verdict is settled once it is confident, has stayed the same for a few failing runs, and has
+//! stood the comparison with enough passing ones. docs/techniques/verdict.md says how often ten times as many runs
+//! still give the same.
+
+use crate::collector::Collector;
+use crate::finding::{Detail, Finding};
+use crate::options::Options;
+use crate::pattern::Pattern;
+use crate::run::Run;
+use crate::standstill::Identity;
+use crate::technique::Technique;
+
+/// The confidence that the first cause needs.
+const CONFIDENT: f64 = 0.95;
+/// So many failing runs must have left it where it is.
+const UNCHANGED: u32 = 3;
+/// So many passing runs must have been compared.
+const PASSES: u32 = 20;
+/// After so many passing runs the answer is asked for again; otherwise after each failing one.
+const EVERY: u32 = 10;
+
+/// Watches the runs of a session as they come.
+#[derive(Clone, Debug)]
+pub struct Settling {
+    collector: Collector,
+    passed: u32,
+    first: Option<First>,
+}
+
+/// The first cause so far.
+#[derive(Clone, Debug)]
+struct First {
+    identity: (Pattern, Option<Identity>),
+    confidence: f64,
+    /// Failing runs that have left it first.
+    unchanged: u32,
+}
+
+impl Settling {
+    /// No run has been seen yet.
+    pub fn new(options: &Options) -> Self {
+        Self { collector: Collector::new(Technique::Verdict, options), passed: 0, first: None }
+    }
+
+    /// Looks at one more run.
+    pub fn observe(&mut self, run: &Run) {
+        self.collector.observe(run);
+        let is_failing = run.outcome.is_failing();
+        self.passed += u32::from(!is_failing);
+        if is_failing || self.passed.is_multiple_of(EVERY) {
+            self.ask(u32::from(is_failing));
+        }
+    }
+
+    fn ask(&mut self, new_failing_runs: u32) {
+        let first = self.collector.findings().into_iter().next();
+        self.first = first.map(|finding| {
+            let identity = identity(&finding);
+            let known = self.first.as_ref().filter(|first| first.identity == identity);
+            let unchanged = known.map_or(0, |first| first.unchanged + new_failing_runs);
+            First { identity, confidence: finding.score, unchanged }
+        });
+    }
+
+    /// How sure the first cause is, if more runs would hardly change it.
+    pub fn settled(&self) -> Option<f64> {
+        let first = self.first.as_ref()?;
+        let is_settled =
+            first.confidence >= CONFIDENT && first.unchanged >= UNCHANGED && self.passed >= PASSES;
+        is_settled.then_some(first.confidence)
+    }
+}
+
+fn identity(finding: &Finding) -> (Pattern, Option<Identity>) {
+    let standstill = match &finding.detail {
+        Detail::Verdict(reasoning) => reasoning.standstill.as_ref(),
+        _ => None,
+    };
+    (finding.pattern, standstill.map(|standstill| standstill.identity()))
+}

@@ -1,0 +1,40 @@
+//! When there have been enough runs.
+
+mod support;
+
+use localize::*;
+
+const PASSING: &str = "P: W1(x)@make R2(x)@use";
+const FAILING: &str = "F: R2(x)@use W1(x)@make";
+
+/// After how many of these runs the answer is settled.
+fn settled_after(lines: &[&str]) -> Option<usize> {
+    let session = support::parse(&lines.join("\n"));
+    let mut settling = Settling::new(&Options::default());
+    session.runs.iter().position(|run| {
+        settling.observe(run);
+        settling.settled().is_some()
+    })
+}
+
+#[test]
+fn a_clear_answer_is_settled_by_its_fourth_failing_run() {
+    let mut lines = vec![PASSING; 60];
+    lines.extend([FAILING; 10]);
+    assert_eq!(settled_after(&lines), Some(63));
+}
+
+#[test]
+fn passing_runs_are_needed_too() {
+    let few = [vec![FAILING; 20], vec![PASSING; 19], vec![FAILING; 10]].concat();
+    assert_eq!(settled_after(&few), None);
+    let enough = [vec![FAILING; 20], vec![PASSING; 20], vec![FAILING; 10]].concat();
+    assert_eq!(settled_after(&enough), Some(42));
+}
+
+#[test]
+fn without_a_clear_answer_it_goes_on() {
+    assert_eq!(settled_after(&[PASSING; 200]), None);
+    let same = ["P: W1(x)@a R2(x)@b", "F: W1(x)@a R2(x)@b"].repeat(50);
+    assert_eq!(settled_after(&same), None);
+}
