@@ -19,6 +19,7 @@ use crate::confirm;
 use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain};
+use crate::hangs::Hangs;
 use crate::names::{self, LocationKey, Names};
 
 /// What ranks the findings if the user names nothing.
@@ -44,6 +45,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     let mut collector = Collector::new(technique, &options);
     let mut warnings = Warnings::default();
     let mut left_out = BTreeSet::new();
+    let mut hangs = Hangs::default();
     session.warnings().iter().for_each(|warning| warnings.add(warning));
     left_out_reads(session).iter().for_each(|warning| warnings.add(warning));
     for record in session.runs() {
@@ -52,6 +54,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
             Ok(profile) => {
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
                 collector.observe(&profile.run);
+                hangs.observe(&profile, &code);
             }
             Err(error) => {
                 warnings.add(&format!("run {} was left out: {}", record.run, exit::in_one_line(&error)));
@@ -81,6 +84,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
             finding.story = explanation::story(finding, &report.runs);
         }
     }
+    report.hangs = hangs.into_report();
     report.warnings = warnings.into_sentences();
     let mut analysis = Analysis { report, interleavings };
     confirm::recall(session, &mut analysis);
@@ -180,6 +184,7 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
         warnings: Vec::new(),
         findings: Vec::new(),
         causes: Vec::new(),
+        hangs: Vec::new(),
         excerpts: Vec::new(),
     }
 }

@@ -11,6 +11,7 @@ mod evidence;
 mod exit;
 mod explain;
 mod flags;
+mod hangs;
 mod java;
 mod look;
 mod names;

@@ -248,6 +248,18 @@ impl Names {
         }
     }
 
+    /// The function that begins at a site, as short as it can be told.
+    pub fn function_at(&mut self, site: SiteId, code: &Code) -> String {
+        let site = code.site(site);
+        let Some(module) = site.module.map(|module| code.module(module)) else { return "?".to_owned() };
+        let build_id = BuildId::from_bytes(&module.build_id);
+        let frames = self.symbolizer.frames(Path::new(&module.path), build_id.as_ref(), site.address);
+        frames
+            .ok()
+            .and_then(|frames| frames.last())
+            .map_or_else(|| "?".to_owned(), |frame| frame.function.clone())
+    }
+
     /// The innermost place of a stack that is in the program's own sources, in a few words.
     pub fn place_of(&mut self, stack: StackId, code: &Code) -> String {
         let frame = self.own_frame(stack, code);

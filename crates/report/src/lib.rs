@@ -33,6 +33,6 @@ mod wording;
 pub use locked::locked_expression;
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
-    FixPlace, Frame, Graph, GraphNode, Kind, Report, Runs, SCHEMA, Session, Trial, Verdict,
+    FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, Report, Runs, SCHEMA, Session, Trial, Verdict,
 };
 pub use visible::visible;

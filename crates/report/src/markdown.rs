@@ -51,7 +51,8 @@ pub fn report(report: &Report) -> String {
 /// Writes one finding of the report in full. `number` is its place in the list, from 1.
 pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     let mut out = format!("### {number}. {}\n\n", prose(&wording::headline(finding)));
-    if let Some(sentence) = wording::sentence(finding) {
+    let story = Some(finding.story.clone()).filter(|story| !story.is_empty());
+    if let Some(sentence) = story.or_else(|| wording::sentence(finding)) {
         out.push_str(&format!("{}\n\n", prose(&sentence)));
     }
     let verdict =

@@ -27,9 +27,48 @@ pub struct Report {
     /// The causes that the findings tell apart, each with its failing runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// What the threads of hung runs wait for, and locks that threads take in a circle: each with how many runs show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hangs: Vec<Hang>,
     /// The source around the accesses, where it could be read: each line once, however many findings have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excerpts: Vec<Excerpt>,
+}
+
+/// Threads that wait, or could wait, for each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hang {
+    /// What it is.
+    pub kind: HangKind,
+    /// How many runs show it.
+    pub runs: u64,
+    /// How many of these passed.
+    pub passed: u64,
+    /// One sentence for each thread: what it holds and what it waits for, or takes.
+    pub threads: Vec<String>,
+    /// What to do about it; empty if unknown.
+    pub advice: String,
+}
+
+/// How threads are in each other's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HangKind {
+    /// Threads wait for each other in a circle.
+    Deadlock,
+    /// Threads wait for something that nobody brings about any more.
+    Waiting,
+    /// Threads take locks in a circle, though they did not meet.
+    PotentialDeadlock,
+}
+
+impl Finding {
+    /// The finding as the passing run shows it, and the run's number.
+    pub(crate) fn in_passing_run(&self) -> Option<(u64, Finding)> {
+        let comparison = self.comparison.as_ref()?;
+        let accesses = comparison.accesses.clone();
+        Some((comparison.run, Finding { accesses, comparison: None, ..self.clone() }))
+    }
 }
 
 /// Findings that are one cause.

@@ -9,6 +9,7 @@ mod damage;
 mod demo;
 mod disk;
 mod formats;
+mod hangs;
 mod interruption;
 mod java;
 mod kit;

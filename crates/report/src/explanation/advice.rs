@@ -7,6 +7,9 @@ use crate::wording::brief_function;
 /// The fix in one or two sentences: what to do, and what it costs where that is worth knowing.
 pub fn advice(fix: &Fix) -> String {
     let locks = list(&fix.locks);
+    if fix.action == Action::LockOrder {
+        return format!("Take {locks} in the same order everywhere, such as that of their addresses.");
+    }
     let Some(first) = fix.places.first() else { return String::new() };
     let other = fix.places.get(1);
     match (fix.action, other) {
@@ -50,13 +53,10 @@ pub fn advice(fix: &Fix) -> String {
         (Action::Wait, Some(other)) => {
             format!("Let {} wait until {} is done.", at(first), at(other))
         }
-        (Action::LockOrder, _) => {
-            format!("Take {locks} in the same order everywhere, such as that of their addresses.")
-        }
         (Action::WaitInLoop, _) => {
             format!("Test the condition and wait for it in one critical section, in a loop: {}.", over(first))
         }
-        (Action::Join | Action::CreateLater | Action::Wait, None) => String::new(),
+        (Action::Join | Action::CreateLater | Action::Wait, None) | (Action::LockOrder, _) => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{source, stacks};
 use crate::markup::{Element, Node, classed, element, prose, text};
-use crate::model::{Confirmation, Finding, Report, Runs, Trial, Verdict};
+use crate::model::{Access, Confirmation, Finding, Report, Runs, Trial, Verdict};
 use crate::passage::Excerpts;
 use crate::picture;
 use crate::wording;
@@ -57,15 +57,59 @@ impl<'a> Bodies<'a> {
         Bodies { report, excerpts: Excerpts::of(report) }
     }
 
+    /// The cause that the finding belongs to, if others do too: all their accesses in one picture.
+    fn cause(&self, finding: &Finding) -> Option<Element> {
+        let cause = self.report.causes.iter().find(|cause| Some(cause.number) == finding.cluster)?;
+        let nodes = cause.graph.nodes.iter();
+        let accesses: Vec<Access> = nodes
+            .flat_map(|node| node.accesses.iter().map(move |place| (node.thread, place)))
+            .filter_map(|(thread, &[number, nth])| {
+                let finding = self.report.findings.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
+                let access = finding.accesses.get(usize::try_from(nth).ok()?)?;
+                Some(Access { thread, value: None, ..access.clone() })
+            })
+            .collect();
+        if cause.findings.len() < 2 || accesses.len() <= finding.accesses.len() {
+            return None;
+        }
+        let title = format!("{} are this cause", wording::plural(cause.findings.len() as u64, "finding"));
+        let graph = unlinked(&Finding { accesses, ..finding.clone() })?;
+        Some(classed("details", "fold cause").child(element("summary").text(&title)).child(graph))
+    }
+
     /// Everything that is known of a finding. `number` is its place in the list, from 1.
     pub(super) fn of_finding(&self, number: usize, finding: &'a Finding) -> Element {
         let beside = [source::section(finding, &self.excerpts.passages(finding)), stacks::section(finding)];
         classed("div", "body")
+            .children(story(finding))
             .children(drawing(finding))
+            .children(passing(finding))
             .children(reasons(finding))
+            .children(self.cause(finding))
             .child(classed("div", "beside").children(beside.into_iter().flatten()))
             .child(rest(self.report, number, finding))
     }
+}
+
+/// What happened.
+fn story(finding: &Finding) -> Option<Element> {
+    (!finding.story.is_empty()).then(|| classed("p", "story").children(prose(&finding.story)))
+}
+
+/// The same accesses in a run that passed. Only the picture of the failing run is linked with source and stacks.
+fn passing(finding: &Finding) -> Option<Element> {
+    let (run, passing) = finding.in_passing_run()?;
+    let title = element("h3").text(&wording::passing_run(run));
+    Some(classed("div", "passing").child(title).child(unlinked(&passing)?))
+}
+
+/// A picture that only speaks for itself.
+fn unlinked(finding: &Finding) -> Option<Element> {
+    let [wide, narrow] = [picture::wide(finding, 0)?, picture::narrow(finding)?];
+    let drawn = classed("figure", "picture unlinked")
+        .child(classed("div", "wide").child(wide))
+        .child(classed("div", "narrow").child(narrow));
+    Some(drawn)
 }
 
 fn drawing(finding: &Finding) -> Option<Element> {

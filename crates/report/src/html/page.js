@@ -74,19 +74,19 @@
 
   // Pointing at an access, in the picture or elsewhere, lights up everything about it.
   function light(target) {
-    const accessed = target.closest?.("[data-access]");
+    const accessed = target.closest?.(".unlinked") ? null : target.closest?.("[data-access]");
     for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
     if (!accessed) return;
     for (const access of accessed.dataset.access.split(" ")) {
       const same = accessed.closest(".body").querySelectorAll(`[data-access~="${access}"]`);
-      for (const element of same) element.classList.add("lit");
+      for (const element of same) if (!element.closest(".unlinked")) element.classList.add("lit");
     }
   }
   document.addEventListener("pointerover", ({ target }) => light(target));
   document.addEventListener("focusin", ({ target }) => light(target));
 
   function showSource(target) {
-    const access = target.closest?.("g.access");
+    const access = target.closest?.(".unlinked") ? null : target.closest?.("g.access");
     const source = access?.closest(".body").querySelector(`.source [data-access~="${access.dataset.access}"]`);
     source?.scrollIntoView({ block: "nearest", behavior: "smooth" });
     return access;

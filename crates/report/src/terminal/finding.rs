@@ -8,8 +8,9 @@ use crate::wording;
 /// Writes everything that is known of a finding.
 pub(super) fn write(page: &mut Page, report: &Report, number: usize, finding: &Finding) {
     write_title(page, &report.runs, number, finding);
-    write_sentence(page, finding);
+    write_story(page, finding);
     write_picture(page, finding);
+    write_passing(page, finding);
     write_reasons(page, finding);
     stacks::write(page, finding);
     write_rest(page, finding);
@@ -42,6 +43,24 @@ pub(super) fn write_title(page: &mut Page, runs: &Runs, number: usize, finding: 
 pub(super) fn write_sentence(page: &mut Page, finding: &Finding) {
     if let Some(sentence) = wording::sentence(finding) {
         page.paragraph(Line::spaces(3), PLAIN, &sentence);
+    }
+}
+
+/// What happened, or what the threads do in general.
+fn write_story(page: &mut Page, finding: &Finding) {
+    if finding.story.is_empty() {
+        write_sentence(page, finding);
+    } else {
+        page.paragraph(Line::spaces(3), PLAIN, &finding.story);
+    }
+}
+
+/// The same accesses in a run that passed.
+fn write_passing(page: &mut Page, finding: &Finding) {
+    if let Some((run, passing)) = finding.in_passing_run() {
+        page.blank();
+        page.paragraph(Line::spaces(3), GOOD, &wording::passing_run(run));
+        write_picture(page, &passing);
     }
 }
 

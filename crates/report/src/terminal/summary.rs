@@ -10,6 +10,7 @@ use crate::wording::{self, Tone};
 /// Kinds of failure and warnings beyond these are only counted: the findings should stay on the screen.
 const LISTED_FAILURES: usize = 3;
 const LISTED_WARNINGS: usize = 3;
+const LISTED_HANGS: usize = 2;
 
 pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &View) {
     write_header(page, report, view);
@@ -21,6 +22,7 @@ pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &Vie
         write_caveats(page, report);
         write_findings(page, report, view);
     }
+    write_hangs(page, report);
     write_warnings(page, &report.warnings);
     write_hints(page, hints);
 }
@@ -89,6 +91,21 @@ fn write_findings(page: &mut Page, report: &Report, view: &View) {
         page.blank();
         write_rest(page, report.findings.len(), listed, "suspect");
     }
+}
+
+/// Who waits for whom.
+fn write_hangs(page: &mut Page, report: &Report) {
+    for hang in report.hangs.iter().take(LISTED_HANGS) {
+        page.blank();
+        page.paragraph(Line::default(), STRONG, &wording::hang(hang));
+        for thread in &hang.threads {
+            page.paragraph(Line::spaces(3), PLAIN, thread);
+        }
+        if !hang.advice.is_empty() {
+            page.paragraph(Line::spaces(3).with(STRONG, "fix").padded(12), PLAIN, &hang.advice);
+        }
+    }
+    write_rest(page, report.hangs.len(), LISTED_HANGS, "circle of waiting threads");
 }
 
 fn write_warnings(page: &mut Page, warnings: &[String]) {

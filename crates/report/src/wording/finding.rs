@@ -196,6 +196,11 @@ pub(crate) fn suspicious_functions(finding: &Finding) -> String {
     names.join(", ")
 }
 
+/// What stands above the accesses of a run that passed.
+pub(crate) fn passing_run(run: u64) -> String {
+    format!("the same code in run {run}, which passed:")
+}
+
 /// The failing runs by number; many are only counted.
 pub(crate) fn run_list(runs: &[u64]) -> String {
     let numbers: Vec<String> = runs.iter().take(LISTED_RUNS).map(u64::to_string).collect();

@@ -1,7 +1,7 @@
 //! The session as a whole: how the runs ended, and how far the findings can be trusted.
 
 use super::{plural, span};
-use crate::model::{FailureGroup, Report, Runs, Session};
+use crate::model::{FailureGroup, Hang, HangKind, Report, Runs, Session};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
 /// their interleaving, one session in fifty still gets there.
@@ -44,6 +44,18 @@ pub(crate) fn only_failure(group: &FailureGroup) -> String {
     match group.runs {
         1 => format!("the failure: {}", group.description),
         runs => format!("all {runs} failures look alike: {}", group.description),
+    }
+}
+
+/// What some waiting threads are, and how often they were seen.
+pub(crate) fn hang(hang: &Hang) -> String {
+    let runs = plural(hang.runs, "run");
+    match hang.kind {
+        HangKind::Deadlock => format!("Deadlock: threads wait for each other in {runs}"),
+        HangKind::Waiting => format!("Threads wait in vain in {runs}"),
+        HangKind::PotentialDeadlock => {
+            format!("Possible deadlock: {runs}, {} of which passed, take locks in a circle", hang.passed)
+        }
     }
 }
 

@@ -26,6 +26,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         warnings: vec![],
         findings,
         causes: vec![],
+        hangs: vec![],
         excerpts: vec![],
     }
 }

@@ -1,0 +1,83 @@
+//! Who waits for whom, in runs that hang and in runs that might have.
+
+use serde_json::json;
+
+use crate::kit::{Workplace, compiled};
+
+/// Two threads take two locks in opposite orders: one after the other, or, with an argument, at the same time.
+const CROSSING: &str = r#"
+#include <pthread.h>
+#include <stddef.h>
+
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both_hold_one;
+static int together;
+
+static void take(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+    pthread_mutex_lock(first);
+    if (together)
+        pthread_barrier_wait(&both_hold_one);
+    pthread_mutex_lock(second);
+    pthread_mutex_unlock(second);
+    pthread_mutex_unlock(first);
+}
+
+static void *one_way(void *unused) { take(&left, &right); return unused; }
+static void *other_way(void *unused) { take(&right, &left); return unused; }
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[2];
+    (void)argv;
+    together = argc > 1;
+    pthread_barrier_init(&both_hold_one, NULL, 2);
+    pthread_create(&threads[0], NULL, one_way, NULL);
+    if (!together)
+        pthread_join(threads[0], NULL);
+    pthread_create(&threads[1], NULL, other_way, NULL);
+    if (together)
+        pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_deadlock_is_told_with_what_each_thread_holds_and_wants() {
+    let place = Workplace::new();
+    let program = compiled("crossing", CROSSING);
+    place
+        .call(&format!("run --runs 1 --timeout 2s -- {} together", program.display()))
+        .says(&["Deadlock: threads wait for each other in 1 run", "in the same order everywhere"]);
+    let report = place.call("report --json -").json();
+    let hang = &report["hangs"][0];
+    assert_eq!((&hang["kind"], &hang["runs"]), (&json!("deadlock"), &json!(1)));
+    assert_eq!(
+        hang["threads"],
+        json!([
+            "thread 2 (one_way) waits for `right` at crossing.c:14, holding `left` from crossing.c:11",
+            "thread 3 (other_way) waits for `left` at crossing.c:14, holding `right` from crossing.c:11",
+        ])
+    );
+}
+
+#[test]
+fn a_deadlock_that_did_not_happen_is_told_too() {
+    let place = Workplace::new();
+    let program = compiled("crossing", CROSSING);
+    place.call(&format!("run --runs 2 -- {}", program.display())).exits(10);
+    let report = place.call("report --json -").exits(10).json();
+    let hang = &report["hangs"][0];
+    assert_eq!(
+        (&hang["kind"], &hang["runs"], &hang["passed"]),
+        (&json!("potential-deadlock"), &json!(2), &json!(2))
+    );
+    assert_eq!(
+        hang["threads"],
+        json!([
+            "thread 2 (one_way) takes `right` at crossing.c:14 while it holds `left` from crossing.c:11",
+            "thread 3 (other_way) takes `left` at crossing.c:14 while it holds `right` from crossing.c:11",
+        ])
+    );
+}
