@@ -60,7 +60,12 @@ impl Trace {
                 match verb {
                     "unlock" => held.retain(|lock| lock.object != object),
                     "wait" => {}
-                    _ => held.push(Lock { object, taken_at: stack, shared: verb == "share" }),
+                    _ => held.push(Lock {
+                        object,
+                        taken_in: site_id,
+                        taken_at: stack,
+                        shared: verb == "share",
+                    }),
                 }
                 let locks = self.lockset(run, thread);
                 if verb == "wait" {
