@@ -4,7 +4,7 @@ use super::{plural, span};
 use crate::model::{FailureGroup, Hang, HangKind, Report, Runs, Session};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
-/// their interleaving, one session in fifty still gets there.
+/// their interleaving, one session in fifty should still get there.
 const STANDS_OUT: f64 = 0.8;
 
 /// How a format should make a word feel, by whatever means it has.
