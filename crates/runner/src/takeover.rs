@@ -245,6 +245,7 @@ mod tests {
         assert_eq!(environment(target(tsan, true), None), both);
         assert_eq!(environment(target(Instrumentation::StaticRecorder, true), None), path_only);
         assert_eq!(environment(target(Instrumentation::Libraries(vec!["/l.so".into()]), false), None), both);
-        assert_eq!(environment(target(Instrumentation::Script, false), None), path_only);
+        let java = "JAVA_TOOL_OPTIONS=\"-agentpath:/r/libunsnarl_jvm_agent.so\"";
+        assert_eq!(environment(target(Instrumentation::Script, false), None), [path_only[0], java]);
     }
 }
