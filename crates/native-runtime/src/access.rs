@@ -6,7 +6,7 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{atomic_locks, context, control, location, lock_code, noise, thread};
+use crate::{atomic_locks, context, control, location, lock_code, noise, split, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -40,6 +40,8 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if owner & SHARED != 0 {
         shared::<SIZE, WRITE>(line, owner & !SHARED, address, leaf, pc);
+    } else if SIZE == 1 && owner & SPLIT != 0 && own_byte::<WRITE>(owner, address, leaf) {
+        // Buffers that are read byte by byte from several places are split all over.
     } else {
         unusual::<SIZE, WRITE>(line, address, leaf, pc);
     }
@@ -89,6 +91,20 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
     let stamps = if WRITE { &raw mut (*line).write_stamp } else { &raw mut (*line).read_stamp };
     stamps.cast::<u16>().add(half).write((*tls).stamp());
     true
+}
+
+/// Notes an access to one byte of a split half if it is this thread's own.
+#[inline(always)]
+unsafe fn own_byte<const WRITE: bool>(owner: u32, address: usize, leaf: u32) -> bool {
+    let tls = tls::current();
+    let cell = &mut (*split::table(owner & !SPLIT))[address & 3];
+    let is_own = cell.owner == (*tls).id();
+    if is_own && WRITE {
+        (cell.write, cell.write_stamp) = (leaf, (*tls).stamp());
+    } else if is_own {
+        (cell.read, cell.read_stamp) = (leaf, (*tls).stamp());
+    }
+    is_own
 }
 
 /// An access to bytes that are this thread's own in parts, or nobody's, or another thread's.
