@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use super::clusters;
-use super::data::{Analysis, Scores, Times};
+use super::data::{Analysis, Scores, Seconds};
 use super::explanation::explained;
 use super::obstacle::obstacle;
 use super::pool::{Pool, Run, Size};
@@ -87,23 +87,23 @@ pub struct Question<'a> {
 struct Known {
     fingerprint: u64,
     analysis: Analysis,
-    times: Times,
+    seconds: Seconds,
 }
 
 impl Question<'_> {
     /// The answers, from last time if nothing has changed since.
-    pub fn answer(&self, tool: &Tool) -> anyhow::Result<(Analysis, Times)> {
+    pub fn answer(&self, tool: &Tool) -> anyhow::Result<(Analysis, Seconds)> {
         let path = self.folder.join("analysis.json");
         let fingerprint = self.fingerprint(tool)?;
         let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
         if let Some(known) = known.filter(|known| known.fingerprint == fingerprint) {
-            return Ok((known.analysis, known.times));
+            return Ok((known.analysis, known.seconds));
         }
-        let (analysis, times) = self.ask(tool)?;
-        let known = Known { fingerprint, analysis, times };
+        let (analysis, seconds) = self.ask(tool)?;
+        let known = Known { fingerprint, analysis, seconds };
         fs::write(&path, serde_json::to_string(&known)?)
             .with_context(|| format!("cannot write {}", path.display()))?;
-        Ok((known.analysis, known.times))
+        Ok((known.analysis, known.seconds))
     }
 
     fn fingerprint(&self, tool: &Tool) -> anyhow::Result<u64> {
@@ -115,8 +115,8 @@ impl Question<'_> {
         Ok(hasher.finish())
     }
 
-    fn ask(&self, tool: &Tool) -> anyhow::Result<(Analysis, Times)> {
-        let (mut analysis, mut times) = (Analysis::default(), Times::default());
+    fn ask(&self, tool: &Tool) -> anyhow::Result<(Analysis, Seconds)> {
+        let (mut analysis, mut seconds) = (Analysis::default(), Seconds::default());
         if self.subject.truth.has_bug() {
             let between = BETWEEN.iter().map(|&size| (size, 1)).filter(|_| self.extent == Extent::Whole);
             let ends = |size: Size| size == FULL || size == SINGLE;
@@ -125,7 +125,7 @@ impl Question<'_> {
                 for draw in 0..draws {
                     let runs = self.runs.pool.draw(size, self.seed + draw);
                     let reports = self.reports(tool, &self.runs.pool, runs)?;
-                    self.judge(size, &reports, &mut analysis, &mut times)?;
+                    self.judge(size, &reports, &mut analysis, &mut seconds)?;
                 }
             }
         } else {
@@ -134,7 +134,7 @@ impl Question<'_> {
         if let Some(fixed) = self.fixed {
             self.ask_blind(tool, &fixed.pool, Pool::draw_blind, &mut analysis)?;
         }
-        Ok((analysis, times))
+        Ok((analysis, seconds))
     }
 
     /// Asks about runs that failed by chance.
@@ -178,7 +178,7 @@ impl Question<'_> {
         size: Size,
         reports: &[(&str, Report, f64)],
         analysis: &mut Analysis,
-        times: &mut Times,
+        times: &mut Seconds,
     ) -> anyhow::Result<()> {
         let truth = &self.subject.truth;
         let (answers, own_files) = (truth.answers()?, truth.own_files());
@@ -189,7 +189,7 @@ impl Question<'_> {
             if size != FULL {
                 continue;
             }
-            times.seconds.insert(technique.clone(), *seconds);
+            times.insert(technique.clone(), *seconds);
             if let Some(best) = key.best(report) {
                 analysis.explained.insert(technique.clone(), explained(best, truth));
             }

@@ -65,6 +65,37 @@ impl Variant {
     }
 }
 
+/// Builds a program without the recorder into `folder` and says where it is.
+pub fn build_native(
+    subject: &Subject,
+    folder: &Path,
+    variant: Variant,
+    noise_size: u8,
+) -> anyhow::Result<PathBuf> {
+    let output = folder.join(variant.name()).with_extension("native");
+    let mut compiler = match subject.truth.language {
+        Language::C => c_compiler(Command::new("gcc"), "-std=gnu11"),
+        Language::Cxx => c_compiler(Command::new("g++"), "-std=gnu++17"),
+        Language::Rust => {
+            let mut cargo = Command::new("cargo");
+            cargo.current_dir(&subject.folder).args(["build", "--release", "--quiet"]);
+            let flags = format!("--cfg noise=\"{noise_size}\" {}", variant.configuration());
+            workspace::run(cargo.env("CARGO_TARGET_DIR", &output).env("RUSTFLAGS", flags))?;
+            return Ok(output.join("release").join(&subject.truth.name));
+        }
+        // The agent is not part of the program.
+        Language::Java => return java_program(subject, &folder.join(variant.name()), variant, noise_size),
+    };
+    compiler.current_dir(&subject.folder).arg(format!("-DNOISE={noise_size}")).args(variant.definition());
+    workspace::run(compiler.args(&subject.truth.sources).arg("-o").arg(&output))?;
+    Ok(output)
+}
+
+fn c_compiler(mut compiler: Command, standard: &str) -> Command {
+    compiler.args([standard, "-O1", "-g", "-pthread"]);
+    compiler
+}
+
 /// Builds a program with the recorder inside into `folder` and says where it is.
 pub fn build(
     subject: &Subject,
@@ -78,9 +109,15 @@ pub fn build(
     let mut unsnarl = tool.command();
     unsnarl.current_dir(&subject.folder);
     let loops = subject.truth.loops.then_some("--loops");
-    match subject.truth.language {
-        Language::C => unsnarl.arg("cc").args(loops).arg("-std=gnu11"),
-        Language::Cxx => unsnarl.arg("c++").args(loops).arg("-std=gnu++17"),
+    let mut unsnarl = match subject.truth.language {
+        Language::C => {
+            unsnarl.arg("cc").args(loops);
+            c_compiler(unsnarl, "-std=gnu11")
+        }
+        Language::Cxx => {
+            unsnarl.arg("c++").args(loops);
+            c_compiler(unsnarl, "-std=gnu++17")
+        }
         Language::Rust => {
             // C code inside of crates is compiled by their build scripts, which ask for these.
             unsnarl
@@ -92,7 +129,7 @@ pub fn build(
         }
         Language::Java => return java_program(subject, &output, variant, noise_size),
     };
-    unsnarl.args(["-O1", "-g", "-pthread"]).arg(format!("-DNOISE={noise_size}")).args(variant.definition());
+    unsnarl.arg(format!("-DNOISE={noise_size}")).args(variant.definition());
     workspace::run(unsnarl.args(&subject.truth.sources).arg("-o").arg(&output))?;
     Ok(output)
 }

@@ -83,11 +83,16 @@ pub struct Clusters {
 }
 
 /// What the clock says, which differs from time to time.
-#[derive(Serialize, Deserialize, Default, Clone)]
+#[derive(Default, Clone)]
 pub struct Times {
     /// Seconds for a report on all runs, by technique.
-    pub seconds: BTreeMap<String, f64>,
+    pub seconds: Seconds,
+    /// Of a run by being recorded: the recorded program's time as a multiple of the native one's.
+    pub slowdown: Option<f64>,
 }
+
+/// How long a report took, by technique.
+pub type Seconds = BTreeMap<String, f64>;
 
 impl Analysis {
     /// The scores of a technique at one size.

@@ -18,6 +18,7 @@ mod report;
 #[cfg(test)]
 mod sample;
 mod score;
+mod slowdown;
 mod table;
 
 use std::fs;
@@ -36,6 +37,7 @@ use build::Variant;
 use data::{Evaluation, Outcome, Program, Times};
 use pool::Pool;
 use record::{Plan, Recording};
+use slowdown::Twins;
 
 /// Runs of a fixed twin: enough to draw all the runs of a table from them.
 const FIXED_RUNS: u32 = 150;
@@ -82,6 +84,8 @@ struct Task<'a> {
 struct Recorded {
     runs: Recording,
     fixed: Option<Recording>,
+    /// Of a run by being recorded, with the usual size of noise.
+    slowdown: Option<f64>,
 }
 
 pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
@@ -190,13 +194,29 @@ impl Task<'_> {
             record::record(tool, &program, &self.folder.join(format!("{}-runs", variant.name())), plan)
         };
         if !self.subject.truth.has_bug() {
-            return Ok(Recorded { runs: record(Variant::Flaky, &plan)?, fixed: None });
+            let runs = record(Variant::Flaky, &plan)?;
+            return Ok(Recorded { runs, fixed: None, slowdown: self.slowdown(Variant::Flaky, tool)? });
         }
         let runs = record(Variant::Buggy, &plan)?;
-        let has_twin = self.noise_size == USUAL_NOISE && self.subject.truth.has_twin;
+        if self.noise_size != USUAL_NOISE {
+            return Ok(Recorded { runs, fixed: None, slowdown: None });
+        }
         let fixed_plan = Plan { failing: 0, passing: FIXED_RUNS, ..plan };
+        let has_twin = self.subject.truth.has_twin;
         let fixed = has_twin.then(|| record(Variant::Fixed, &fixed_plan)).transpose()?;
-        Ok(Recorded { runs, fixed })
+        let slowdown = self.slowdown(if has_twin { Variant::Fixed } else { Variant::Buggy }, tool)?;
+        Ok(Recorded { runs, fixed, slowdown })
+    }
+
+    fn slowdown(&self, variant: Variant, tool: &Tool) -> anyhow::Result<Option<f64>> {
+        let recorded = build::build(self.subject, tool, &self.folder, variant, self.noise_size)?;
+        let native = build::build_native(self.subject, &self.folder, variant, self.noise_size)?;
+        let twins = Twins {
+            recorded: &recorded,
+            native: &native,
+            timeout_seconds: self.subject.truth.timeout_seconds,
+        };
+        slowdown::slowdown(&twins, tool, &self.folder)
     }
 
     fn analyse(
@@ -214,14 +234,14 @@ impl Task<'_> {
             fixed: recorded.fixed.as_ref(),
             folder: &self.folder,
         };
-        let (analysis, times) = question.answer(tool)?;
+        let (analysis, seconds) = question.answer(tool)?;
         let outcome = Outcome {
             runs: recorded.runs.pool.runs(),
             noise: recorded.runs.noise.clone(),
             fixed_runs: recorded.fixed.as_ref().map(|fixed| fixed.pool.runs()),
             analysis,
         };
-        Ok((outcome, times))
+        Ok((outcome, Times { seconds, slowdown: recorded.slowdown }))
     }
 
     fn program(&self, answer: anyhow::Result<(Outcome, Times)>) -> (Program, Times) {
@@ -291,13 +311,14 @@ fn finish(
     times: &[(String, Times)],
     docs: Option<&Path>,
 ) -> anyhow::Result<()> {
-    println!("{text}");
+    let times = table::times(times, &evaluation.techniques);
+    println!("{text}\n{times}");
     for line in compare::with_committed(evaluation) {
         println!("{line}");
     }
     if let Some(docs) = docs {
         document::update(&docs.join("evaluation.md"), "evaluation", text)?;
-        document::update(&docs.join("evaluation.md"), "times", &table::times(times, &evaluation.techniques))?;
+        document::update(&docs.join("evaluation.md"), "times", &times)?;
         let json = serde_json::to_string(evaluation)? + "\n";
         fs::write(docs.join("evaluation.json"), json).context("cannot write docs/evaluation.json")?;
     }

@@ -175,7 +175,8 @@ pub fn report(tool: &Tool, session: &Path, technique: &str) -> anyhow::Result<Re
     serde_json::from_slice(&text).with_context(|| format!("in {}", file.display()))
 }
 
-fn healthy(command: &mut Command) -> anyhow::Result<()> {
+/// Runs unsnarl, which must end as it should.
+pub fn healthy(command: &mut Command) -> anyhow::Result<()> {
     let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if output.status.code().is_none_or(|code| !HEALTHY.contains(&code)) {
         bail!("{command:?} failed: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));

@@ -6,6 +6,7 @@ use super::explanation::Advice;
 use super::pool::Size;
 use super::score::Score;
 use crate::document::{head, row};
+use crate::measure;
 
 /// The list that a user sees first.
 pub const DEFAULT: &str = "verdict";
@@ -291,8 +292,29 @@ fn standing(draws: &[Score]) -> String {
     }
 }
 
-/// How long the reports took.
+/// What the clock says: how long the reports took, and what recording cost.
 pub fn times(times: &[(String, Times)], techniques: &[String]) -> String {
+    reports(times, techniques) + "\n" + &slowdowns(times)
+}
+
+/// By how much recording slows the programs down, the most slowed first.
+fn slowdowns(times: &[(String, Times)]) -> String {
+    let known = times.iter().filter_map(|(program, times)| Some((times.slowdown?, program.as_str())));
+    let mut known: Vec<(f64, &str)> = known.collect();
+    known.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let mut table = head(&["program", "recording slowdown"]);
+    for (slowdown, program) in &known {
+        table += &row(&[(*program).to_owned(), format!("{slowdown:.2}×")]);
+    }
+    if !known.is_empty() {
+        let mean = measure::geometric_mean(known.iter().map(|(slowdown, _)| *slowdown));
+        table += &row(&["geometric mean".to_owned(), format!("{mean:.2}×")]);
+    }
+    table
+}
+
+/// How long the reports took.
+fn reports(times: &[(String, Times)], techniques: &[String]) -> String {
     let mut table = head(&["technique", "median seconds", "most seconds", "on"]);
     for technique in techniques {
         let mut seconds: Vec<(f64, &str)> = times
