@@ -6,7 +6,7 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{atomic_locks, context, control, location, lock_code, noise, split, thread};
+use crate::{atomic_locks, context, control, location, lock_code, noise, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -39,8 +39,9 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
 ) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if owner & SHARED != 0 {
-        shared::<SIZE, WRITE>(line, owner & !SHARED, address, leaf, pc);
-    } else if SIZE == 1 && owner & SPLIT != 0 && own_byte::<WRITE>(owner, address, leaf) {
+        let hint = location::hint(line, address, (*tls::current()).id());
+        shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+    } else if SIZE == 1 && owner & SPLIT != 0 && byte_of_split::<WRITE>(line, address, leaf, pc) {
         // Buffers that are read byte by byte from several places are split all over.
     } else {
         unusual::<SIZE, WRITE>(line, address, leaf, pc);
@@ -93,18 +94,27 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
     true
 }
 
-/// Notes an access to one byte of a split half if it is this thread's own.
+/// An access to one byte of a split half, if it is this thread's own or several threads'; false if it needs a closer
+/// look.
 #[inline(always)]
-unsafe fn own_byte<const WRITE: bool>(owner: u32, address: usize, leaf: u32) -> bool {
+unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf: u32, pc: usize) -> bool {
     let tls = tls::current();
-    let cell = &mut (*split::table(owner & !SPLIT))[address & 3];
-    let is_own = cell.owner == (*tls).id();
-    if is_own && WRITE {
-        (cell.write, cell.write_stamp) = (leaf, (*tls).stamp());
-    } else if is_own {
-        (cell.read, cell.read_stamp) = (leaf, (*tls).stamp());
+    let cell = shadow::bytes(line).add(address & 7);
+    let owner = (&raw const (*cell).owner).read_volatile();
+    if owner == (*tls).id() {
+        if WRITE {
+            ((*cell).write, (*cell).write_stamp) = (leaf, (*tls).stamp());
+        } else {
+            ((*cell).read, (*cell).read_stamp) = (leaf, (*tls).stamp());
+        }
+        return true;
     }
-    is_own
+    if owner & SHARED != 0 {
+        let hint = location::hint_at_byte(cell, (*tls).id());
+        shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        return true;
+    }
+    false
 }
 
 /// An access to bytes that are this thread's own in parts, or nobody's, or another thread's.
@@ -117,16 +127,26 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
 ) {
     let tls = tls::current();
     let kind = if WRITE { Kind::Write } else { Kind::Read };
-    let who = Who { id: (*tls).id(), stamp: (*tls).stamp() };
-    if control::is_on() || !own::note(line, who, address, SIZE, Touch { kind, flags: 0, leaf }) {
-        any(address, SIZE, kind, pc);
+    if control::is_on() {
+        return any(address, SIZE, kind, pc);
     }
+    let who = Who { id: (*tls).id(), stamp: (*tls).stamp() };
+    let touch = Touch { kind, flags: 0, leaf };
+    if own::note(line, who, address, SIZE, touch) {
+        return;
+    }
+    let Some(thread) = thread::enter() else { return };
+    if lock_code::role(thread, pc).is_none() {
+        atomic_locks::settle(thread);
+        cells::touch_others(thread, line, address, SIZE, touch);
+    }
+    thread::leave(thread);
 }
 
 /// An access to bytes that several threads use: most often one more of those that the turn has on record.
 #[inline(always)]
 unsafe fn shared<const SIZE: usize, const WRITE: bool>(
-    line: *mut Line,
+    hint: *const u32,
     index: u32,
     address: usize,
     leaf: u32,
@@ -144,7 +164,7 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
     // handler must not do this in the midst of the recorder's own doings.
     if (*tls).busy == 0
         && !noise::is_due_at_access(thread)
-        && location::repeats_at_hint(thread, line, index, address, SIZE, touch)
+        && location::repeats_at_hint(thread, *hint, index, address, SIZE, touch)
     {
         noise::pass_access(thread);
         return;

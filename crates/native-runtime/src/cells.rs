@@ -15,7 +15,7 @@ use recording::{Event, EventKind, Location, RegionId};
 use crate::cell::{BYTES, Cell, ID, READ_BY_MANY, SHARED, SPLIT, each_cell, exchange};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
-use crate::split::{self, split};
+use crate::split::split;
 use crate::thread::Thread;
 use crate::{blocks, handovers, location, log, loops, mapping, noise, passing, spin, stack};
 
@@ -61,14 +61,12 @@ pub fn lock_before_fork() {
     for stripe in &LOCKS {
         spin::lock(&stripe.0);
     }
-    split::lock_before_fork();
 }
 
 pub fn unlock_after_fork() {
     for stripe in &LOCKS {
         stripe.0.store(0, Ordering::Relaxed);
     }
-    split::unlock_after_fork();
 }
 
 /// The bytes of an access as bits, bit 0 for the first byte of its aligned word.
@@ -103,9 +101,13 @@ impl Concerned {
 /// A plain access within one aligned word.
 pub unsafe fn touch(thread: &mut Thread, address: usize, size: usize, touch: Touch) {
     let line = shadow::line(address);
-    if line.is_null() || own::note(line, thread.who(), address, size, touch) {
-        return;
+    if !line.is_null() && !own::note(line, thread.who(), address, size, touch) {
+        touch_others(thread, line, address, size, touch);
     }
+}
+
+/// A plain access within one aligned word, not all of whose bytes are just this thread's own.
+pub unsafe fn touch_others(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) {
     if is_contended(thread, line, address) {
         // Before any state changes: what the delay lets others do must not be taken for our doing.
         noise::at_access(thread);

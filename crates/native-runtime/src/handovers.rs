@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use recording::{Location, RegionId};
 
-use crate::kept::Kept;
+use crate::thread::Thread;
 use crate::{log, mapping};
 
 /// Bytes of budget per location: of the usual 64 MiB, 131,072 locations with 8 MiB of records.
@@ -23,13 +23,14 @@ const MOST_RECORDED: u32 = 4096;
 struct Pair {
     sites: AtomicU64,
     count: AtomicU32,
-    kept: Kept,
+    /// The first of what is kept of it, zero if nothing: see [`crate::kept`].
+    kept: AtomicU32,
 }
 
 const PAIRS: usize = 1 << 14;
 const PROBES: usize = 16;
 static SEEN: [Pair; PAIRS] =
-    [const { Pair { sites: AtomicU64::new(0), count: AtomicU32::new(0), kept: Kept::none() } }; PAIRS];
+    [const { Pair { sites: AtomicU64::new(0), count: AtomicU32::new(0), kept: AtomicU32::new(0) } }; PAIRS];
 
 /// Counts a handover; true if it is to be recorded.
 pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
@@ -41,24 +42,30 @@ pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
 
 /// Is this handover one of those that are not recorded any more? Counts it only if so.
 #[inline]
-pub unsafe fn is_no_news(from: u32, to: u32) -> bool {
+pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32) -> bool {
+    if thread.no_news == (from, to) {
+        return true;
+    }
     let Some(pair) = find(from, to) else { return false };
     let before = pair.count.load(Ordering::Relaxed);
     let no_news = before >= ALWAYS_RECORDED && !has_room(before);
     if no_news {
         pair.increment(before);
+        // What is no news stays so.
+        thread.no_news = (from, to);
     }
     no_news
 }
 
-/// What is kept of a pair beyond the budget; none if there is no room for it.
-pub fn kept(from: u32, to: u32) -> Option<&'static Kept> {
+/// Where to find what is kept of a pair beyond the budget; none if there is no room for it.
+pub fn kept(from: u32, to: u32) -> Option<&'static AtomicU32> {
     find(from, to).map(|pair| &pair.kept)
 }
 
 /// In a forked child.
 pub fn restart() {
-    SEEN.iter().filter(|pair| pair.sites.load(Ordering::Relaxed) != 0).for_each(|pair| pair.kept.restart());
+    let used = SEEN.iter().filter(|pair| pair.sites.load(Ordering::Relaxed) != 0);
+    used.for_each(|pair| pair.kept.store(0, Ordering::Relaxed));
 }
 
 /// May a handover be recorded that was seen so many times before?

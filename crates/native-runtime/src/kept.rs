@@ -1,6 +1,6 @@
 //! Beyond the budget: of each distinct handover the first and the newest occurrences are kept.
 //!
-//! Each pair of sites has three groups of events in chunks of their own: one for its first handover beyond the budget,
+//! Each pair of sites, of each thread that makes it, has three groups of events in chunks of their own: one for its first handover beyond the budget,
 //! two for the newest, written in turn so that one is whole when the process dies in the midst of writing the other.
 //! A group begins with a gap that carries the handover's number among those of its location, by which readers know
 //! which groups follow each other without one.
@@ -18,15 +18,16 @@ const EVENTS: usize = 5;
 const GROUP_BYTES: usize = EVENTS * size_of::<Event>();
 /// The first, and two for the newest.
 const GROUPS: usize = 3;
-/// Distinct handovers beyond this many are not kept: 4 MiB of groups.
-const MOST_PAIRS: u32 = 8192;
+/// More are not kept: 5 MiB of groups.
+const MOST: u32 = 8192;
 
 /// The access that ends others' turns at a location.
 pub struct Next {
     pub touch: Touch,
     /// The content it finds.
     pub before: u64,
-    tick: u64,
+    /// Its time if the budget is used up, otherwise zero.
+    pub tick: u64,
     number: u32,
 }
 
@@ -41,47 +42,114 @@ impl Next {
     }
 }
 
-/// What is kept of a pair of sites.
-pub struct Kept {
-    /// Zero, or the address of its groups.
+/// What is kept of a pair of sites. One thread at a time uses it, so that threads do not fight for its memory; a pair
+/// has as many as threads have used at once.
+struct Kept {
+    /// The address of its groups.
     groups: AtomicUsize,
-    times: AtomicU32,
-    busy: AtomicU32,
+    /// The group to be written next, as of when nobody uses it.
+    place: AtomicU32,
+    /// The thread, zero if none.
+    user: AtomicU32,
+    /// The pair's next one, zero if none.
+    next: AtomicU32,
 }
 
-impl Kept {
-    pub const fn none() -> Kept {
-        Kept { groups: AtomicUsize::new(0), times: AtomicU32::new(0), busy: AtomicU32::new(0) }
+static ALL: [Kept; MOST as usize] = [const {
+    Kept {
+        groups: AtomicUsize::new(0),
+        place: AtomicU32::new(0),
+        user: AtomicU32::new(0),
+        next: AtomicU32::new(0),
     }
+}; MOST as usize];
 
-    /// In a forked child, whose file has no groups yet.
-    pub fn restart(&self) {
-        self.groups.store(0, Ordering::Relaxed);
-        self.times.store(0, Ordering::Relaxed);
-        self.busy.store(0, Ordering::Relaxed);
-    }
+/// Those that a thread uses: a direct-mapped cache.
+pub type Used = [UsedPair; USED];
+const USED: usize = 128;
+
+/// What a thread uses for a pair of sites.
+#[derive(Clone, Copy)]
+pub struct UsedPair {
+    from: u32,
+    to: u32,
+    /// Its number in [`ALL`], zero if none.
+    kept: u32,
+    /// The group to be written next.
+    place: u32,
 }
 
 /// Keeps the handover from the turn that `slot` describes to the next access. With the location locked.
-pub unsafe fn keep(thread: &Thread, location: *const Location, index: u32, slot: *const Slot, next: &Next) {
+pub unsafe fn keep(
+    thread: &mut Thread,
+    location: *const Location,
+    index: u32,
+    slot: *const Slot,
+    next: &Next,
+) {
     let read_is_later = (*slot).reread == slots::LATER || (*slot).write == 0;
     let from = if read_is_later { (*slot).read } else { (*slot).write };
-    let Some(kept) = handovers::kept(from, next.touch.leaf) else { return };
-    // Whoever is busy with the same pair keeps one that is just as new.
-    if kept.busy.swap(1, Ordering::Acquire) != 0 {
+    let to = next.touch.leaf;
+    let place = (from ^ to.rotate_left(16)).wrapping_mul(0x9e37_79b1) >> 16;
+    let used = &mut thread.kept[place as usize % USED];
+    if used.kept == 0 || used.from != from || used.to != to {
+        give_back(used);
+        let kept = take(from, to, thread.id);
+        *used = UsedPair { from, to, kept, place: ALL[kept as usize].place.load(Ordering::Relaxed) };
+    }
+    let number = used.kept;
+    if number == 0 {
         return;
     }
-    let groups = match kept.groups.load(Ordering::Relaxed) {
-        0 => new_groups(),
-        known => known as *mut Event,
-    };
-    if !groups.is_null() {
-        kept.groups.store(groups as usize, Ordering::Relaxed);
-        let times = kept.times.fetch_add(1, Ordering::Relaxed) as usize;
-        let place = if times == 0 { 0 } else { 1 + times % 2 };
-        write(groups.add(place * EVENTS), thread, location, index, slot, next);
+    // The first is written once, the other two in turn.
+    let place = used.place;
+    used.place = if place == 1 { 2 } else { 1 };
+    let groups = ALL[number as usize].groups.load(Ordering::Relaxed) as *mut Event;
+    write(groups.add(place as usize * EVENTS), thread, location, index, slot, next);
+}
+
+fn give_back(used: &mut UsedPair) {
+    if used.kept != 0 {
+        let kept = &ALL[used.kept as usize];
+        kept.place.store(used.place, Ordering::Relaxed);
+        kept.user.store(0, Ordering::Release);
+        used.kept = 0;
     }
-    kept.busy.store(0, Ordering::Release);
+}
+
+/// The thread ends.
+pub fn give_back_all(thread: &mut Thread) {
+    thread.kept.iter_mut().for_each(give_back);
+}
+
+/// The number of one that this thread may use, zero if there is no room for it.
+#[cold]
+unsafe fn take(from: u32, to: u32, thread: u32) -> u32 {
+    let Some(first) = handovers::kept(from, to) else { return 0 };
+    let mut number = first.load(Ordering::Acquire);
+    while number != 0 {
+        let kept = &ALL[number as usize];
+        if kept.user.compare_exchange(0, thread, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return number;
+        }
+        number = kept.next.load(Ordering::Acquire);
+    }
+    if !spin::lock(&ALLOCATING) {
+        return 0;
+    }
+    let groups = new_groups();
+    let mut number = 0;
+    if !groups.is_null() {
+        number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let kept = &ALL[number as usize];
+        kept.groups.store(groups as usize, Ordering::Relaxed);
+        kept.place.store(0, Ordering::Relaxed);
+        kept.user.store(thread, Ordering::Relaxed);
+        kept.next.store(first.load(Ordering::Relaxed), Ordering::Relaxed);
+        first.store(number, Ordering::Release);
+    }
+    spin::unlock(&ALLOCATING);
+    number
 }
 
 /// Whatever is cut short by the end of the process leaves a gap and accesses that follow it, never one without the
@@ -160,12 +228,12 @@ static ALLOCATING: AtomicU32 = AtomicU32::new(0);
 /// Where the next groups go, and how many fit there.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static LEFT: AtomicU32 = AtomicU32::new(0);
-static PAIRS: AtomicU32 = AtomicU32::new(0);
+/// The next of [`ALL`]; the first is none.
+static COUNT: AtomicU32 = AtomicU32::new(1);
 
-/// Groups for one more pair of sites; null if there is no room for them.
-#[cold]
+/// Groups for one more; null if there is no room for them. With [`ALLOCATING`] held.
 unsafe fn new_groups() -> *mut Event {
-    if PAIRS.load(Ordering::Relaxed) >= MOST_PAIRS || !spin::lock(&ALLOCATING) {
+    if COUNT.load(Ordering::Relaxed) >= MOST {
         return core::ptr::null_mut();
     }
     if LEFT.load(Ordering::Relaxed) == 0
@@ -178,19 +246,17 @@ unsafe fn new_groups() -> *mut Event {
         let room = CHUNK_BYTES - size_of::<ChunkHeader>();
         LEFT.store((room / (GROUPS * GROUP_BYTES)) as u32, Ordering::Relaxed);
     }
-    let mut groups = core::ptr::null_mut();
-    if LEFT.load(Ordering::Relaxed) > 0 {
-        let header = NEXT.load(Ordering::Relaxed) as *mut ChunkHeader;
-        groups = header.cast::<u8>().add((*header).used as usize).cast::<Event>();
-        for at in 0..GROUPS * EVENTS {
-            set_kind(groups.add(at), EventKind::Nothing);
-        }
-        let used = AtomicU32::from_ptr(&raw mut (*header).used);
-        used.fetch_add((GROUPS * GROUP_BYTES) as u32, Ordering::Release);
-        LEFT.fetch_sub(1, Ordering::Relaxed);
-        PAIRS.fetch_add(1, Ordering::Relaxed);
+    if LEFT.load(Ordering::Relaxed) == 0 {
+        return core::ptr::null_mut();
     }
-    spin::unlock(&ALLOCATING);
+    let header = NEXT.load(Ordering::Relaxed) as *mut ChunkHeader;
+    let groups = header.cast::<u8>().add((*header).used as usize).cast::<Event>();
+    for at in 0..GROUPS * EVENTS {
+        set_kind(groups.add(at), EventKind::Nothing);
+    }
+    let used = AtomicU32::from_ptr(&raw mut (*header).used);
+    used.fetch_add((GROUPS * GROUP_BYTES) as u32, Ordering::Release);
+    LEFT.fetch_sub(1, Ordering::Relaxed);
     groups
 }
 
@@ -205,6 +271,11 @@ pub fn unlock_after_fork() {
 /// In a forked child: the chunks are the parent's.
 pub fn restart() {
     LEFT.store(0, Ordering::Relaxed);
-    PAIRS.store(0, Ordering::Relaxed);
+    COUNT.store(1, Ordering::Relaxed);
     handovers::restart();
+}
+
+/// The same for its only thread.
+pub fn forget_used(thread: &mut Thread) {
+    thread.kept.iter_mut().for_each(|used| used.kept = 0);
 }

@@ -14,10 +14,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{Event, EventKind, Location, RegionId, Slot, flag};
 
-use crate::cell::SHARED;
+use crate::cell::{SHARED, SPLIT};
 use crate::cells::{Kind, Touch};
 use crate::kept::{self, Next};
 use crate::shadow::{self, Line};
+use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
 use crate::{log, loops, mapping, sites, slots, spin};
 
@@ -67,7 +68,7 @@ pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
 #[inline]
 pub unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
     let location = at(index);
-    match slots::at_hand(location, index, thread.id).or_else(|| cached(thread, location, index)) {
+    match cached(thread, location, index).or_else(|| slots::at_hand(location, index, thread.id)) {
         Some(slot) => note_repetition(thread, location, slot, touch),
         None => false,
     }
@@ -162,7 +163,7 @@ pub unsafe fn read_again(thread: &mut Thread, index: u32, leaf: u32, read: &mut 
         return false;
     }
     read();
-    core::sync::atomic::fence(Ordering::SeqCst);
+    core::sync::atomic::fence(Ordering::Acquire);
     lock_of(location).load(Ordering::Acquire) == 0
         && version.load(Ordering::Acquire) == before
         && repeats(thread, index, Touch { kind: Kind::Read, flags: 0, leaf })
@@ -178,17 +179,20 @@ pub unsafe fn touch_locked(thread: &mut Thread, index: u32, touch: Touch, before
 /// With the location locked: an access that is not a repetition.
 unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64) {
     let location = at(index);
+    let mut tick = 0;
     if touch.kind == Kind::Read {
         let owner = (*location).owner;
         if owner != 0 && owner != thread.id {
             if let Some(slot) = slots::of_thread(location, owner) {
                 let next = Next::new(location, touch, before);
+                tick = next.tick;
                 close(thread, location, index, slot, Some(&next));
             }
             AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
         }
     } else if (*location).owner != thread.id {
         let next = Next::new(location, touch, before);
+        tick = next.tick;
         close_all(thread, location, index, Some(&next));
         AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
         AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
@@ -209,7 +213,7 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         slots::note(slot, touch, thread);
         return;
     }
-    let recorded = record(thread, location, index, touch, before);
+    let recorded = record(thread, location, index, touch, before, tick);
     let Some(slot) = known.or_else(|| slots::take(thread, location, index, None)) else { return };
     slots::note(slot, touch, thread);
     if touch.kind != Kind::Write {
@@ -231,8 +235,17 @@ unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, slot
     let (address, size) = ((*location).address as usize, (*location).size as usize);
     let line = shadow::line_if_mapped(address);
     let number = slot.offset_from(slots::at(0)) as u32;
-    if !line.is_null() && (*line).owner[(address >> 2) & 1] == SHARED | index && number < 1 << EXTENT_AT {
+    if line.is_null() || number >= 1 << EXTENT_AT {
+        return;
+    }
+    let owner = (*line).owner[(address >> 2) & 1];
+    if owner == SHARED | index {
         *hint(line, address, thread.id) = extent(address, size) | number;
+    } else if owner == SPLIT {
+        let cell = shadow::bytes(line).add(address & 7);
+        if (*cell).owner == SHARED | index {
+            *hint_at_byte(cell, thread.id) = extent(address, size) | number;
+        }
     }
 }
 
@@ -248,9 +261,15 @@ fn extent(address: usize, size: usize) -> u32 {
 /// thread's slot is, one for threads with an even id and one for the others. A slot that has become another
 /// location's, or nobody's, tells that itself.
 #[inline(always)]
-unsafe fn hint(line: *mut Line, address: usize, thread: u32) -> *mut u32 {
+pub unsafe fn hint(line: *mut Line, address: usize, thread: u32) -> *mut u32 {
     let fields = if thread & 1 == 0 { &raw mut (*line).read } else { &raw mut (*line).write };
     fields.cast::<u32>().add((address >> 2) & 1)
+}
+
+/// The same for a byte of a split half.
+#[inline(always)]
+pub unsafe fn hint_at_byte(cell: *mut ByteCell, thread: u32) -> *mut u32 {
+    if thread & 1 == 0 { &raw mut (*cell).read } else { &raw mut (*cell).write }
 }
 
 /// What [`repeats`] does in the most frequent cases: by the hint alone, for a read without a look at the
@@ -258,13 +277,13 @@ unsafe fn hint(line: *mut Line, address: usize, thread: u32) -> *mut u32 {
 #[inline(always)]
 pub unsafe fn repeats_at_hint(
     thread: &Thread,
-    line: *mut Line,
+    hint: u32,
     index: u32,
     address: usize,
     size: usize,
     touch: Touch,
 ) -> bool {
-    let found = *hint(line, address, thread.id) ^ extent(address, size);
+    let found = hint ^ extent(address, size);
     if found >> EXTENT_AT != 0 {
         return false;
     }
@@ -286,16 +305,18 @@ pub unsafe fn repeats_at_hint(
     on_record
 }
 
-/// Records an access that begins a turn or has a site of its own; false if the budget does not allow it.
+/// Records an access that begins a turn or has a site of its own; false if the budget does not allow it. `tick` is
+/// its time, or zero.
 unsafe fn record(
     thread: &mut Thread,
     location: *mut Location,
     index: u32,
     touch: Touch,
     before: u64,
+    tick: u64,
 ) -> bool {
     // Also without an event: what the slot keeps of this turn must be later than the last one's.
-    let tick = log::next_tick();
+    let tick = if tick != 0 { tick } else { log::next_tick() };
     thread.set_tick(tick);
     if log::over_budget() {
         thin(thread, location, index, tick);
@@ -387,17 +408,9 @@ unsafe fn close(
     (*slot).rewritten = 0;
 }
 
-/// Closes all slots and gives them back to their threads.
+/// Closes all slots.
 unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32, next: Option<&Next>) {
-    let mut number = (*location).slots;
-    (*location).slots = 0;
-    while number != 0 {
-        let slot = slots::at(number);
-        let following = (*slot).next;
-        close(thread, location, index, slot, next);
-        slots::give_back(thread, number);
-        number = following;
-    }
+    slots::release_all(thread, location, &mut |thread, slot| close(thread, location, index, slot, next));
 }
 
 /// The bytes of this location begin a new life, or it is cut into pieces.
@@ -409,6 +422,7 @@ pub unsafe fn end(thread: &mut Thread, index: u32) {
     }
     if (*location).ended == 0 {
         close_all(thread, location, index, None);
+        slots::give_back_all(thread, location);
         AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
         (*location).ended = 1;
     }

@@ -36,16 +36,15 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
         if own::note_half(line, half, mask, thread.who(), touch) {
             return true;
         }
-        if *cell.owner & ID != thread.id && !handovers::is_no_news(cell.newest(), touch.leaf) {
+        if *cell.owner & ID != thread.id && !handovers::is_no_news(thread, cell.newest(), touch.leaf) {
             return false;
         }
         if !split(thread, line, half) {
             return false;
         }
     }
-    let owner = *cell.owner;
     for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-        let cell = Cell::byte(owner, half, byte);
+        let cell = Cell::byte(line, half, byte);
         let user = *cell.owner;
         let done = if user == READ_BY_MANY {
             !touch.writes()
@@ -67,7 +66,7 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
 
 /// Takes a cell from the one thread that has used it so far.
 unsafe fn take_over_cell(thread: &mut Thread, cell: Cell, touch: Touch) -> bool {
-    if !handovers::is_no_news(cell.newest(), touch.leaf) {
+    if !handovers::is_no_news(thread, cell.newest(), touch.leaf) {
         return false;
     }
     log::count_thinned(thread);

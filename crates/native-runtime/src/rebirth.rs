@@ -17,7 +17,9 @@ pub unsafe fn forget(start: usize, end: usize) {
         if shadow::line_if_mapped(at).is_null() {
             at = shadow::range_end(at);
         } else if end - at >= LARGE {
-            at = shadow::each_resident_part(at, end, &mut |from, to| forget_lines(thread, from, to));
+            let to = shadow::each_resident_part(at, end, &mut |from, to| forget_lines(thread, from, to));
+            shadow::discard(at, to);
+            at = to;
         } else {
             let to = end.min(shadow::range_end(at));
             forget_lines(thread, at, to);
@@ -56,7 +58,7 @@ unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
     });
     for half in 0..2 {
         if (*line).owner[half] & (SHARED | SPLIT) == SPLIT {
-            split::free(thread, (*line).owner[half] & !SPLIT);
+            split::free(thread);
         }
         Cell::half(line, half).clear();
     }

@@ -2,12 +2,14 @@
 //!
 //! Two levels instead of one linear mapping, so that no address range of the target is special and any
 //! layout works: the root has one entry per 4 MiB of address space; an entry points to that range's lines,
-//! or is null while nobody touched the range.
+//! or is null while nobody touched the range. Where bytes of a range are described one by one, it has room for that,
+//! too ([`crate::split`]).
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use crate::mapping::reserve;
+use crate::mapping::{self, reserve};
+use crate::split::ByteCell;
 use crate::{errno, sandbox};
 
 /// log2 of the bytes of address space that one root entry describes.
@@ -20,6 +22,9 @@ pub const ROOT_MASK: usize = ROOT_ENTRIES - 1;
 /// Shadow bytes per byte of the target.
 pub const SCALE: usize = size_of::<Line>() / 8;
 const RANGE_SHADOW: usize = SCALE << RANGE_BITS;
+/// Bytes of cells for each line.
+const CELLS_PER_LINE: usize = 8 * size_of::<ByteCell>();
+const RANGE_CELLS: usize = RANGE_SHADOW / size_of::<Line>() * CELLS_PER_LINE;
 
 /// What is known about one aligned 8-byte word: two halves of four bytes, field by field, so that an access
 /// of eight bytes compares and stores both at once. See [`crate::cells`] for what the fields mean.
@@ -88,7 +93,7 @@ unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
     }
     let mut present = !entry.load(Ordering::Acquire).is_null();
     if !present {
-        let block = reserve(RANGE_SHADOW);
+        let block = reserve_block();
         present = !block.is_null();
         if present {
             let count = BLOCK_COUNT.load(Ordering::Relaxed);
@@ -103,6 +108,57 @@ unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
     }
     crate::spin::unlock(&GROWING);
     present
+}
+
+/// Address space for a range's lines, which begin at a multiple of their size, and behind them for the address of
+/// its bytes' cells.
+unsafe fn reserve_block() -> *mut u8 {
+    let all = reserve(2 * RANGE_SHADOW);
+    if all.is_null() {
+        return null_mut();
+    }
+    let before = (all as usize).next_multiple_of(RANGE_SHADOW) - all as usize;
+    let block = all.add(before);
+    let behind = RANGE_SHADOW - PAGE - before;
+    for (part, bytes) in [(all, before), (block.add(RANGE_SHADOW + PAGE), behind)] {
+        if bytes > 0 {
+            mapping::unmap(part, bytes);
+        }
+    }
+    block
+}
+
+/// Where a range's block says where its bytes' cells are.
+#[inline(always)]
+fn cells_pointer(line: *mut Line) -> *mut *mut u8 {
+    ((line as usize & !(RANGE_SHADOW - 1)) + RANGE_SHADOW) as *mut *mut u8
+}
+
+/// The cells of the bytes of a word. Only if [`has_bytes`].
+#[inline(always)]
+pub unsafe fn bytes(line: *mut Line) -> *mut ByteCell {
+    let offset = line as usize & (RANGE_SHADOW - 1);
+    (*cells_pointer(line)).add(offset * (CELLS_PER_LINE / size_of::<Line>())).cast()
+}
+
+/// Makes sure that the bytes of a word have cells; false if there is no memory for them.
+#[inline]
+pub unsafe fn has_bytes(line: *mut Line) -> bool {
+    let pointer = AtomicPtr::from_ptr(cells_pointer(line));
+    !pointer.load(Ordering::Acquire).is_null() || make_bytes(pointer)
+}
+
+#[cold]
+unsafe fn make_bytes(pointer: &AtomicPtr<u8>) -> bool {
+    let _errno = errno::keep();
+    if !crate::spin::lock(&GROWING) {
+        return false;
+    }
+    if pointer.load(Ordering::Acquire).is_null() {
+        pointer.store(reserve(RANGE_CELLS), Ordering::Release);
+    }
+    crate::spin::unlock(&GROWING);
+    !pointer.load(Ordering::Acquire).is_null()
 }
 
 /// One past the last address described by the same root entry.
@@ -137,6 +193,29 @@ pub unsafe fn each_resident_part(start: usize, end: usize, visit: &mut dyn FnMut
         at = last;
     }
     end
+}
+
+/// Gives back the memory of the shadow of bytes, all of one range, that nothing is known about any more. Worthwhile
+/// only where there is much of it.
+pub unsafe fn discard(start: usize, end: usize) {
+    const WORTHWHILE: usize = 256 << 10;
+    if end - start < WORTHWHILE {
+        return;
+    }
+    let line = line_if_mapped(start);
+    let lines = (end - start) / 8;
+    discard_pages(line.cast(), lines * size_of::<Line>());
+    if !(*cells_pointer(line)).is_null() {
+        discard_pages(bytes(line).cast(), lines * CELLS_PER_LINE);
+    }
+}
+
+/// The pages that lie within.
+unsafe fn discard_pages(start: *mut u8, bytes: usize) {
+    let before = start.align_offset(PAGE);
+    let pages = bytes.saturating_sub(before) / PAGE;
+    let _errno = errno::keep();
+    libc::madvise(start.add(before).cast(), pages * PAGE, libc::MADV_DONTNEED);
 }
 
 /// In a forked child: whoever touched memory so far did so in the parent.

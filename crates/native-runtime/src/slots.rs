@@ -23,8 +23,16 @@ pub unsafe fn at(index: u32) -> *mut Slot {
     mapping::record(RegionId::Slots, index)
 }
 
+/// Slots of past versions that may stay in a location's list: their threads are likely to come back.
+const LEFT_IN_LIST: usize = 4;
+
 /// The slot of a thread in the location's current version.
 pub unsafe fn of_thread(location: *mut Location, thread: u32) -> Option<*mut Slot> {
+    in_list(location, thread).filter(|&slot| (*slot).location != 0)
+}
+
+/// The first slot of a thread in the location's list, of the current version or without one.
+unsafe fn in_list(location: *mut Location, thread: u32) -> Option<*mut Slot> {
     let mut index = (*location).slots;
     while index != 0 {
         let slot = at(index);
@@ -34,6 +42,39 @@ pub unsafe fn of_thread(location: *mut Location, thread: u32) -> Option<*mut Slo
         index = (*slot).next;
     }
     None
+}
+
+/// Takes the current version from all slots of a location; `visit` sees each that has it before that.
+pub unsafe fn release_all(
+    thread: &mut Thread,
+    location: *mut Location,
+    visit: &mut dyn FnMut(&mut Thread, *mut Slot),
+) {
+    let mut count = 0;
+    let mut number = (*location).slots;
+    while number != 0 {
+        let slot = at(number);
+        number = (*slot).next;
+        if (*slot).location != 0 {
+            visit(thread, slot);
+            (*slot).location = 0;
+        }
+        count += 1;
+    }
+    if count > LEFT_IN_LIST {
+        give_back_all(thread, location);
+    }
+}
+
+/// Gives all slots of a location back to their threads.
+pub unsafe fn give_back_all(thread: &mut Thread, location: *mut Location) {
+    let mut number = (*location).slots;
+    (*location).slots = 0;
+    while number != 0 {
+        let next = (*at(number)).next;
+        give_back(thread, number);
+        number = next;
+    }
 }
 
 /// The slot of a thread if it is among the first of the location's list. Without the lock the list may be on its
@@ -63,6 +104,13 @@ pub unsafe fn take(
     index: u32,
     behind: Option<*mut Slot>,
 ) -> Option<*mut Slot> {
+    if behind.is_none()
+        && let Some(slot) = in_list(location, thread.id)
+    {
+        // Of a past version.
+        begin(slot, thread, location, index, (*slot).next);
+        return Some(slot);
+    }
     if thread.free_slots == 0 {
         let returned = AtomicU32::from_ptr(&raw mut (*thread.record).free_slots);
         thread.free_slots = returned.swap(0, Ordering::Acquire);
@@ -79,10 +127,16 @@ pub unsafe fn take(
         Some(other) => &raw mut (*other).next,
         None => &raw mut (*location).slots,
     };
+    begin(slot, thread, location, index, *link);
+    AtomicU32::from_ptr(link).store(number, Ordering::Release);
+    Some(slot)
+}
+
+unsafe fn begin(slot: *mut Slot, thread: &Thread, location: *const Location, index: u32, next: u32) {
     *slot = Slot {
         location: index,
         thread: thread.id,
-        next: *link,
+        next,
         version: (*location).version,
         read: 0,
         write: 0,
@@ -94,8 +148,6 @@ pub unsafe fn take(
         rewritten: 0,
         sites: [0; SLOT_SITES],
     };
-    AtomicU32::from_ptr(link).store(number, Ordering::Release);
-    Some(slot)
 }
 
 /// Notes an access that has no event, for the one that will close the turn.
@@ -178,7 +230,7 @@ pub unsafe fn remember_site(
 }
 
 /// Only its own thread uses a slot again, since it may be in the midst of a store to it now.
-pub unsafe fn give_back(thread: &mut Thread, number: u32) {
+unsafe fn give_back(thread: &mut Thread, number: u32) {
     let slot = at(number);
     (*slot).location = 0;
     if (*slot).thread == thread.id {

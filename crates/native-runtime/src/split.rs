@@ -1,11 +1,14 @@
 //! Halves of words whose bytes are described one by one.
+//!
+//! Each byte of the target has its place for that, next to the lines of its range ([`crate::shadow`]), so that
+//! splitting a half is a matter of filling in four cells.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cell::{BYTES, ID, Masks, SHARED, SPLIT, exchange};
-use crate::shadow::Line;
+use crate::cell::{BYTES, ID, Masks, READ_BY_MANY, SHARED, SPLIT, exchange};
+use crate::shadow::{self, Line};
 use crate::thread::Thread;
-use crate::{log, mapping, spin};
+use crate::{log, mapping};
 
 /// The description of one byte of a split half.
 #[repr(C)]
@@ -17,47 +20,32 @@ pub struct ByteCell {
     pub write_stamp: u16,
 }
 
-/// Split halves have room for this many times four bytes: 16 MiB. Beyond it neighbours' older accesses are
-/// forgotten instead, and counted.
-const SPLITS: usize = 1 << 18;
-/// Address space for them.
-pub const SPLIT_BYTES: usize = SPLITS * size_of::<[ByteCell; 4]>();
-static TABLE: AtomicPtr<[ByteCell; 4]> = AtomicPtr::new(core::ptr::null_mut());
-static USED: AtomicU32 = AtomicU32::new(1);
-/// Head of the list of free records that no thread has, linked through their first owner field.
-static FREE: AtomicU32 = AtomicU32::new(0);
-static LOCK: AtomicU32 = AtomicU32::new(0);
+/// Halves that may be split at a time: 32 MiB of cells. Beyond it neighbours' older accesses are forgotten instead,
+/// and counted.
+const MOST: u32 = 1 << 19;
+/// How many more there may be, besides those that threads have put by.
+static LEFT: AtomicU32 = AtomicU32::new(MOST);
 
-/// Free records that a thread keeps for itself.
-const KEPT: usize = 128;
+/// Splits that a thread takes from, or gives back to, the others at once.
+const PUT_BY: u32 = 128;
 
-/// A thread's free records.
-pub struct Pool {
-    records: [u32; KEPT],
-    count: usize,
-}
-
-pub unsafe fn start() -> bool {
-    let table = mapping::reserve(SPLIT_BYTES).cast();
-    TABLE.store(table, Ordering::Release);
-    !table.is_null()
-}
-
+/// The cells of a half.
 #[inline(always)]
-pub unsafe fn table(index: u32) -> *mut [ByteCell; 4] {
-    TABLE.load(Ordering::Relaxed).add(index as usize)
+pub unsafe fn cells(line: *mut Line, half: usize) -> *mut [ByteCell; 4] {
+    shadow::bytes(line).cast::<[ByteCell; 4]>().add(half)
 }
 
 /// Gives each byte of a half its own cell; false if there is no room for that. With the word's lock held.
 pub unsafe fn split(thread: &mut Thread, line: *mut Line, half: usize) -> bool {
-    let Some(index) = allocate(thread) else {
+    if !has_room(thread) || !shadow::has_bytes(line) {
         log::count(&raw mut (*mapping::header()).forgotten);
         return false;
-    };
+    }
+    thread.splits -= 1;
     loop {
         let owner = (&raw const (*line).owner[half]).read_volatile();
-        describe(&mut *table(index), line, half, owner);
-        if exchange(&raw mut (*line).owner[half], owner, SPLIT | index) {
+        describe(&mut *cells(line, half), line, half, owner);
+        if exchange(&raw mut (*line).owner[half], owner, SPLIT) {
             return true;
         }
     }
@@ -88,13 +76,15 @@ unsafe fn describe(cells: &mut [ByteCell; 4], line: *const Line, half: usize, ow
 
 /// Describes a half as one again if its bytes are all alike. With the word's lock held.
 pub unsafe fn join(thread: &mut Thread, line: *mut Line, half: usize) {
-    let owner = (*line).owner[half];
-    if owner & (SHARED | SPLIT) != SPLIT {
+    if (*line).owner[half] & (SHARED | SPLIT) != SPLIT {
         return;
     }
-    let [first, rest @ ..] = &*table(owner & !SPLIT);
-    let alike =
-        |cell: &ByteCell| cell.owner == first.owner && cell.read == first.read && cell.write == first.write;
+    let [first, rest @ ..] = &*cells(line, half);
+    // Of a location there is nothing else to say.
+    let is_location = first.owner & SHARED != 0 && first.owner != READ_BY_MANY;
+    let alike = |cell: &ByteCell| {
+        cell.owner == first.owner && (is_location || cell.read == first.read && cell.write == first.write)
+    };
     if first.owner == 0 || first.owner & BYTES != 0 || !rest.iter().all(alike) {
         return;
     }
@@ -103,84 +93,36 @@ pub unsafe fn join(thread: &mut Thread, line: *mut Line, half: usize) {
     (*line).read_stamp[half] = first.read_stamp;
     (*line).write_stamp[half] = first.write_stamp;
     AtomicU32::from_ptr(&raw mut (*line).owner[half]).store(first.owner, Ordering::Release);
-    free(thread, owner & !SPLIT);
+    free(thread);
 }
 
-unsafe fn allocate(thread: &mut Thread) -> Option<u32> {
-    if thread.splits.count == 0 {
-        refill(&mut thread.splits);
+#[inline]
+fn has_room(thread: &mut Thread) -> bool {
+    if thread.splits == 0 && LEFT.load(Ordering::Relaxed) != 0 {
+        let take = |left: u32| Some(left.saturating_sub(PUT_BY));
+        let left = LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or(0);
+        thread.splits = left.min(PUT_BY);
     }
-    thread.splits.count = thread.splits.count.checked_sub(1)?;
-    Some(thread.splits.records[thread.splits.count])
+    thread.splits != 0
 }
 
-#[cold]
-unsafe fn refill(pool: &mut Pool) {
-    if !spin::lock(&LOCK) {
-        return;
+/// A half is no longer split.
+pub fn free(thread: &mut Thread) {
+    thread.splits += 1;
+    if thread.splits > 2 * PUT_BY {
+        thread.splits -= PUT_BY;
+        LEFT.fetch_add(PUT_BY, Ordering::Relaxed);
     }
-    while pool.count < KEPT / 2 {
-        let free = FREE.load(Ordering::Relaxed);
-        let index = if free != 0 {
-            FREE.store((*table(free))[0].owner, Ordering::Relaxed);
-            free
-        } else {
-            let next = USED.load(Ordering::Relaxed);
-            if next as usize >= SPLITS {
-                break;
-            }
-            USED.store(next + 1, Ordering::Relaxed);
-            next
-        };
-        pool.records[pool.count] = index;
-        pool.count += 1;
-    }
-    spin::unlock(&LOCK);
-}
-
-pub unsafe fn free(thread: &mut Thread, index: u32) {
-    if thread.splits.count == KEPT {
-        give_back(&mut thread.splits, KEPT / 2);
-    }
-    if thread.splits.count < KEPT {
-        thread.splits.records[thread.splits.count] = index;
-        thread.splits.count += 1;
-    }
-}
-
-/// Leaves a thread this many of its free records.
-#[cold]
-unsafe fn give_back(pool: &mut Pool, kept: usize) {
-    if !spin::lock(&LOCK) {
-        return;
-    }
-    while pool.count > kept {
-        pool.count -= 1;
-        let index = pool.records[pool.count];
-        (*table(index))[0].owner = FREE.load(Ordering::Relaxed);
-        FREE.store(index, Ordering::Relaxed);
-    }
-    spin::unlock(&LOCK);
 }
 
 /// The thread ends.
-pub unsafe fn give_back_all(thread: &mut Thread) {
-    if thread.splits.count > 0 {
-        give_back(&mut thread.splits, 0);
-    }
+pub fn give_back_all(thread: &mut Thread) {
+    LEFT.fetch_add(thread.splits, Ordering::Relaxed);
+    thread.splits = 0;
 }
 
 /// In a forked child, whose shadow is empty.
 pub fn restart(thread: &mut Thread) {
-    USED.store(1, Ordering::Relaxed);
-    FREE.store(0, Ordering::Relaxed);
-    thread.splits.count = 0;
-}
-
-pub fn lock_before_fork() {
-    spin::lock(&LOCK);
-}
-
-pub fn unlock_after_fork() {
-    LOCK.store(0, Ordering::Relaxed);
+    LEFT.store(MOST, Ordering::Relaxed);
+    thread.splits = 0;
 }

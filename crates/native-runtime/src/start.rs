@@ -8,8 +8,7 @@ use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, Noise, RunPlan};
 
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::{
-    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, split,
-    thread,
+    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, thread,
 };
 
 const NOT_STARTED: u32 = 0;
@@ -60,7 +59,7 @@ unsafe fn start() -> bool {
         complain("UNSNARL_DIR cannot be used", errno::get());
         return false;
     }
-    let elsewhere = (shadow::ROOT_BYTES + split::SPLIT_BYTES) as u64;
+    let elsewhere = shadow::ROOT_BYTES as u64;
     match create_file(|path| mapping::create(path, &plan, elsewhere)) {
         Ok(()) => {}
         Err(libc::ENOMEM) => {
@@ -72,7 +71,7 @@ unsafe fn start() -> bool {
             return false;
         }
     }
-    if !shadow::start() || !split::start() {
+    if !shadow::start() {
         complain("there is not enough address space for its shadow memory", errno::get());
         log::fault(recording::fault::MEMORY, errno::get() as u32);
         return false;
@@ -227,9 +226,9 @@ unsafe extern "C" fn in_forked_child() {
     }
     shadow::clear();
     blocks::restart();
-    crate::kept::restart();
     context::restart();
     crate::sites::restart();
+    crate::kept::restart();
     crate::loops::restart();
     // Inside since before the fork.
     if let Some(thread) = (*crate::tls::current()).thread.as_mut() {

@@ -8,8 +8,8 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
-    atomic_locks, blocks, cell, context, control, errno, jumps, kernel, location, lock_code, log, loops,
-    mapping, noise, sandbox, shadow, split, stack, sync,
+    atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, location, lock_code, log,
+    loops, mapping, noise, sandbox, shadow, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -64,7 +64,10 @@ pub struct Thread {
     pub free_slots: u32,
     /// Events of this thread that were left out.
     pub thinned: u32,
-    pub splits: split::Pool,
+    /// The last handover of those that are no news, see [`crate::handovers`].
+    pub no_news: (u32, u32),
+    /// Further halves that it may split.
+    pub splits: u32,
     pub noise: noise::State,
     pub held: sync::Held,
     pub awaited: atomic_locks::Awaited,
@@ -81,6 +84,7 @@ pub struct Thread {
     pub distant: [DistantLeaf; DISTANT_LEAVES],
     pub calls: [KnownCall; KNOWN_CALLS],
     pub cache: [CachedSlot; CACHED_SLOTS],
+    pub kept: kept::Used,
 }
 
 impl Thread {
@@ -270,6 +274,7 @@ pub unsafe fn detach() {
         log::emit_sync(thread, EventKind::ThreadEnd, 0, thread.id, 0, 0);
         log::give_back_chunk(thread);
         split::give_back_all(thread);
+        kept::give_back_all(thread);
         // Set still if the thread was cancelled while it waited.
         (*thread.record).waits_for = 0;
         AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
@@ -291,6 +296,7 @@ pub unsafe fn restart(thread: &mut Thread) {
     thread.chunk_left = 0;
     location::forget_cache(thread);
     split::restart(thread);
+    kept::forget_used(thread);
     sync::restart(thread);
     control::restart(thread);
 }
