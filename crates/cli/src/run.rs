@@ -66,13 +66,11 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let seed = limits.seed.unwrap_or_else(fresh_seed);
     let mut session = begin(arguments, &prepared.target, seed)?;
     let plan = RunPlan {
-        seed: 0,
         noise: limits.noise,
         budget_bytes: limits.budget << 20,
         schedule: limits.schedule,
         skip_sleeps: limits.skip_sleeps,
-        points: 0,
-        interleaving: None,
+        ..RunPlan::default()
     };
     let stop = conduct(&prepared.campaign, &mut session, plan);
     if session.runs().is_empty() {
@@ -197,7 +195,9 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
     let mut watch = (campaign.limits == Limits::default()).then(Watch::default);
     let mut next_plan = |run, session: &Session| {
         let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session));
-        (!is_settled).then(|| RunPlan { seed: campaign::run_seed(seed, run), ..plan })
+        let mut next = plan;
+        next.seed = campaign::run_seed(seed, run);
+        (!is_settled).then_some(next)
     };
     let stop = campaign.conduct(session, &INTERRUPTED, &mut next_plan, &mut sink);
     progress.elapsed = started.elapsed();

@@ -41,6 +41,7 @@ mod noise;
 mod own;
 mod passing;
 mod path;
+mod planned;
 mod real;
 mod rebirth;
 mod sandbox;

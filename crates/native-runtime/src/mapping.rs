@@ -12,13 +12,15 @@ use crate::{errno, kernel, sandbox};
 
 /// Room per region at full scale, in the order of [`RegionId`].
 /// Names come from debug info later, so they need no room here.
-const CAPACITIES: [u64; REGION_COUNT] = [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30, 0];
+const CAPACITIES: [u64; REGION_COUNT] =
+    [256 << 20, 4 << 20, 128 << 20, 512 << 20, 1 << 30, 4 << 30, 0, 4 << 20, 32 << 20];
 /// Storage is reserved in steps that start small, so that a short test pays little, and grow to this.
 const LARGEST_STEP: u64 = 1 << 20;
 const SMALLEST_STEP: u64 = 16 << 10;
 const PAGE: u64 = 4096;
 /// What is backed for a target that forbids to ask for more later, in the order of [`RegionId`].
-const BACKED_AHEAD: [u64; 6] = [1 << 20, 64 << 10, 4 << 20, 8 << 20, 8 << 20, 16 << 20];
+const BACKED_AHEAD: [u64; REGION_COUNT] =
+    [1 << 20, 64 << 10, 4 << 20, 8 << 20, 8 << 20, 16 << 20, 0, 64 << 10, 512 << 10];
 
 static BASE: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// Where each region begins. It stays there, also in a forked child.

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::Noise;
 
 use crate::thread::Thread;
-use crate::{control, kernel};
+use crate::{control, kernel, planned};
 
 static SEED: AtomicU64 = AtomicU64::new(0);
 /// Mean number of accesses, and of synchronizations, between two delays; zero for none.
@@ -26,6 +26,8 @@ pub fn start(seed: u64, noise: Noise) {
         Noise::Medium => (60, 12),
         Noise::High => (10, 3),
     };
+    // Delays at the plan's sites take the place of those at any access.
+    let access = if planned::any() { 0 } else { access };
     SEED.store(seed, Ordering::Relaxed);
     ACCESS_GAP.store(access, Ordering::Relaxed);
     SYNC_GAP.store(sync, Ordering::Relaxed);
@@ -64,8 +66,8 @@ impl State {
     fn gap(&mut self, mean: &AtomicU32) -> u32 {
         let mean = mean.load(Ordering::Relaxed) as u64;
         if mean == 0 {
-            // In controlled runs no access may slip through without a look.
-            return if control::is_on() { 1 } else { u32::MAX };
+            // No access may slip through without a look.
+            return if control::looks_at_all() { 1 } else { u32::MAX };
         }
         let mean = mean << (self.delays / DELAYS_PER_STEP).min(16);
         (1 + self.next() % (2 * mean)).min(u32::MAX as u64) as u32
@@ -102,6 +104,33 @@ pub unsafe fn at_sync(thread: &mut Thread) {
         thread.noise.syncs_left = thread.noise.gap(&SYNC_GAP);
         delay(thread, &SYNC_GAP);
     }
+}
+
+/// Delays at the plan's sites that a thread has before they become half as frequent.
+const SITE_DELAYS_PER_STEP: u32 = 8;
+
+/// Before an access or atomic operation of a free run: every other time it is one of the plan's sites, other threads
+/// get the time to come first.
+#[inline]
+pub unsafe fn at_site(thread: &mut Thread, site: usize) {
+    if planned::any() && planned::sites().any(|planned| planned == site) {
+        wait_at_site(thread);
+    }
+}
+
+#[cold]
+unsafe fn wait_at_site(thread: &mut Thread) {
+    let rarity = (thread.noise.delays / SITE_DELAYS_PER_STEP).min(16);
+    let (choice, amount) = (thread.noise.next(), thread.noise.next());
+    if choice % (2 << rarity) != 0 || crate::sandbox::is_closed() {
+        return;
+    }
+    thread.noise.delays += 1;
+    let _errno = crate::errno::keep();
+    (*thread.tls).busy = 0;
+    // From what a critical section takes to what starting a thread takes, each magnitude equally often.
+    kernel::sleep(20_000 << (amount % 8));
+    (*thread.tls).busy = 1;
 }
 
 #[cold]

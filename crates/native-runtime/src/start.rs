@@ -8,7 +8,8 @@ use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, Noise, RunPlan};
 
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::{
-    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, sandbox, shadow, thread,
+    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, planned, sandbox,
+    shadow, thread,
 };
 
 const NOT_STARTED: u32 = 0;
@@ -83,6 +84,7 @@ unsafe fn start() -> bool {
         lock_code::start(CStr::from_ptr(locks));
     }
     log::activate(plan.budget_bytes);
+    planned::start(&plan);
     control::start(&plan);
     noise::start(plan.seed, if control::is_on() { Noise::Off } else { plan.noise });
     let mut key = 0;

@@ -4,6 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::plan::PlanError;
+use crate::site::Site;
 
 /// Accesses that an [`Interleaving`] has at most.
 pub const MOST_STEPS: usize = 4;
@@ -77,10 +78,8 @@ impl fmt::Display for Interleaving {
         f.write_str(self.treatment.name())?;
         for (number, step) in self.steps().iter().enumerate() {
             let before = if number == 0 { ':' } else { ';' };
-            write!(f, "{before}{}.{}@", step.thread, step.variable)?;
-            let used = step.build_id.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-            step.build_id[..used].iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-            write!(f, "+{:x}", step.address)?;
+            let site = Site { build_id: step.build_id, address: step.address };
+            write!(f, "{before}{}.{}@{site}", step.thread, step.variable)?;
         }
         Ok(())
     }
@@ -105,16 +104,8 @@ impl FromStr for Interleaving {
 fn parse_step(text: &str) -> Option<InterleavingStep> {
     let (roles, place) = text.split_once('@')?;
     let (thread, variable) = roles.split_once('.')?;
-    let (id, address) = place.split_once('+')?;
-    let mut build_id = [0; 32];
-    if id.len() % 2 != 0 || id.len() / 2 > build_id.len() {
-        return None;
-    }
-    for (byte, at) in build_id.iter_mut().zip((0..id.len()).step_by(2)) {
-        *byte = u8::from_str_radix(id.get(at..at + 2)?, 16).ok()?;
-    }
+    let Site { build_id, address } = place.parse().ok()?;
     let (thread, variable) = (thread.parse().ok()?, variable.parse().ok()?);
-    let address = u64::from_str_radix(address, 16).ok()?;
     (matches!(thread, 1 | 2) && matches!(variable, 0 | 1)).then_some(InterleavingStep {
         thread,
         variable,

@@ -6,7 +6,7 @@
 /// First eight bytes of every recording.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"UNSNARL\x01");
 /// Changes whenever a reader of the old format would misread the new one.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The header's room at the start of the file; regions start after it.
 pub const HEADER_BYTES: usize = 4096;
 /// Events come in chunks of this size, each owned by one thread at a time. Small, so that a hundred
@@ -15,7 +15,7 @@ pub const CHUNK_BYTES: usize = 8192;
 /// Distinct reading sites that a [`Slot`] remembers.
 pub const SLOT_SITES: usize = 3;
 /// Number of [`RegionId`]s.
-pub const REGION_COUNT: usize = 7;
+pub const REGION_COUNT: usize = 9;
 
 /// Plain old data: any bit pattern is a value.
 ///
@@ -41,6 +41,10 @@ pub enum RegionId {
     Chunks = 5,
     /// [`crate::NameHeader`]s, each followed by its lines and texts.
     Names = 6,
+    /// [`crate::Visit`]s of a controlled run.
+    Visits = 7,
+    /// [`crate::Decision`]s of a bounded run, in their order.
+    Decisions = 8,
 }
 
 impl RegionId {
@@ -53,6 +57,8 @@ impl RegionId {
         RegionId::Slots,
         RegionId::Chunks,
         RegionId::Names,
+        RegionId::Visits,
+        RegionId::Decisions,
     ];
 }
 
@@ -124,6 +130,8 @@ pub struct Header {
     pub points: u64,
     /// How often the plan's [`crate::Interleaving`] has come about.
     pub interleavings: u64,
+    /// How often a thread lost the token, since it blocked or computed out of the recorder's sight.
+    pub taken_away: u64,
 }
 
 /// One thread of the recorded process.
@@ -319,7 +327,7 @@ mod tests {
 
     #[test]
     fn sizes_have_no_padding() {
-        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 8 * 8 + REGION_COUNT * size_of::<Region>());
+        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 9 * 8 + REGION_COUNT * size_of::<Region>());
         assert!(size_of::<Header>() <= HEADER_BYTES);
         assert_eq!(size_of::<ThreadRecord>(), 128);
         assert_eq!(size_of::<ModuleHeader>(), 80);

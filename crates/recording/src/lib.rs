@@ -15,12 +15,15 @@ mod interleaving;
 #[cfg(feature = "read")]
 mod kept;
 mod layout;
+mod list;
 mod lock_code;
 mod loops;
 mod name;
 mod plan;
 #[cfg(feature = "read")]
 mod read;
+mod scheduling;
+mod site;
 
 pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
 pub use interleaving::{Interleaving, InterleavingStep, MOST_STEPS, Treatment};
@@ -28,9 +31,14 @@ pub use layout::{
     CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
     REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
 };
+pub use list::List;
 pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
 pub use loops::{BYTES_PER_BLOCK, Block, ENV_LOOPS, LOOPS_MAGIC, LoopTable};
 pub use name::{LineRecord, NameHeader, NameKind};
-pub use plan::{ENV_DIR, ENV_PLAN, Noise, PlanError, RunPlan, Schedule};
+pub use plan::{
+    ENV_DIR, ENV_PLAN, MOST_DEVIATIONS, MOST_SITES, MOST_WEIGHTS, Noise, PlanError, RunPlan, Schedule,
+};
 #[cfg(feature = "read")]
 pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, header, parse};
+pub use scheduling::{Decision, Deviation, Visit};
+pub use site::Site;

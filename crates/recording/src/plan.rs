@@ -5,6 +5,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::interleaving::Interleaving;
+use crate::list::List;
+use crate::scheduling::Deviation;
+use crate::site::Site;
 
 /// Environment variable naming the directory in which each recorded process creates its file.
 pub const ENV_DIR: &str = "UNSNARL_DIR";
@@ -65,11 +68,16 @@ pub enum Schedule {
     Pct,
     /// By random priorities of operations that conflict (partial order sampling).
     Pos,
+    /// By a random walk in which all orders of a few operations are equally likely (selectively uniform random walk).
+    Surw,
+    /// Each thread runs as long as it can, but for the plan's deviations (preemption bounding).
+    Bounded,
 }
 
 impl Schedule {
     /// All of them.
-    pub const ALL: [Schedule; 4] = [Schedule::Free, Schedule::Random, Schedule::Pct, Schedule::Pos];
+    pub const ALL: [Schedule; 6] =
+        [Schedule::Free, Schedule::Random, Schedule::Pct, Schedule::Pos, Schedule::Surw, Schedule::Bounded];
 
     /// The word used for it on the command line.
     pub const fn name(self) -> &'static str {
@@ -78,6 +86,8 @@ impl Schedule {
             Schedule::Random => "random",
             Schedule::Pct => "pct",
             Schedule::Pos => "pos",
+            Schedule::Surw => "surw",
+            Schedule::Bounded => "bounded",
         }
     }
 }
@@ -95,6 +105,13 @@ impl FromStr for Schedule {
     }
 }
 
+/// Sites that a plan names at most.
+pub const MOST_SITES: usize = 16;
+/// Threads whose operations a plan tells at most.
+pub const MOST_WEIGHTS: usize = 64;
+/// Deviations of a bounded run at most.
+pub const MOST_DEVIATIONS: usize = 48;
+
 /// The plan of one run. Its text form is `seed=7,noise=medium,budget=67108864,schedule=free`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPlan {
@@ -110,6 +127,15 @@ pub struct RunPlan {
     pub skip_sleeps: bool,
     /// About how many scheduling points a controlled run has, zero if unknown.
     pub points: u64,
+    /// Where in the code this run is to be interesting: free runs have delays there, and [`Schedule::Surw`] makes all
+    /// orders of what is done there equally likely.
+    pub sites: List<Site, MOST_SITES>,
+    /// About how often the thread of each seat, from the first, comes to one of the sites.
+    pub weights: List<u32, MOST_WEIGHTS>,
+    /// Where a bounded run deviates, in order.
+    pub deviations: List<Deviation, MOST_DEVIATIONS>,
+    /// Whether the run is to show an order of accesses that no earlier one has shown. `directed=yes` in the text form.
+    pub directed: bool,
     /// An interleaving to enforce, forbid or delay for in a controlled run.
     pub interleaving: Option<Interleaving>,
 }
@@ -123,6 +149,10 @@ impl Default for RunPlan {
             schedule: Schedule::default(),
             skip_sleeps: false,
             points: 0,
+            sites: List::default(),
+            weights: List::default(),
+            deviations: List::default(),
+            directed: false,
             interleaving: None,
         }
     }
@@ -150,6 +180,18 @@ impl fmt::Display for RunPlan {
         if self.points != 0 {
             write!(f, ",points={}", self.points)?;
         }
+        if !self.sites.is_empty() {
+            write!(f, ",sites={}", self.sites)?;
+        }
+        if !self.weights.is_empty() {
+            write!(f, ",weights={}", self.weights)?;
+        }
+        if !self.deviations.is_empty() {
+            write!(f, ",deviations={}", self.deviations)?;
+        }
+        if self.directed {
+            f.write_str(",directed=yes")?;
+        }
         self.interleaving.iter().try_for_each(|interleaving| write!(f, ",interleaving={interleaving}"))
     }
 }
@@ -170,6 +212,10 @@ impl FromStr for RunPlan {
                 "schedule" => plan.schedule = value.parse()?,
                 "interleaving" => plan.interleaving = Some(value.parse()?),
                 "points" => plan.points = value.parse().map_err(|_| PlanError)?,
+                "sites" => plan.sites = value.parse()?,
+                "weights" => plan.weights = value.parse()?,
+                "deviations" => plan.deviations = value.parse()?,
+                "directed" => plan.directed = value == "yes",
                 "skip-sleeps" => plan.skip_sleeps = value == "yes",
                 _ => return Err(PlanError),
             }
@@ -196,6 +242,12 @@ mod tests {
                     schedule,
                     skip_sleeps: true,
                     points: 9,
+                    sites: List::of(["ab+1", "ab0c+ffff"].map(|site| site.parse().unwrap())),
+                    weights: List::of([3, 0, 7]),
+                    deviations: List::of(
+                        [(0, 1), (17, 2)].map(|(decision, alternative)| Deviation { decision, alternative }),
+                    ),
+                    directed: true,
                     interleaving,
                 };
                 assert_eq!(plan.to_string().parse(), Ok(plan));
@@ -206,7 +258,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["seed", "seed=x", "noise=loud", "later=1", "seed=-1", "schedule=later"] {
+        for text in [
+            "seed",
+            "seed=x",
+            "noise=loud",
+            "later=1",
+            "seed=-1",
+            "schedule=later",
+            "sites=1",
+            "deviations=3",
+        ] {
             assert_eq!(text.parse::<RunPlan>(), Err(PlanError), "{text}");
         }
     }

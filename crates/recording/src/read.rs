@@ -9,6 +9,7 @@ use crate::event::{Event, EventKind, flag};
 use crate::kept;
 use crate::layout::*;
 use crate::name::{LineRecord, NameHeader, NameKind};
+use crate::scheduling::{Decision, Visit};
 
 /// Why a file is no recording, or where one stops making sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +148,10 @@ pub struct Recording {
     pub locations: Vec<Location>,
     /// Names by kind and key, the first one given for each.
     pub names: Vec<Name>,
+    /// Where threads came to scheduling points.
+    pub visits: Vec<Visit>,
+    /// The choices that a bounded run had.
+    pub decisions: Vec<Decision>,
     /// All events by tick, those that close turns included, also of the turns that were open at the end.
     pub events: Vec<ThreadEvent>,
     /// What was wrong with the file.
@@ -293,6 +298,8 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
         contexts,
         locations,
         names: names(part(RegionId::Names)),
+        visits: records(part(RegionId::Visits)).into_iter().skip(1).collect(),
+        decisions: records(part(RegionId::Decisions)).into_iter().skip(1).collect(),
         events,
         damage,
     })

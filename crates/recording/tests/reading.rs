@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use recording::{
-    CHUNK_BYTES, ChunkHeader, Context, Damage, Event, EventKind, HEADER_BYTES, Header, LineRecord, Location,
-    MAGIC, ModuleHeader, NameHeader, NameKind, Pod, REGION_COUNT, Region, RegionId, Slot, ThreadRecord,
-    VERSION, compact, parse,
+    CHUNK_BYTES, ChunkHeader, Context, Damage, Decision, Event, EventKind, HEADER_BYTES, Header, LineRecord,
+    Location, MAGIC, ModuleHeader, NameHeader, NameKind, Pod, REGION_COUNT, Region, RegionId, Slot,
+    ThreadRecord, VERSION, Visit, compact, parse,
 };
 
 fn bytes_of<T: Pod>(record: &T) -> Vec<u8> {
@@ -100,6 +100,8 @@ fn sample() -> Vec<u8> {
         [bytes_of(&zeroed::<Slot>()), bytes_of(&slot)].concat(),
         [first, second].concat(),
         names(),
+        [0, 0, 0x2140, 7 << 32 | 2].map(u64::to_le_bytes).concat(),
+        [0, 0, 3, 1].map(u16::to_le_bytes).concat(),
     ])
 }
 
@@ -142,6 +144,13 @@ fn names_are_found_by_what_they_name() {
         );
         assert_eq!((recording.function_at(0x2128), recording.function_at(0x20ff)), (None, None));
     }
+}
+
+#[test]
+fn visits_and_decisions_of_a_controlled_run_are_read() {
+    let recording = parse(&compact(&sample()).expect("a whole recording")).expect("a whole recording");
+    assert_eq!(recording.visits, [Visit { site: 0x2140, seat: 2, count: 7 }]);
+    assert_eq!(recording.decisions, [Decision { candidates: 3, preempts: 1 }]);
 }
 
 fn history(bytes: &[u8]) -> Vec<String> {

@@ -84,7 +84,9 @@ int main(void) {
 #[test]
 fn the_same_seed_gives_the_same_recording() {
     let mut different = Vec::new();
-    for (seed, schedule) in [(1, "random"), (2, "random"), (1, "pct"), (1, "pos")] {
+    for (seed, schedule) in
+        [(1, "random"), (2, "random"), (1, "pct"), (1, "pos"), (3, "surw"), (1, "bounded")]
+    {
         let program = c(MANY_WAYS).plan(&format!("seed={seed},schedule={schedule}"));
         assert_eq!(program.run_well().stdout(), "3060 60 60 60\n");
         let twice = program.run_well();
@@ -95,7 +97,7 @@ fn the_same_seed_gives_the_same_recording() {
     different.sort();
     different.dedup();
     // Hundreds of choices each: no two agree in all of them.
-    assert_eq!(different.len(), 4);
+    assert_eq!(different.len(), 6);
 }
 
 /// The threads in the order in which they got to run.
@@ -469,4 +471,51 @@ int main() {
     let twice = program.run_well();
     let [first, second] = &twice.recordings[..] else { panic!("two recordings") };
     assert_eq!(switches(first), switches(second));
+}
+
+/// Two threads with two accesses each to what they share.
+const TWO_AND_TWO: &str = r#"
+volatile int shared, also;
+THREAD(worker) {
+    shared = 1;
+    also = 1;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[] = {start(worker, NULL), start(worker, NULL)};
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn later_plans_learn_how_often_threads_come_to_which_site() {
+    let program = controlled(TWO_AND_TWO, 3);
+    let finished = program.run_well();
+    let recording = &finished.recordings[0];
+    // The first thread creates and joins, which is no access.
+    let of_seat = |seat| recording.visits.iter().filter(move |visit| visit.seat == seat && visit.count == 1);
+    assert_eq!([2, 3].map(|seat| of_seat(seat).count()), [2, 2], "{:?}", recording.visits);
+    let sites = |seat| of_seat(seat).map(|visit| visit.site).collect::<Vec<_>>();
+    assert_eq!(sites(2), sites(3));
+    assert_eq!(recording.decisions, [], "nobody enumerates these");
+}
+
+#[test]
+fn bounded_runs_record_their_choices() {
+    let program = c(TWO_AND_TWO).plan("schedule=bounded");
+    let usual = program.run_well();
+    let decisions = &usual.recordings[0].decisions;
+    // Three threads can run once both are created; the first one goes on, and then has to wait.
+    assert!(
+        decisions.iter().any(|decision| decision.preempts == 0 && decision.candidates == 2),
+        "{decisions:?}"
+    );
+    assert!(decisions.iter().all(|decision| (2..=3).contains(&decision.candidates)), "{decisions:?}");
+    let free = decisions.iter().position(|decision| decision.preempts == 0).expect("a choice after a wait");
+    let deviating = c(TWO_AND_TWO).plan(&format!("schedule=bounded,deviations={free}:1"));
+    let other = deviating.run_well();
+    assert_eq!(other.recordings[0].decisions[..free], decisions[..free], "all the same until there");
+    assert_ne!(switches(&other.recordings[0]), switches(&usual.recordings[0]));
 }

@@ -8,6 +8,7 @@
 //! - [`seats`]: what is known about each controlled thread, under one lock.
 //! - [`token`]: points, passing the token on, parking.
 //! - [`watch`]: a holder that blocks where nobody sees it loses the token within milliseconds.
+//! - [`counts`]: what later plans need to know of this run.
 //! - [`trial`]: an interleaving that the run is to bring about or to avoid.
 //! - [`waiting`]: locks, semaphores, conditions, barriers, joining: a wait becomes an attempt that is repeated
 //!   when somebody has given back what it waits for.
@@ -20,6 +21,7 @@
 //! What it misses: bytes that only one thread has used so far have a point at their first use only.
 
 mod clock;
+mod counts;
 mod policy;
 mod seats;
 mod token;
@@ -35,7 +37,7 @@ use recording::{RunPlan, Schedule};
 use crate::cell::{SHARED, SPLIT};
 use crate::cells::Kind;
 use crate::thread::Thread;
-use crate::{log, shadow, thread};
+use crate::{log, noise, planned, shadow, thread};
 
 pub use clock::{Deadline, Time, sleep};
 pub use seats::{lock_before_fork, restart, unlock_after_fork};
@@ -85,6 +87,12 @@ pub struct Operation {
     pub site: usize,
 }
 
+/// Must first uses and repetitions be looked at, too? They are points, or sites where the plan wants delays.
+#[inline]
+pub fn looks_at_all() -> bool {
+    is_on() || planned::any()
+}
+
 /// Before a plain access of any length: a point, unless all bytes are the thread's own.
 #[inline]
 pub unsafe fn before_access(
@@ -95,7 +103,9 @@ pub unsafe fn before_access(
     leaf: u32,
     site: usize,
 ) {
-    if is_on() && !is_own(thread, address, size) {
+    if !is_on() {
+        noise::at_site(thread, site);
+    } else if !is_own(thread, address, size) {
         token::point(thread, Operation { kind, address, leaf, site });
     }
 }
@@ -105,6 +115,8 @@ pub unsafe fn before_access(
 pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
         token::point(thread, Operation { kind, address, leaf, site });
+    } else {
+        noise::at_site(thread, site);
     }
 }
 

@@ -6,12 +6,13 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::RunPlan;
 
+use super::counts::Counts;
 use super::policy::{Candidate, Policies};
 use super::trial::Trial;
 use super::{Operation, clock};
 use crate::cells::Kind;
 use crate::thread::Thread;
-use crate::{kernel, spin};
+use crate::{kernel, planned, spin};
 
 /// Threads that can be controlled at the same time; further ones run freely. Seat 0 stays empty.
 pub const SEATS: usize = 1024;
@@ -108,6 +109,7 @@ pub struct State {
     pub barriers: super::waiting::Barriers,
     policies: Policies,
     pub trial: Trial,
+    counts: Counts,
     candidates: [Candidate; SEATS],
 }
 
@@ -132,6 +134,7 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
     barriers: super::waiting::Barriers::new(),
     policies: Policies::new(),
     trial: Trial::new(),
+    counts: Counts::new(),
     candidates: [Candidate { seat: 0, operation: Seat::EMPTY.operation }; SEATS],
 }));
 
@@ -166,7 +169,7 @@ impl Drop for Locked {
 
 pub unsafe fn start(plan: &RunPlan) {
     if let Some(mut state) = lock() {
-        state.policies.start(plan);
+        state.policies.start(plan, planned::sites());
         state.trial.start(plan.seed, plan.interleaving);
     }
 }
@@ -195,6 +198,10 @@ impl State {
         self.policies.chosen().done(seat, done);
         self.trial.done(seat, done);
         self.trial.arrives(seat, operation);
+        if operation.site != 0 {
+            // SAFETY: the seats are locked, as for all of this.
+            unsafe { self.counts.visit(seat, operation.site) };
+        }
         if passes_on {
             self.policies.chosen().passes(seat);
         }
@@ -247,6 +254,10 @@ impl State {
                 let candidates = &self.candidates[..count];
                 let current = current.filter(|&seat| candidates.iter().any(|one| one.seat == seat));
                 let chosen = self.policies.chosen().choose(candidates, current);
+                if self.policies.enumerates() {
+                    // SAFETY: as in `arrive`.
+                    unsafe { self.counts.decide(count, current.is_some()) };
+                }
                 candidates[chosen.min(count - 1)].seat
             }
         }
@@ -264,6 +275,7 @@ pub fn unlock_after_fork() {
 /// In a forked child: its only thread is the only one to control.
 pub fn restart(thread: &Thread) {
     let Some(mut state) = lock() else { return };
+    state.counts = Counts::new();
     for seat in 1..state.end {
         if state.seats[seat].thread != thread.id {
             state.seats[seat].standing = Standing::Empty;

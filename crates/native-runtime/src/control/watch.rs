@@ -10,7 +10,7 @@ use super::seats::{BELLS, HOLDER, POINTS, Standing, lock};
 use super::token::{give, vacate};
 use super::{clock, is_on};
 use crate::path::Text;
-use crate::{kernel, tls};
+use crate::{kernel, mapping, tls};
 
 /// How long the holder may stand still until somebody looks after it.
 const PATIENCE: u64 = 4_000_000;
@@ -127,6 +127,7 @@ unsafe fn take_away(holder: usize, points: u32, gone: bool) {
         // Nobody wants it.
         state.seats[holder].standing = Standing::Running;
     } else {
+        (*mapping::header()).taken_away += u64::from(!gone);
         give(&mut state, next, 0);
     }
 }

@@ -1,8 +1,10 @@
 //! Who runs next: one scheduling algorithm per file.
 
 mod partial_order;
+mod preemption;
 mod priorities;
 mod random;
+mod uniform;
 mod walk;
 
 use recording::{RunPlan, Schedule};
@@ -47,6 +49,8 @@ pub struct Policies {
     walk: walk::Walk,
     priorities: priorities::Priorities,
     partial_order: partial_order::PartialOrder,
+    uniform: uniform::Uniform,
+    preemption: preemption::Preemption,
 }
 
 impl Policies {
@@ -56,14 +60,24 @@ impl Policies {
             walk: walk::Walk::new(),
             priorities: priorities::Priorities::new(),
             partial_order: partial_order::PartialOrder::new(),
+            uniform: uniform::Uniform::new(),
+            preemption: preemption::Preemption::new(),
         }
     }
 
-    pub fn start(&mut self, plan: &RunPlan) {
+    /// `sites` are the plan's, as addresses.
+    pub fn start(&mut self, plan: &RunPlan, sites: impl Iterator<Item = usize>) {
         self.schedule = plan.schedule;
         self.walk.start(plan.seed);
         self.priorities.start(plan.seed, plan.points);
         self.partial_order.start(plan.seed);
+        self.uniform.start(plan.seed, sites, &plan.weights);
+        self.preemption.start(&plan.deviations);
+    }
+
+    /// Must the choices be recorded, so that later runs can make others?
+    pub fn enumerates(&self) -> bool {
+        self.schedule == Schedule::Bounded
     }
 
     pub fn chosen(&mut self) -> &mut dyn Policy {
@@ -71,6 +85,8 @@ impl Policies {
             Schedule::Free | Schedule::Random => &mut self.walk,
             Schedule::Pct => &mut self.priorities,
             Schedule::Pos => &mut self.partial_order,
+            Schedule::Surw => &mut self.uniform,
+            Schedule::Bounded => &mut self.preemption,
         }
     }
 }
