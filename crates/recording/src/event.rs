@@ -61,7 +61,8 @@ pub enum EventKind {
     Owner = 30,
     /// The process is ending in an orderly way. `value` is the exit status where known.
     Exit = 31,
-    /// In a controlled run, another thread ran until here; `leaf` is where this one goes on, `value` counts points.
+    /// In a controlled run, thread `other` ran until here (zero if none did), at the latest until its stop with number
+    /// `object`; `leaf` is where this one goes on, `value` counts points. See [`crate::Switch`].
     Switch = 32,
     /// An access in the midst of its thread's turn at `object`, noted once per leaf: such accesses leave no
     /// other record unless they are the last.
@@ -138,6 +139,10 @@ pub mod flag {
     pub const UNCERTAIN: u8 = 8;
     /// `value` is the set of locks that was held, for closing accesses.
     pub const LOCKS: u8 = 16;
+    /// A switch: the one that ran was blocked where nobody saw it, or computed for long.
+    pub const AWAY: u8 = 32;
+    /// A switch: the one that runs now had waited until its time was over.
+    pub const BY_TIME: u8 = 64;
     /// The access was made in a loop: where, the newest [`super::EventKind::Iteration`] of its thread says.
     pub const ITERATION: u8 = 128;
 }

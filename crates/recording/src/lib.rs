@@ -24,6 +24,7 @@ mod plan;
 mod read;
 mod scheduling;
 mod site;
+mod schedule;
 
 pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
 pub use interleaving::{Interleaving, InterleavingStep, MOST_STEPS, Treatment};
@@ -42,3 +43,6 @@ pub use plan::{
 pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, header, parse};
 pub use scheduling::{Decision, Deviation, Visit};
 pub use site::Site;
+#[cfg(feature = "read")]
+pub use schedule::Stop;
+pub use schedule::{ENV_SCHEDULE, SCHEDULE_MAGIC, SavedSchedule, Switch};

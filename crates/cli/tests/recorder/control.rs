@@ -1,6 +1,6 @@
 //! Controlled runs: one thread at a time, the same for the same seed, and never the end of the target's progress.
 
-use recording::{EventKind, Recording};
+use recording::{ENV_SCHEDULE, EventKind, Recording, SavedSchedule};
 
 use crate::kit::{Program, c, cpp};
 
@@ -98,6 +98,38 @@ fn the_same_seed_gives_the_same_recording() {
     different.dedup();
     // Hundreds of choices each: no two agree in all of them.
     assert_eq!(different.len(), 6);
+}
+
+/// The program, to follow so many switches of a recording.
+fn following(program: Program, recording: &Recording, followed: u64) -> Program {
+    let mut schedule = Vec::new();
+    SavedSchedule::write(&recording.switches(), followed, None, &mut schedule);
+    let file = program.folder().join(format!("schedule-{followed}"));
+    std::fs::write(&file, schedule).unwrap();
+    program.env(ENV_SCHEDULE, file).with_own_recordings()
+}
+
+#[test]
+fn a_recorded_schedule_is_followed_whatever_the_seed() {
+    for schedule in ["random", "pct"] {
+        let program = c(MANY_WAYS).plan(&format!("seed=1,schedule={schedule}"));
+        let first = program.run_well().recordings.remove(0);
+        let program = following(program, &first, u64::MAX).plan("seed=2,schedule=random");
+        let second = program.run_well().recordings.remove(0);
+        assert!(decided(&first) == decided(&second), "{schedule}");
+    }
+}
+
+#[test]
+fn a_part_of_a_schedule_is_followed_and_chance_goes_on() {
+    let program = controlled(MANY_WAYS, 1);
+    let first = program.run_well().recordings.remove(0);
+    let program = following(program, &first, 100).plan(&plan(2));
+    let second = program.run_well().recordings.remove(0);
+    let (first, second) = (first.switches(), second.switches());
+    assert_eq!(first[..100], second[..100]);
+    // Hundreds of choices each: they do not agree in all of them.
+    assert_ne!(first, second);
 }
 
 /// The threads in the order in which they got to run.

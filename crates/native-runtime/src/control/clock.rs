@@ -12,7 +12,7 @@ use crate::{errno, kernel, thread};
 
 /// Logical nanoseconds per point: about what a shared access and the work around it take.
 pub const POINT: u64 = 1000;
-/// Deadlines are computed by the program from its clock; coarser ones do not depend on the last microseconds.
+/// Coarser spans of time do not depend on the last microseconds.
 const GRAIN: u64 = 1_000_000;
 
 static SKIP_SLEEPS: AtomicBool = AtomicBool::new(false);
@@ -41,7 +41,10 @@ impl Deadline {
 
     /// By a clock of the system's. None for no time.
     pub unsafe fn at(clock: libc::clockid_t, time: Time) -> Option<Deadline> {
-        time.as_ref().map(|&time| Deadline::in_nanoseconds(nanoseconds(time).saturating_sub(read(clock))))
+        time.as_ref().map(|&time| {
+            let left = nanoseconds(time).saturating_sub(read(clock));
+            Deadline { left: in_round_numbers(left), ..Deadline::in_nanoseconds(left) }
+        })
     }
 
     /// By one of the two clocks that a condition can be made for: the time since the system's start is far smaller.
@@ -58,6 +61,16 @@ impl Deadline {
     pub fn logical(&self, state: &State) -> u64 {
         state.clock.saturating_add(self.left.next_multiple_of(GRAIN))
     }
+}
+
+/// What is left of a span of time of which some has passed already, while the program made a deadline of it: programs
+/// wait for 50 or 1500 milliseconds, and what they wait for must not depend on how long that took.
+fn in_round_numbers(left: u64) -> u64 {
+    let mut grain = GRAIN;
+    while left / grain >= 100 {
+        grain *= 10;
+    }
+    left.next_multiple_of(grain)
 }
 
 fn nanoseconds(time: libc::timespec) -> u64 {

@@ -9,6 +9,7 @@
 //! - [`token`]: points, passing the token on, parking.
 //! - [`watch`]: a holder that blocks where nobody sees it loses the token within milliseconds.
 //! - [`counts`]: what later plans need to know of this run.
+//! - [`replay`]: a schedule that was recorded before, followed switch by switch; [`debugger`]: a place to stop on the way.
 //! - [`trial`]: an interleaving that the run is to bring about or to avoid.
 //! - [`waiting`]: locks, semaphores, conditions, barriers, joining: a wait becomes an attempt that is repeated
 //!   when somebody has given back what it waits for.
@@ -22,7 +23,9 @@
 
 mod clock;
 mod counts;
+mod debugger;
 mod policy;
+mod replay;
 mod seats;
 mod token;
 mod trial;

@@ -4,10 +4,11 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use recording::RunPlan;
+use recording::{RunPlan, Switch};
 
 use super::counts::Counts;
 use super::policy::{Candidate, Policies};
+use super::replay::Replay;
 use super::trial::Trial;
 use super::{Operation, clock};
 use crate::cells::Kind;
@@ -53,6 +54,12 @@ pub struct Seat {
     pub cancelled: bool,
     /// Holds the token and sleeps: no sign of trouble.
     pub sleeps: bool,
+    /// Places where it could have lost the token so far: points, waits, its end.
+    pub stops: u32,
+    /// It took the token though nobody gave it, to see whether what it waits for has come about.
+    pub helped_itself: bool,
+    /// How it got the token, until it has recorded that.
+    pub handed: Option<Switch>,
     /// Its latest sites, and how often it has been at one of them again without another in between.
     recent: [u32; 2],
     repetitions: u32,
@@ -77,6 +84,9 @@ impl Seat {
         timed_out: false,
         cancelled: false,
         sleeps: false,
+        stops: 0,
+        helped_itself: false,
+        handed: None,
         recent: [0; 2],
         repetitions: 0,
     };
@@ -110,6 +120,9 @@ pub struct State {
     policies: Policies,
     pub trial: Trial,
     counts: Counts,
+    pub replay: Replay,
+    /// The highest id of a thread that ever had a seat.
+    pub newest_thread: u32,
     candidates: [Candidate; SEATS],
 }
 
@@ -135,6 +148,8 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
     policies: Policies::new(),
     trial: Trial::new(),
     counts: Counts::new(),
+    replay: Replay::new(),
+    newest_thread: 0,
     candidates: [Candidate { seat: 0, operation: Seat::EMPTY.operation }; SEATS],
 }));
 
@@ -171,6 +186,7 @@ pub unsafe fn start(plan: &RunPlan) {
     if let Some(mut state) = lock() {
         state.policies.start(plan, planned::sites());
         state.trial.start(plan.seed, plan.interleaving);
+        state.replay.start();
     }
 }
 
@@ -184,6 +200,7 @@ impl State {
         }
         self.end = self.end.max(seat + 1);
         self.seats[seat] = Seat { thread, standing: Standing::Ready, ..Seat::EMPTY };
+        self.newest_thread = self.newest_thread.max(thread);
         self.policies.chosen().seated(seat);
         seat
     }
@@ -195,6 +212,8 @@ impl State {
         let passes_on = arriving.spins_at(operation.leaf) || passes_on;
         let done = core::mem::replace(&mut arriving.operation, operation);
         arriving.standing = Standing::Ready;
+        arriving.stops += 1;
+        arriving.helped_itself = false;
         self.policies.chosen().done(seat, done);
         self.trial.done(seat, done);
         self.trial.arrives(seat, operation);
@@ -247,7 +266,7 @@ impl State {
         if free > 0 {
             count = free;
         }
-        match count {
+        let chosen = match count {
             0 => 0,
             1 => self.candidates[0].seat,
             _ => {
@@ -260,7 +279,9 @@ impl State {
                 }
                 candidates[chosen.min(count - 1)].seat
             }
-        }
+        };
+        // The policy is asked all the same, to know what it needs to know when there is no more to follow.
+        if self.replay.follows() { self.follow(current, chosen) } else { chosen }
     }
 }
 
@@ -273,7 +294,7 @@ pub fn unlock_after_fork() {
 }
 
 /// In a forked child: its only thread is the only one to control.
-pub fn restart(thread: &Thread) {
+pub unsafe fn restart(thread: &Thread) {
     let Some(mut state) = lock() else { return };
     state.counts = Counts::new();
     for seat in 1..state.end {
@@ -281,6 +302,7 @@ pub fn restart(thread: &Thread) {
             state.seats[seat].standing = Standing::Empty;
         }
     }
+    state.replay.restart();
     if let Some(own) = state.seats.get_mut(thread.seat as usize).filter(|_| thread.seat != 0) {
         own.standing = Standing::Running;
         own.os_id = kernel::thread_id();

@@ -2,11 +2,11 @@
 
 use core::sync::atomic::Ordering;
 
-use recording::EventKind;
+use recording::{Event, EventKind, Switch, flag};
 
-use super::seats::{BELLS, HOLDER, Locked, POINTS, Standing, lock};
+use super::seats::{BELLS, HOLDER, Locked, POINTS, Standing, State, lock};
 use super::waiting::thread_object;
-use super::{Operation, seated, watch};
+use super::{Operation, debugger, seated, watch};
 use crate::thread::Thread;
 use crate::{errno, kernel, log, mapping, thread, tls};
 
@@ -46,6 +46,9 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
         if holder == own || holder == 0 {
             let next = state.choose(Some(own), passes_on);
             give(&mut state, next, own);
+            if next == own && state.seats[own].handed.is_none() {
+                return;
+            }
         }
     }
     park(thread);
@@ -53,13 +56,34 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
 
 /// Passes the token to a seat, or to nobody. `own` is the caller's seat.
 pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
+    let holder = HOLDER.load(Ordering::Relaxed) as usize;
     if next != 0 {
         state.seats[next].standing = Standing::Running;
+        if next != holder {
+            state.seats[next].handed = Some(state.handing_over(holder, next));
+        }
     }
     HOLDER.store(next as u32, Ordering::Release);
     if next != 0 && next != own {
         BELLS[next].fetch_add(1, Ordering::Release);
         kernel::wake(BELLS[next].as_ptr(), 1);
+    }
+}
+
+impl State {
+    /// What there is to record when the token goes from one seat to another.
+    fn handing_over(&self, from: usize, to: usize) -> Switch {
+        let (giver, taker) = (&self.seats[from], &self.seats[to]);
+        // One that is away does not stop: it will be parked at its next one.
+        let is_away = giver.standing == Standing::Away;
+        let by_time = if taker.timed_out && !taker.woken { flag::BY_TIME } else { 0 };
+        let away = if is_away { flag::AWAY } else { 0 };
+        Switch {
+            to: taker.thread,
+            from: giver.thread,
+            stop: giver.stops + u32::from(is_away),
+            flags: u32::from(by_time | away),
+        }
     }
 }
 
@@ -74,29 +98,51 @@ pub unsafe fn ring_all() {
 /// Waits for the token, if this thread does not have it, and records that it goes on.
 pub unsafe fn park(thread: &mut Thread) {
     let own = thread.seat as usize;
-    if HOLDER.load(Ordering::Acquire) as usize == own {
-        return;
+    if HOLDER.load(Ordering::Acquire) as usize != own {
+        let _errno = errno::keep();
+        // A signal handler that runs now is the target's own business: it asks for the token itself if need be.
+        (*thread.tls).busy = 0;
+        watch::until_given(own);
+        (*thread.tls).busy = 1;
     }
-    let _errno = errno::keep();
-    // A signal handler that runs now is the target's own business: it asks for the token itself if need be.
-    (*thread.tls).busy = 0;
-    let given = watch::until_given(own);
-    (*thread.tls).busy = 1;
-    if given {
-        record_switch(thread, own_operation(thread).leaf);
+    let Some(mut state) = lock() else { return };
+    let leaf = state.seats[own].operation.leaf;
+    let handed = state.seats[own].handed.take();
+    drop(state);
+    if let Some(switch) = handed {
+        record_switch(thread, leaf, switch);
+        debugger::handed(thread);
     }
 }
 
-unsafe fn record_switch(thread: &mut Thread, leaf: u32) {
-    if !log::over_budget() {
-        log::emit_sync(thread, EventKind::Switch, leaf, 0, 0, u64::from(POINTS.load(Ordering::Relaxed)));
+unsafe fn record_switch(thread: &mut Thread, leaf: u32, switch: Switch) {
+    if log::over_budget() {
+        return;
     }
+    let tick = log::next_tick();
+    thread.set_tick(tick);
+    log::emit(
+        thread,
+        Event {
+            kind: EventKind::Switch as u8,
+            flags: switch.flags as u8,
+            size: 0,
+            reserved: 0,
+            leaf,
+            tick,
+            object: switch.stop,
+            other: switch.from,
+            value: u64::from(POINTS.load(Ordering::Relaxed)),
+        },
+    );
 }
 
 /// Records that a new thread runs for the first time.
 pub unsafe fn begun(thread: &mut Thread) {
     if thread.seat != 0 {
-        record_switch(thread, 0);
+        let handed = lock().and_then(|mut state| state.seats[thread.seat as usize].handed.take());
+        record_switch(thread, 0, handed.unwrap_or_default());
+        debugger::handed(thread);
     }
 }
 
@@ -180,6 +226,7 @@ pub unsafe fn ended(thread: &mut Thread) {
 pub unsafe fn vacate(state: &mut Locked, seat: usize) {
     let object = thread_object(state.seats[seat].thread);
     let last = state.seats[seat].operation;
+    state.seats[seat].stops += 1;
     state.seats[seat].standing = Standing::Empty;
     state.trial.done(seat, last);
     state.trial.left(seat);

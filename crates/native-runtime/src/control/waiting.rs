@@ -93,6 +93,10 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
         seat.deadline = logical;
         seat.real_deadline = deadline.map_or(NEVER, |deadline| deadline.real);
         seat.standing = Standing::Waiting;
+        // Trying again for no reason is no stop of its own, since it depends on time how often that happens.
+        if !core::mem::take(&mut seat.helped_itself) {
+            seat.stops += 1;
+        }
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {
             let next = state.choose(None, false);

@@ -22,23 +22,18 @@ const LONGEST_COMPUTATION: u64 = 100_000_000;
 static WATCHER: AtomicU32 = AtomicU32::new(0);
 static PARKED: AtomicU32 = AtomicU32::new(0);
 
-/// Parks the calling thread until its seat has the token. False if it went on by itself: since nobody had the
-/// token, or since control is over.
-pub unsafe fn until_given(own: usize) -> bool {
-    let given = watch_until_given(own);
+/// Parks the calling thread until its seat has the token, or control is over.
+pub unsafe fn until_given(own: usize) {
+    watch_until_given(own);
     let _ = WATCHER.compare_exchange(own as u32, 0, Ordering::Relaxed, Ordering::Relaxed);
-    given
 }
 
-unsafe fn watch_until_given(own: usize) -> bool {
+unsafe fn watch_until_given(own: usize) {
     let mut watch = Watch::default();
     loop {
         let seen = BELLS[own].load(Ordering::Acquire);
-        if HOLDER.load(Ordering::Acquire) as usize == own {
-            return !watch.helped_itself;
-        }
-        if !is_on() {
-            return false;
+        if HOLDER.load(Ordering::Acquire) as usize == own || !is_on() {
+            return;
         }
         let parked = PARKED.fetch_add(1, Ordering::Relaxed) + 1;
         let watcher = WATCHER.compare_exchange(0, own as u32, Ordering::Relaxed, Ordering::Relaxed);
@@ -62,7 +57,6 @@ struct Watch {
     points: u32,
     /// Time that the holder had computed then.
     computed: u64,
-    helped_itself: bool,
 }
 
 impl Watch {
@@ -95,19 +89,24 @@ impl Watch {
     }
 
     /// Nobody has the token: all wait, or are away. What this thread waits for may have come about unseen.
-    unsafe fn help_itself(&mut self, own: usize) {
+    unsafe fn help_itself(&self, own: usize) {
         let Some(mut state) = lock() else { return };
-        if HOLDER.load(Ordering::Relaxed) != 0 {
+        if HOLDER.load(Ordering::Relaxed) != 0 || state.waits_for_next() {
             return;
         }
-        if state.seats[own].standing == Standing::Waiting {
+        let tries = state.seats[own].standing == Standing::Waiting;
+        if tries {
             if state.seats[own].real_deadline <= clock::now() {
                 state.seats[own].timed_out = true;
             }
             state.seats[own].standing = Standing::Ready;
         }
-        self.helped_itself = true;
         give(&mut state, own, own);
+        if tries {
+            // No part of the schedule: how often it happens depends on time.
+            state.seats[own].handed = None;
+            state.seats[own].helped_itself = true;
+        }
     }
 }
 
@@ -119,6 +118,8 @@ unsafe fn take_away(holder: usize, points: u32, gone: bool) {
     }
     if gone {
         vacate(&mut state, holder);
+    } else if state.leaves_token(holder) {
+        return;
     } else {
         state.seats[holder].standing = Standing::Away;
     }

@@ -1,0 +1,164 @@
+//! The schedule of a controlled run, for another run to follow: a file that the runner makes of a recording.
+//!
+//! The file has a part for each process of the run, in the order in which they started: a [`SavedSchedule`], then its
+//! [`Switch`]es. A process takes the first part that no other one has taken.
+
+use crate::event::flag;
+use crate::layout::Pod;
+
+/// Environment variable naming the file of schedules to follow.
+pub const ENV_SCHEDULE: &str = "UNSNARL_SCHEDULE";
+/// First eight bytes of every part.
+pub const SCHEDULE_MAGIC: u64 = u64::from_le_bytes(*b"UNSCHED\x01");
+
+/// The schedule of one process.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedSchedule {
+    /// [`SCHEDULE_MAGIC`].
+    pub magic: u64,
+    /// How many switches stand behind this.
+    pub switches: u64,
+    /// How many of them to follow; from then on the plan's policy decides.
+    pub followed: u64,
+    /// Where to stop for a debugger, as in the module's file; zero if nowhere.
+    pub stop_address: u64,
+    /// So many switches must have been followed by then.
+    pub stop_after: u64,
+    /// The thread to stop.
+    pub stop_thread: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// The build id of the module to stop in, padded with zeros.
+    pub stop_build_id: [u8; 32],
+}
+
+/// The token passed from one thread to another.
+///
+/// A thread can lose the token at its *stops*: where it comes to a point, begins to wait, or ends.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Switch {
+    /// Who got it.
+    pub to: u32,
+    /// Who had it, zero if nobody.
+    pub from: u32,
+    /// The stop, by number, no later than which that one lost it.
+    pub stop: u32,
+    /// [`flag::AWAY`] and [`flag::BY_TIME`].
+    pub flags: u32,
+}
+
+impl Switch {
+    /// The one that had the token was blocked where nobody saw it, or computed for long.
+    pub fn is_taken_away(&self) -> bool {
+        self.flags & u32::from(flag::AWAY) != 0
+    }
+
+    /// The one that got the token had waited until its time was over.
+    pub fn is_by_time(&self) -> bool {
+        self.flags & u32::from(flag::BY_TIME) != 0
+    }
+}
+
+// SAFETY: repr(C), integers; the tests check that there is no padding.
+unsafe impl Pod for SavedSchedule {}
+// SAFETY: as above.
+unsafe impl Pod for Switch {}
+
+#[cfg(feature = "read")]
+mod saving {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::event::EventKind;
+    use crate::interleaving::InterleavingStep;
+    use crate::read::{Recording, ThreadEvent};
+
+    impl Recording {
+        /// The token's way, one event for each time that a thread got it.
+        pub fn switch_events(&self) -> impl Iterator<Item = &ThreadEvent> {
+            self.events.iter().filter(|event| event.kind == EventKind::Switch)
+        }
+
+        /// The token's way.
+        pub fn switches(&self) -> Vec<Switch> {
+            let switch = |event: &ThreadEvent| Switch {
+                to: event.thread,
+                from: event.event.other,
+                stop: event.event.object,
+                flags: event.event.flags.into(),
+            };
+            self.switch_events().map(switch).collect()
+        }
+    }
+
+    /// Where a run that follows a schedule stops for a debugger.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Stop {
+        /// The access. Its thread and variable mean nothing here.
+        pub place: InterleavingStep,
+        /// The thread, by its id.
+        pub thread: u32,
+        /// So many switches must have been followed by then.
+        pub after: u64,
+    }
+
+    impl SavedSchedule {
+        /// Appends the part of one process to the file's content.
+        pub fn write(switches: &[Switch], followed: u64, stop: Option<Stop>, file: &mut Vec<u8>) {
+            let place = stop.map(|stop| stop.place).unwrap_or_default();
+            let words = [
+                SCHEDULE_MAGIC,
+                switches.len() as u64,
+                followed,
+                place.address,
+                stop.map_or(0, |stop| stop.after),
+                stop.map_or(0, |stop| stop.thread.into()),
+            ];
+            words.iter().for_each(|word| file.extend(word.to_le_bytes()));
+            file.extend(place.build_id);
+            for Switch { to, from, stop, flags } in switches {
+                [to, from, stop, flags].iter().for_each(|number| file.extend(number.to_le_bytes()));
+            }
+        }
+    }
+}
+
+#[cfg(feature = "read")]
+pub use saving::Stop;
+
+#[cfg(all(test, feature = "read"))]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn schedules_are_written_as_they_are_read() {
+        assert_eq!(size_of::<SavedSchedule>(), 5 * 8 + 2 * 4 + 32);
+        assert_eq!(size_of::<Switch>(), 16);
+        let switch = Switch { to: 2, from: 1, stop: 7, flags: flag::AWAY.into() };
+        let place = crate::InterleavingStep { address: 0x1f40, build_id: [9; 32], ..Default::default() };
+        let mut file = Vec::new();
+        SavedSchedule::write(&[switch, switch], 1, Some(Stop { place, thread: 3, after: 5 }), &mut file);
+        assert_eq!(file.len(), size_of::<SavedSchedule>() + 2 * size_of::<Switch>());
+        // SAFETY: long enough, any bit pattern is valid, and the reads are unaligned.
+        let (header, first) = unsafe {
+            let second = file.as_ptr().add(size_of::<SavedSchedule>());
+            (file.as_ptr().cast::<SavedSchedule>().read_unaligned(), second.cast::<Switch>().read_unaligned())
+        };
+        let expected = SavedSchedule {
+            magic: SCHEDULE_MAGIC,
+            switches: 2,
+            followed: 1,
+            stop_address: 0x1f40,
+            stop_after: 5,
+            stop_thread: 3,
+            reserved: 0,
+            stop_build_id: [9; 32],
+        };
+        assert_eq!(header, expected);
+        assert_eq!(first, switch);
+        assert!(first.is_taken_away() && !first.is_by_time());
+    }
+}
