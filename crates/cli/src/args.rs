@@ -31,6 +31,8 @@ pub enum Command {
     Show(ShowArguments),
     /// Find out whether a finding is the cause, by forcing and by forbidding its interleaving
     Confirm(ConfirmArguments),
+    /// Make a failing run happen again: the same threads in the same order
+    Replay(ReplayArguments),
     /// List, merge, export, import or delete sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
@@ -254,6 +256,29 @@ pub struct ConfirmArguments {
     pub time: Option<Duration>,
     #[command(flatten)]
     pub ranking: RankingArguments,
+}
+
+#[derive(Args)]
+pub struct ReplayArguments {
+    /// Number of the run [default: the first failing one]
+    pub run: Option<u32>,
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    /// How often
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub times: u32,
+    /// In the debugger: stop before the first access of a finding, all other threads held where they are
+    #[arg(long, conflicts_with = "times")]
+    pub gdb: bool,
+    /// With --gdb: which finding [default: the first that the run shows]
+    #[arg(long, value_name = "N", requires = "gdb")]
+    pub finding: Option<usize>,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
+    /// The test and its arguments, if they are not what they were
+    #[arg(last = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
 }
 
 #[derive(Subcommand)]

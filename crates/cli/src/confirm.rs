@@ -81,7 +81,7 @@ pub fn confirm_first(
 }
 
 /// The command line that made a session, as far as it says what to run and how to judge it.
-fn again(session: &Session) -> RunArguments {
+pub fn again(session: &Session) -> RunArguments {
     let manifest = session.manifest();
     let kept = ["timeout", "fail-regex", "expect-stdout", "fail-if", "budget"];
     let flags = manifest.flags.iter().filter(|(name, _)| kept.contains(&name.as_str()));

@@ -16,6 +16,7 @@ mod java;
 mod look;
 mod names;
 mod recorder;
+mod replay;
 mod run;
 mod screen;
 mod sessions;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),
         Command::Confirm(arguments) => confirm::confirm(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
         Command::Sessions(arguments) => sessions::sessions(&arguments),
         Command::Cargo(arguments) => cargo::cargo(arguments),
         Command::Cc(arguments) => compile::compile(runner::compiler::Language::C, &arguments),

@@ -18,6 +18,7 @@ mod loops;
 mod oracles;
 mod processes;
 mod ranking;
+mod replay;
 mod reports;
 mod rust_locks;
 mod screen;

@@ -134,8 +134,12 @@ impl State {
     pub fn follow(&mut self, current: Option<usize>, otherwise: usize) -> usize {
         while let Some(switch) = self.replay.next() {
             let from = self.of_thread(switch.from);
-            if self.is_ready(from) && self.seats[from].stops < switch.stop {
-                return from;
+            if self.seats[from].stops < switch.stop {
+                // It did not lose the token here: if it waits now, its time was over at once then.
+                self.let_time_pass(from);
+                if self.is_ready(from) {
+                    return from;
+                }
             }
             let to = self.of_thread(switch.to);
             if to == 0 && switch.to <= self.newest_thread {

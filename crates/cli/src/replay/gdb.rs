@@ -1,0 +1,155 @@
+//! A replay in the debugger: it stops right before the first access of a finding, all other threads held where they
+//! were.
+//!
+//! The recorder knows when the thread in question gets the token for the last time before that access, and calls a
+//! function that has a breakpoint; from there on this thread alone runs, so that a breakpoint at the access itself
+//! cannot stop another one.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use recording::{ENV_DIR, ENV_PLAN, ENV_SCHEDULE, InterleavingStep, Recording, Stop, ThreadEvent};
+use runner::campaign::Campaign;
+use runner::{Schedules, Session};
+
+use super::{ALL, Saved, Test};
+use crate::args::ReplayArguments;
+use crate::exit::{self, Complaint};
+use crate::{analysis, screen};
+
+/// The debugger.
+const GDB: &str = "gdb";
+
+/// Replays a run in the debugger, up to a finding's first access.
+pub fn debug(
+    session: &Session,
+    test: &Test,
+    saved: &Saved,
+    arguments: &ReplayArguments,
+) -> anyhow::Result<ExitCode> {
+    let Some(schedules) = &saved.schedules else {
+        return Err(Complaint::usage("Java programs cannot be replayed in gdb".to_owned()).into());
+    };
+    let analysis = analysis::examine(session, &arguments.ranking)?;
+    let found = analysis.interleavings.iter().enumerate().find_map(|(index, steps)| {
+        let wanted = arguments.finding.is_none_or(|number| number == index + 1);
+        Some((index, wanted.then(|| occurrence(schedules, steps)).flatten()?))
+    });
+    let Some((index, (process, stop))) = found else {
+        let which =
+            arguments.finding.map_or("no finding".to_owned(), |number| format!("finding {number} not"));
+        return Err(Complaint::usage(format!(
+            "there is no access to stop at: {which} seen in the schedule that is replayed"
+        ))
+        .into());
+    };
+    let access = &analysis.report.findings[index].accesses[0];
+    let place = match (&access.function, &access.file, access.line) {
+        (Some(function), Some(file), Some(line)) => {
+            let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+            format!("{function}() at {file}:{line}")
+        }
+        _ => "its place".to_owned(),
+    };
+    screen::print(&format!(
+        "stops before the first access of finding {}, in {place}; the other threads are held where they are\n",
+        index + 1
+    ))?;
+    let folder = tempfile::Builder::new().prefix("unsnarl-gdb-").tempdir()?;
+    let schedule = folder.path().join("schedule");
+    schedules.write(&schedule, ALL, Some((process, stop)))?;
+    let script = folder.path().join("script");
+    let environment = [
+        (ENV_DIR, folder.path().display().to_string()),
+        (ENV_PLAN, saved.plan.to_string()),
+        (ENV_SCHEDULE, schedule.display().to_string()),
+    ];
+    fs::write(&script, commands(test.campaign(), &environment)).map_err(runner::Error::writing(&script))?;
+    let campaign = test.campaign();
+    let mut gdb = Command::new(GDB);
+    gdb.args(["-q", "-x"]).arg(&script).arg("--args").arg(&campaign.program).args(&campaign.arguments);
+    let status = gdb.status().map_err(|error| Complaint {
+        code: exit::NOT_FOUND,
+        what: format!("cannot start {GDB}: {error}"),
+        advice: "  install it:  apt-get install gdb",
+    })?;
+    Ok(ExitCode::from(if status.success() { exit::FOUND } else { exit::TROUBLE }))
+}
+
+/// What gdb is told. The variables are for the test alone: one that brings a library along is not for gdb itself.
+fn commands(campaign: &Campaign, environment: &[(&str, String)]) -> String {
+    let mut script = String::from(
+        "set pagination off\nset confirm off\nset breakpoint pending on\nset startup-with-shell off\n\
+         set print thread-events off\nset debuginfod enabled off\nunset environment LINES\nunset environment COLUMNS\n",
+    );
+    let own =
+        campaign.environment.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
+    let more = environment.iter().map(|(name, value)| ((*name).into(), value.as_str().into()));
+    for (name, value) in own.chain(more) {
+        script += &format!("set environment {name} {value}\n");
+    }
+    // From the function that announces the access to the access itself. Steps do not lead into the recorder.
+    script
+        + "skip -rfu ^__tsan_\ntbreak unsnarl_access_is_next\nrun\nset language c\n\
+           tbreak *(*(unsigned long *)&unsnarl_access_address)\nset language auto\ncontinue\n"
+}
+
+/// Where a finding's accesses are in a run, the closest together if there are several such places: the process, and the
+/// first access.
+fn occurrence(schedules: &Schedules, steps: &[InterleavingStep]) -> Option<(usize, Stop)> {
+    let processes = schedules.processes().iter().enumerate();
+    let found = processes.filter_map(|(number, recording)| {
+        let (span, first) = closest(recording, steps)?;
+        Some((span, number, stop_at(recording, &first, steps[0])?))
+    });
+    found.min_by_key(|(span, ..)| *span).map(|(_, process, stop)| (process, stop))
+}
+
+/// The shortest stretch of a run with these accesses in this order, and its first access.
+fn closest(recording: &Recording, steps: &[InterleavingStep]) -> Option<(usize, ThreadEvent)> {
+    let first = steps.first()?;
+    let starts = recording.events.iter().enumerate().filter(|(_, event)| is_at(recording, event, first));
+    let spans = starts.filter_map(|(start, event)| Some((end_of(recording, start, steps)? - start, *event)));
+    // Of several, the last one: what went wrong early would have failed early.
+    spans.min_by_key(|(span, event)| (*span, u64::MAX - event.event.tick))
+}
+
+/// The index of the last of these accesses, if they follow the first one at `start` with the right threads and variables.
+fn end_of(recording: &Recording, start: usize, steps: &[InterleavingStep]) -> Option<usize> {
+    let mut threads = [None; 2];
+    let mut locations = [None; 2];
+    let mut at = start;
+    for (number, step) in steps.iter().enumerate() {
+        let fits = |event: &ThreadEvent| {
+            let thread = usize::from(step.thread - 1);
+            is_at(recording, event, step)
+                && threads[thread].is_none_or(|known| known == event.actor())
+                && threads[1 - thread] != Some(event.actor())
+                && locations[usize::from(step.variable)].is_none_or(|known| known == event.event.object)
+        };
+        let from = if number == 0 { start } else { at + 1 };
+        at = from + recording.events[from..].iter().position(fits)?;
+        threads[usize::from(step.thread - 1)] = Some(recording.events[at].actor());
+        locations[usize::from(step.variable)] = Some(recording.events[at].event.object);
+    }
+    Some(at)
+}
+
+fn is_at(recording: &Recording, event: &ThreadEvent, step: &InterleavingStep) -> bool {
+    let is_access = event.kind.is_access() || event.kind == recording::EventKind::Within;
+    let place = recording.resolve_leaf(event.event.leaf).filter(|_| is_access);
+    let Some((_, address)) = place else { return false };
+    let module = recording.module_of_code(address).map(|index| &recording.modules[index]);
+    module.is_some_and(|module| {
+        address.wrapping_sub(module.bias) == step.address && step.build_id.starts_with(&module.build_id)
+    })
+}
+
+/// The access, for the recorder: its thread gets the token for the last time before it with this switch.
+fn stop_at(recording: &Recording, access: &ThreadEvent, place: InterleavingStep) -> Option<Stop> {
+    let thread = access.actor();
+    let before = recording.switch_events().take_while(|switch| switch.event.tick <= access.event.tick);
+    let last = before.enumerate().filter(|(_, switch)| switch.thread == thread).last()?;
+    Some(Stop { place, thread, after: last.0 as u64 + 1 })
+}

@@ -1,0 +1,66 @@
+//! The schedules of a controlled run's processes, taken from its recordings for another run to follow.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use recording::{Damage, ENV_SCHEDULE, Recording, RunPlan, SavedSchedule, Stop};
+
+use crate::campaign::Campaign;
+use crate::error::{Error, Result};
+use crate::run_file::{RunFile, RunNumber};
+
+/// What the threads of each process did in which order.
+#[derive(Debug)]
+pub struct Schedules {
+    processes: Vec<Recording>,
+}
+
+impl Schedules {
+    /// Reads them from a run.
+    pub fn of(run: &RunFile) -> Result<Schedules, Damage> {
+        let parsed = run.processes.iter().map(|process| recording::parse(&process.bytes));
+        let mut processes = parsed.collect::<Result<Vec<_>, _>>()?;
+        processes.sort_by_key(|process| process.header.started);
+        Ok(Schedules { processes })
+    }
+
+    /// The recordings they are from, in the order in which the processes started.
+    pub fn processes(&self) -> &[Recording] {
+        &self.processes
+    }
+
+    /// How often the token was passed on in all of them.
+    pub fn switches(&self) -> u64 {
+        self.processes.iter().map(|process| process.switch_events().count() as u64).sum()
+    }
+
+    /// Runs the test once more, apart from any session, and follows so many switches of each process. None if it was
+    /// cancelled.
+    pub fn follow(
+        &self,
+        campaign: &Campaign,
+        run: RunNumber,
+        plan: RunPlan,
+        followed: u64,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<RunFile>> {
+        let folder = tempfile::Builder::new().prefix("unsnarl-schedule-").tempdir();
+        let folder = folder.map_err(Error::writing(&std::env::temp_dir()))?;
+        let file = folder.path().join("schedule");
+        self.write(&file, followed, None)?;
+        let mut campaign = campaign.clone();
+        campaign.environment.push((ENV_SCHEDULE.into(), file.into()));
+        campaign.once(run, plan, cancelled)
+    }
+
+    /// Writes what the recorder is told. `stop` is for a debugger: in which process, and where.
+    pub fn write(&self, path: &Path, followed: u64, stop: Option<(usize, Stop)>) -> Result<()> {
+        let mut content = Vec::new();
+        for (number, process) in self.processes.iter().enumerate() {
+            let stop = stop.filter(|(which, _)| *which == number).map(|(_, stop)| stop);
+            SavedSchedule::write(&process.switches(), followed, stop, &mut content);
+        }
+        fs::write(path, content).map_err(Error::writing(path))
+    }
+}
