@@ -33,6 +33,8 @@ pub enum Command {
     Confirm(ConfirmArguments),
     /// Make a failing run happen again: the same threads in the same order
     Replay(ReplayArguments),
+    /// Find out whether it still fails, after a fix or in CI: saved schedules and causes, tried again
+    Check(CheckArguments),
     /// List, merge, export, import or delete sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
@@ -274,6 +276,21 @@ pub struct ReplayArguments {
     /// With --gdb: which finding [default: the first that the run shows]
     #[arg(long, value_name = "N", requires = "gdb")]
     pub finding: Option<usize>,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
+    /// The test and its arguments, if they are not what they were
+    #[arg(last = true, value_name = "CMD")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub struct CheckArguments {
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    /// Runs for each cause
+    #[arg(long, value_name = "N", default_value_t = confirm::RUNS, value_parser = clap::value_parser!(u32).range(1..))]
+    pub runs: u32,
     #[command(flatten)]
     pub ranking: RankingArguments,
     /// The test and its arguments, if they are not what they were

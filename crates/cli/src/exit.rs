@@ -41,6 +41,8 @@ pub const REFUTED: u8 = 15;
 pub const UNDECIDED: u8 = 16;
 /// The run did not fail again in the same way.
 pub const NOT_REPRODUCED: u8 = 17;
+/// What was to be mended still fails.
+pub const STILL_FAILS: u8 = 18;
 /// The user ended it: twice, or before the first run was done (what shells say of SIGINT).
 pub const INTERRUPTED: u8 = 130;
 
@@ -55,7 +57,7 @@ Exit codes:
    6  compilation failed                    14  different or rebuilt programs
    7  session folder cannot be written     15  the finding is not the cause
   16  nothing follows from the trials       17  the run did not fail again in the same way
- 130  interrupted twice, or before the first run was done";
+  18  what was to be mended still fails     130  interrupted twice, or before the first run was done";
 
 /// Something wrong that no library knows of, with all that there is to say about it.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ mod analysis;
 mod args;
 mod cargo;
 mod causes;
+mod check;
 mod compile;
 mod confirm;
 mod demo;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => look::show(&arguments),
         Command::Confirm(arguments) => confirm::confirm(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
         Command::Sessions(arguments) => sessions::sessions(&arguments),
         Command::Cargo(arguments) => cargo::cargo(arguments),
         Command::Cc(arguments) => compile::compile(runner::compiler::Language::C, &arguments),

@@ -79,7 +79,8 @@ fn choose(session: &Session, number: Option<u32>) -> anyhow::Result<&RunRecord> 
     }
 }
 
-fn told(outcome: &Outcome) -> String {
+/// An outcome in words.
+pub fn told(outcome: &Outcome) -> String {
     report::visible(outcome.reason()).to_string()
 }
 
@@ -118,6 +119,13 @@ impl Saved {
         };
         Ok(file.filter(|file| !matches!(file.record.outcome, Outcome::Damaged { .. })))
     }
+
+    /// How many switches a replay followed, of how many. None where these are not recorded.
+    pub fn followed(&self, test: &Test, replayed: &RunFile) -> anyhow::Result<Option<(u64, u64)>> {
+        let Some(expected) = &self.schedules else { return Ok(None) };
+        let comparison = divergence::compare(expected, &Schedules::of(replayed)?, test.is_rebuilt());
+        Ok(Some((comparison.followed, expected.switches())))
+    }
 }
 
 /// The schedule of a run, its own or one that was found for it before. None if there is none yet.
@@ -144,15 +152,15 @@ fn told_of_replay(
     let Some(expected) = &saved.schedules else {
         return Ok(format!("{text}  (by its seed)\n"));
     };
-    let Comparison { followed, divergence } =
-        divergence::compare(expected, &Schedules::of(replayed)?, test.is_rebuilt());
+    let actual = Schedules::of(replayed)?;
+    let Comparison { followed, divergence } = divergence::compare(expected, &actual, test.is_rebuilt());
     let all = expected.switches();
     text += &match followed == all {
         true => format!("  (all {all} switches followed)\n"),
         false => format!("  ({followed} of {all} switches followed)\n"),
     };
     if let (false, Some(divergence)) = (same, &divergence) {
-        text += &divergence.told(test);
+        text += &divergence.told(test, expected, &actual);
     }
     Ok(text)
 }

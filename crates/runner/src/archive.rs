@@ -27,9 +27,35 @@ impl Session {
                 let file = self.run_path(record.run);
                 add(&Path::new(RUN_FOLDER).join(file.file_name().unwrap_or_default()))?;
             }
+            // Reports, confirmations and what else belongs to the session.
+            for inner in self.further_files()? {
+                add(&inner)?;
+            }
             archive.into_inner()?.persist(path).map_err(|error| error.error)
         });
         written.map(drop).map_err(Error::writing(path))
+    }
+
+    /// All that is in the session's folder besides its list of runs and their recordings, in order; of folders, their
+    /// content.
+    fn further_files(&self) -> std::io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.folder())? {
+            let name = PathBuf::from(entry?.file_name());
+            if [MANIFEST, RUNS, RUN_FOLDER].iter().any(|known| name == Path::new(known)) {
+                continue;
+            }
+            let path = self.folder().join(&name);
+            if path.is_dir() {
+                for inner in fs::read_dir(&path)? {
+                    found.push(name.join(inner?.file_name()));
+                }
+            }
+            found.push(name);
+        }
+        // A folder comes before what is in it.
+        found.sort();
+        Ok(found)
     }
 }
 

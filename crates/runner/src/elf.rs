@@ -23,7 +23,7 @@ impl BuildId {
     }
 
     /// The bytes of the ELF note.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         let digit = |at: usize| u8::from_str_radix(self.0.get(at..at + 2).unwrap_or_default(), 16);
         (0..self.0.len()).step_by(2).map_while(|at| digit(at).ok()).collect()
     }

@@ -3,13 +3,12 @@
 //! clang leaves those reads out unless it is told `-mllvm -tsan-instrument-read-before-write=1`, which `unsnarl cc` does.
 //! Whether it was told so is in the debug info if its command line is, which `unsnarl cc` also sees to.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use gimli::{EndianSlice, LittleEndian};
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationTarget};
+use object::{Object as _, ObjectSection as _};
 
-use crate::elf;
+use crate::{elf, hook_calls};
 
 type Dwarf<'a> = gimli::Dwarf<EndianSlice<'a, LittleEndian>>;
 type Unit<'a> = gimli::Unit<EndianSlice<'a, LittleEndian>>;
@@ -66,36 +65,9 @@ struct WriteCalls {
 
 impl WriteCalls {
     fn of(file: &object::File<'_>) -> Option<WriteCalls> {
-        const HOOK: &str = "__tsan_write";
-        let is_hook = |name: Result<&str, _>| name.is_ok_and(|name| name.starts_with(HOOK));
-        let symbols = file.symbols().chain(file.dynamic_symbols());
-        let mut hooks: HashSet<u64> = symbols
-            .filter(|symbol| symbol.is_definition() && is_hook(symbol.name()))
-            .map(|symbol| symbol.address())
-            .collect();
-        // Those of another module are reached by stubs, which jump to what the loader finds.
-        let table = file.dynamic_symbol_table();
-        let imported = file.dynamic_relocations().into_iter().flatten().filter(|(_, relocation)| {
-            let RelocationTarget::Symbol(index) = relocation.target() else { return false };
-            let symbol = table
-                .as_ref()
-                .and_then(|table| object::ObjectSymbolTable::symbol_by_index(table, index).ok());
-            symbol.is_some_and(|symbol| is_hook(symbol.name()))
-        });
-        let imported: HashSet<u64> = imported.map(|(place, _)| place).collect();
-        for stubs in
-            file.sections().filter(|section| section.name().is_ok_and(|name| name.starts_with(".plt")))
-        {
-            // jmp [rip + distance], within an entry of sixteen bytes.
-            let jumps =
-                Transfers { code: stubs.data().ok()?, start: stubs.address(), instruction: &[0xff, 0x25] };
-            hooks.extend(jumps.filter(|(_, place)| imported.contains(place)).map(|(at, _)| at & !15));
-        }
-        let text = file.section_by_name(".text")?;
-        let calls = Transfers { code: text.data().ok()?, start: text.address(), instruction: &[0xe8] };
-        Some(WriteCalls {
-            at: calls.filter(|(_, target)| hooks.contains(target)).map(|(at, _)| at).collect(),
-        })
+        let calls = hook_calls::find(file)?.into_iter().filter(|call| call.hook.starts_with("__tsan_write"));
+        // A call is longer than a byte.
+        Some(WriteCalls { at: calls.map(|call| call.returns_to - 1).collect() })
     }
 
     fn are_in_unit(&self, dwarf: &Dwarf<'_>, unit: &Unit<'_>) -> gimli::Result<bool> {
@@ -107,42 +79,5 @@ impl WriteCalls {
             }
         }
         Ok(false)
-    }
-}
-
-/// Everything in the code that looks like this instruction with a distance behind it: where it is, and where it leads.
-/// What only looks like it leads nowhere of interest. (x86-64 only; other machines' code has none.)
-struct Transfers<'a> {
-    code: &'a [u8],
-    start: u64,
-    instruction: &'a [u8],
-}
-
-impl Iterator for Transfers<'_> {
-    type Item = (u64, u64);
-
-    fn next(&mut self) -> Option<(u64, u64)> {
-        let length = self.instruction.len();
-        while self.code.len() >= length + 4 {
-            let (code, at) = (self.code, self.start);
-            (self.code, self.start) = (&code[1..], at + 1);
-            if code.starts_with(self.instruction) {
-                let distance = i32::from_le_bytes(code[length..length + 4].try_into().ok()?);
-                return Some((at, (at + length as u64 + 4).wrapping_add_signed(distance.into())));
-            }
-        }
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_are_found_with_their_targets() {
-        let code = [0x90, 0xe8, 0x10, 0, 0, 0, 0xe8, 0xfb, 0xff, 0xff, 0xff, 0xe8, 0];
-        let calls = Transfers { code: &code, start: 0x1000, instruction: &[0xe8] };
-        assert_eq!(calls.collect::<Vec<_>>(), [(0x1001, 0x1016), (0x1006, 0x1006)]);
     }
 }

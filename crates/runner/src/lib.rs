@@ -12,6 +12,7 @@ pub mod campaign;
 pub mod compiler;
 mod elf;
 mod error;
+pub mod hook_calls;
 pub mod left_out_reads;
 mod lock_code;
 pub mod loops;

@@ -16,11 +16,13 @@ pub struct Comparison {
 
 /// The first switch that is not the same.
 pub struct Divergence {
+    /// Its process, in the order of start.
+    process: usize,
     /// Its number, from 1.
     number: usize,
-    expected: Step,
+    expected: ThreadEvent,
     /// None if the replay was over by then.
-    actual: Option<Step>,
+    actual: Option<ThreadEvent>,
 }
 
 /// A thread that got the token.
@@ -41,15 +43,9 @@ pub fn compare(expected: &Schedules, actual: &Schedules, is_rebuilt: bool) -> Co
         };
         let same = switches.iter().zip(&others).take_while(agree).count();
         comparison.followed += same as u64;
-        if let (Some(one), None) = (switches.get(same), &comparison.divergence) {
-            let mut places = Places::default();
-            let mut step = |recording: &Recording, event: &ThreadEvent| Step {
-                switch: switch(event),
-                place: places.leaf(recording, event.event.leaf),
-            };
-            let actual = other.zip(others.get(same)).map(|(other, event)| step(other, event));
-            comparison.divergence =
-                Some(Divergence { number: same + 1, expected: step(process, one), actual });
+        if let (Some(&&expected), None) = (switches.get(same), &comparison.divergence) {
+            let actual = others.get(same).map(|&&event| event);
+            comparison.divergence = Some(Divergence { process: number, number: same + 1, expected, actual });
         }
     }
     comparison
@@ -78,13 +74,19 @@ fn site(recording: &Recording, event: &ThreadEvent) -> Option<(usize, u64)> {
 
 impl Divergence {
     /// In words, with the likely reason.
-    pub fn told(&self, test: &Test) -> String {
-        let Divergence { number, expected, actual } = self;
+    pub fn told(&self, test: &Test, run: &Schedules, replay: &Schedules) -> String {
+        let mut places = Places::default();
+        let mut step = |schedules: &Schedules, event: &ThreadEvent| Step {
+            switch: switch(event),
+            place: places.leaf(&schedules.processes()[self.process], event.event.leaf),
+        };
+        let (number, expected) = (self.number, step(run, &self.expected));
+        let actual = self.actual.as_ref().map(|event| step(replay, event));
         let should = format!(
             "at switch {number}, thread {} should have gone on in {}",
             expected.switch.to, expected.place
         );
-        let did = match actual {
+        let did = match &actual {
             None => "the replay was over before".to_owned(),
             Some(actual) if actual.switch.to == expected.switch.to && actual.place != expected.place => {
                 format!("it was in {}", actual.place)
@@ -94,24 +96,25 @@ impl Divergence {
             }
             Some(actual) => format!("could not: thread {} went on in {}", actual.switch.to, actual.place),
         };
-        format!("  {should}, but {did}\n  why  {}\n", self.reason(test))
+        format!("  {should}, but {did}\n  why  {}\n", reason(test, &expected, actual.as_ref()))
     }
+}
 
-    fn reason(&self, test: &Test) -> String {
-        let by_time = |step: &Step| step.switch.is_by_time();
-        let away = |step: &Step| step.switch.is_taken_away();
-        if let Some(path) = test.rebuilt() {
-            format!("{} is not the build that was recorded", path.display())
-        } else if test.has_other_command() {
-            "the command is not the one that was recorded".to_owned()
-        } else if by_time(&self.expected) || self.actual.as_ref().is_some_and(by_time) {
-            "a wait with a time limit ended in another way: the test depends on time".to_owned()
-        } else if away(&self.expected) || self.actual.as_ref().is_some_and(away) {
-            "a thread was blocked where unsnarl does not see it, as in a system call: how long depends on the system"
-                .to_owned()
-        } else {
-            "what the test does depends on more than its schedule: time, input, files or random numbers"
-                .to_owned()
-        }
+/// What the first difference has to do with.
+fn reason(test: &Test, expected: &Step, actual: Option<&Step>) -> String {
+    let either =
+        |is: fn(&Switch) -> bool| is(&expected.switch) || actual.is_some_and(|step| is(&step.switch));
+    if let Some(path) = test.rebuilt() {
+        format!("{} is not the build that was recorded", path.display())
+    } else if test.has_other_command() {
+        "the command is not the one that was recorded".to_owned()
+    } else if either(Switch::is_by_time) {
+        "a wait with a time limit ended in another way: the test depends on time".to_owned()
+    } else if either(Switch::is_taken_away) {
+        "a thread was blocked where unsnarl does not see it, as in a system call: how long depends on the system"
+            .to_owned()
+    } else {
+        "what the test does depends on more than its schedule: time, input, files or random numbers"
+            .to_owned()
     }
 }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use runner::Session;
 use runner::campaign::Campaign;
+use runner::{Binary, Outcome, Session};
 
 use crate::{confirm, run};
 
@@ -29,34 +29,31 @@ impl Test {
             arguments.command = command.to_vec();
         }
         let mut prepared = run::prepare(&arguments)?;
-        let slowest = session
-            .runs()
-            .iter()
-            .filter(|record| *record.outcome.reason() != *runner::Outcome::Hang.reason());
-        let slowest = slowest.map(|record| Duration::from_secs_f64(record.seconds)).max().unwrap_or_default();
+        let (hung, ended): (Vec<_>, Vec<_>) =
+            session.runs().iter().partition(|record| record.outcome == Outcome::Hang);
+        let seconds =
+            ended.iter().map(|record| Duration::try_from_secs_f64(record.seconds).unwrap_or_default());
         // Several times what a run that ends has ever taken.
-        let enough = LONGEST_RUN.max(slowest * 4);
-        let campaign = &mut prepared.campaign;
-        campaign.timeout = campaign.timeout.map(|timeout| timeout.min(enough));
+        let enough = LONGEST_RUN.max(seconds.max().unwrap_or_default().saturating_mul(4));
+        let timeout = &mut prepared.campaign.timeout;
+        *timeout = timeout.map(|timeout| if hung.is_empty() { timeout } else { timeout.min(enough) });
         let recorded = &session.manifest().binaries;
-        let found = &prepared.target.binaries;
-        let rebuilt = recorded.iter().find(|old| {
-            let same_place = found.iter().find(|new| new.path == old.path);
-            same_place.is_some_and(|new| new.build_id.is_some() && new.build_id != old.build_id)
-        });
-        let elsewhere = || {
-            let differs = |new: &&runner::Binary| {
-                new.build_id.is_some() && recorded.iter().all(|old| old.build_id != new.build_id)
-            };
-            found.iter().find(|new| has_other_command && differs(new))
+        let is_new = |found: &&Binary| {
+            found.build_id.is_some() && recorded.iter().all(|binary| binary.build_id != found.build_id)
         };
-        let rebuilt = rebuilt.or_else(elsewhere).map(|binary| binary.path.clone());
+        let rebuilt = prepared.target.binaries.iter().find(is_new).filter(|_| !recorded.is_empty());
+        let rebuilt = rebuilt.map(|binary| binary.path.clone());
         Ok(Test { rebuilt, has_other_command, prepared })
     }
 
     /// How to run it.
     pub fn campaign(&self) -> &Campaign {
         &self.prepared.campaign
+    }
+
+    /// The program and its instrumented libraries.
+    pub fn binaries(&self) -> &[Binary] {
+        &self.prepared.target.binaries
     }
 
     /// Is it another build than the one that was recorded?

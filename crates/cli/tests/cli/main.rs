@@ -1,6 +1,7 @@
 //! The command line as a user meets it: real compilers, real processes, real sessions.
 
 mod cargo;
+mod check;
 mod clang;
 mod commands;
 mod compilers;
