@@ -21,6 +21,7 @@ use crate::exit;
 use crate::explain::{compare, explain};
 use crate::hangs::Hangs;
 use crate::names::{self, LocationKey, Names};
+use crate::replay;
 
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
@@ -85,6 +86,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         }
     }
     report.hangs = hangs.into_report();
+    report.outlooks = replay::outlooks(session);
     report.warnings = warnings.into_sentences();
     let mut analysis = Analysis { report, interleavings };
     confirm::recall(session, &mut analysis);
@@ -185,6 +187,7 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
         findings: Vec::new(),
         causes: Vec::new(),
         hangs: Vec::new(),
+        outlooks: Vec::new(),
         excerpts: Vec::new(),
     }
 }

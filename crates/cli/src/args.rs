@@ -273,6 +273,12 @@ pub struct ReplayArguments {
     /// In the debugger: stop before the first access of a finding, all other threads held where they are
     #[arg(long, conflicts_with = "times")]
     pub gdb: bool,
+    /// Find out when the run became certain to fail: begin like it, go on at random; the report shows it
+    #[arg(long, conflicts_with_all = ["times", "gdb"])]
+    pub outlook: bool,
+    /// With --outlook: how long
+    #[arg(long, value_name = "BUDGET", value_parser = time_span, default_value = "60s")]
+    pub time: Duration,
     /// With --gdb: which finding [default: the first that the run shows]
     #[arg(long, value_name = "N", requires = "gdb")]
     pub finding: Option<usize>,

@@ -106,6 +106,8 @@ pub fn hints(session: &Session) -> Vec<Hint> {
     vec![
         Hint { label: "report".into(), command: page_of(session).display().to_string() },
         Hint { label: "in full".into(), command: format!("unsnarl show 1{at}") },
+        Hint { label: "again".into(), command: format!("unsnarl replay{at}") },
+        Hint { label: "after your fix".into(), command: format!("unsnarl check{at}") },
         Hint { label: "another technique".into(), command: format!("unsnarl report --technique falcon{at}") },
     ]
 }

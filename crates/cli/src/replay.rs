@@ -7,6 +7,7 @@
 mod approximation;
 mod divergence;
 mod gdb;
+mod outlook;
 mod places;
 mod test;
 
@@ -18,7 +19,7 @@ use runner::{Outcome, RunFile, RunNumber, RunRecord, Schedules, Session};
 
 use crate::args::ReplayArguments;
 use crate::exit::{self, Complaint};
-use crate::{screen, sessions};
+use crate::{analysis, look, screen, sessions};
 use divergence::Comparison;
 pub use test::Test;
 
@@ -41,6 +42,9 @@ pub fn replay(arguments: &ReplayArguments) -> anyhow::Result<ExitCode> {
     if arguments.gdb {
         return gdb::debug(&session, &test, &saved, arguments);
     }
+    if arguments.outlook {
+        return look_ahead(&session, &test, &saved, record, arguments);
+    }
     let mut reproduced = 0;
     for number in 1..=arguments.times {
         let Some(replayed) = saved.again(&test, number)? else { continue };
@@ -56,6 +60,35 @@ pub fn replay(arguments: &ReplayArguments) -> anyhow::Result<ExitCode> {
     };
     screen::print(&format!("{verdict}\n"))?;
     Ok(ExitCode::from(if reproduced > 0 { exit::FOUND } else { exit::NOT_REPRODUCED }))
+}
+
+/// How likely the failure was along the run, which the report shows from then on.
+fn look_ahead(
+    session: &Session,
+    test: &Test,
+    saved: &Saved,
+    record: &RunRecord,
+    arguments: &ReplayArguments,
+) -> anyhow::Result<ExitCode> {
+    let Some(outlook) = outlook::of_run(session, test, saved, record, arguments.time)? else {
+        return Err(Complaint::usage("the schedules of Java programs are not recorded".to_owned()).into());
+    };
+    for point in &outlook.points {
+        let report::Trial { runs, failed } = point.trial;
+        screen::print(&format!(
+            "after {} of {} switches  {failed} of {runs} runs fail\n",
+            point.followed, outlook.switches
+        ))?;
+    }
+    screen::print(&format!("{}  {}\n", outlook.blocks(), outlook.sentence()))?;
+    outlook::keep(session, outlook)?;
+    look::keep(session, &analysis::analyse(session, &arguments.ranking)?)?;
+    Ok(ExitCode::from(exit::FOUND))
+}
+
+/// The outlooks that were found before.
+pub fn outlooks(session: &Session) -> Vec<report::Outlook> {
+    outlook::recall(session)
 }
 
 fn choose(session: &Session, number: Option<u32>) -> anyhow::Result<&RunRecord> {

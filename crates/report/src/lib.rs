@@ -19,6 +19,7 @@ mod locked;
 pub mod markdown;
 mod markup;
 mod model;
+mod outlook;
 mod passage;
 mod picture;
 pub mod progress;
@@ -35,4 +36,5 @@ pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
     FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, Report, Runs, SCHEMA, Session, Trial, Verdict,
 };
+pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use visible::visible;

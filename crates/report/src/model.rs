@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::outlook::Outlook;
+
 /// The version of the JSON keys that this crate writes and reads.
 pub const SCHEMA: u32 = 1;
 
@@ -30,6 +32,9 @@ pub struct Report {
     /// What the threads of hung runs wait for, and locks that threads take in a circle: each with how many runs show it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hangs: Vec<Hang>,
+    /// How likely failing runs were to fail along their way, where that was tried out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlooks: Vec<Outlook>,
     /// The source around the accesses, where it could be read: each line once, however many findings have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excerpts: Vec<Excerpt>,

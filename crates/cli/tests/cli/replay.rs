@@ -161,6 +161,32 @@ fn a_schedule_is_found_for_a_run_that_ran_freely() {
     assert!(!seen.stdout.contains("ran freely"), "{}", seen.stdout);
 }
 
+/// Two threads of one update each: at random, some of the runs lose one, and all that follow a failing run to its end.
+#[test]
+fn the_report_shows_when_a_run_became_certain_to_fail() {
+    let place = Workplace::new();
+    build(&place, &LOST_UPDATE.replace("START", "").replace("i < 5", "i < 1").replace("15", "3"));
+    place.call("run --session lost --schedule random --runs 30 --seed 3 -- ./lost").exits(0);
+    let run = 1 + place.outcomes("lost").iter().position(|outcome| outcome == "fail").unwrap();
+    place
+        .call(&format!("replay {run} --outlook --time 2s"))
+        .exits(0)
+        .says(&["after 0 of ", &format!("run {run}: failure ")]);
+    let report = place.call("report --json").exits(0).json();
+    let outlook = &report["outlooks"][0];
+    let (switches, points) = (outlook["switches"].as_u64().unwrap(), outlook["points"].as_array().unwrap());
+    assert_eq!(outlook["run"], run);
+    assert_eq!(points[0]["followed"], 0);
+    let (start, end) = (&points[0]["trial"], &points[points.len() - 1]["trial"]);
+    assert!(start["failed"].as_u64() < start["runs"].as_u64(), "{outlook}");
+    assert_eq!(points[points.len() - 1]["followed"], switches);
+    assert_eq!(end["failed"], end["runs"], "{outlook}");
+    assert!(outlook["turn"]["what"].as_str().unwrap().contains("() at lost.c:"), "{outlook}");
+    let page = std::fs::read_to_string(place.path(".unsnarl/lost/report.html")).unwrap();
+    assert!(page.contains("When did it become certain to fail?"));
+    place.call("report").exits(0).says(&[&format!("run {run}: failure ")]);
+}
+
 #[test]
 fn what_cannot_be_replayed_is_told() {
     let place = session("", "random");

@@ -21,6 +21,7 @@ use self::finding::Bodies;
 use self::table::Table;
 use crate::markup::{Element, classed, element, prose};
 use crate::model::Report;
+use crate::outlook::Outlook;
 use crate::wording;
 
 const STYLE: &str = include_str!("page.css");
@@ -46,7 +47,9 @@ pub fn page(report: &Report) -> String {
         page.push('\n');
     }
     page.push_str(&format!("<style>{STYLE}</style>\n</head>\n<body>\n"));
-    for part in [session::header(report), findings(report), session::footer(report), help()] {
+    let outlooks = report.outlooks.iter().map(Outlook::figure);
+    let parts = [session::header(report), findings(report)].into_iter().chain(outlooks);
+    for part in parts.chain([session::footer(report), help()]) {
         part.write(&mut page);
         page.push('\n');
     }

@@ -11,6 +11,7 @@ use crate::wording::{self, Tone};
 const LISTED_FAILURES: usize = 3;
 const LISTED_WARNINGS: usize = 3;
 const LISTED_HANGS: usize = 2;
+const LISTED_OUTLOOKS: usize = 2;
 
 pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &View) {
     write_header(page, report, view);
@@ -23,6 +24,7 @@ pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &Vie
         write_findings(page, report, view);
     }
     write_hangs(page, report);
+    write_outlooks(page, report);
     write_warnings(page, &report.warnings);
     write_hints(page, hints);
 }
@@ -106,6 +108,15 @@ fn write_hangs(page: &mut Page, report: &Report) {
         }
     }
     write_rest(page, report.hangs.len(), LISTED_HANGS, "circle of waiting threads");
+}
+
+/// How likely failure was along a run.
+fn write_outlooks(page: &mut Page, report: &Report) {
+    for outlook in report.outlooks.iter().take(LISTED_OUTLOOKS) {
+        page.blank();
+        page.paragraph(Line::new(BAD, &outlook.blocks()).then(Line::spaces(2)), PLAIN, &outlook.sentence());
+    }
+    write_rest(page, report.outlooks.len(), LISTED_OUTLOOKS, "run that was looked into");
 }
 
 fn write_warnings(page: &mut Page, warnings: &[String]) {

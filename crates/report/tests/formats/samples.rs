@@ -27,6 +27,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         findings,
         causes: vec![],
         hangs: vec![],
+        outlooks: vec![],
         excerpts: vec![],
     }
 }
