@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `bench` and `soak`. Whatever CI does is one of these, so
+//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `bench`, `replay` and `soak`. Whatever CI does is one of these, so
 //! that it can be done on any machine.
 
 mod bench;
@@ -7,6 +7,7 @@ mod ci;
 mod document;
 mod evaluate;
 mod measure;
+mod replay;
 mod soak;
 mod sources;
 mod tidy;
@@ -36,6 +37,8 @@ enum Command {
     Evaluate(evaluate::Arguments),
     /// Measure what recording costs, side by side with the native program, TSan and Helgrind
     Bench(bench::Arguments),
+    /// Replay failing runs of the corpus and say how many fail again
+    Replay(replay::Arguments),
     /// Try real programs under the recorder
     Soak(soak::Arguments),
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Ci(arguments) => ci::ci(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
         Command::Soak(arguments) => soak::soak(&arguments),
     };
     match done {

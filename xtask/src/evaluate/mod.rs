@@ -3,7 +3,7 @@
 //! program's truth file. Whatever is done is not done again next time.
 
 mod analyse;
-mod build;
+pub mod build;
 mod clusters;
 mod communication;
 mod compare;
