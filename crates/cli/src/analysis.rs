@@ -8,7 +8,7 @@ use localize::{
     Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
     Violation,
 };
-use recording::InterleavingStep;
+use recording::Interleaving;
 use report::explanation;
 use report::{FailureGroup, Kind, Report};
 use runner::{RunNumber, Session};
@@ -20,6 +20,7 @@ use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain};
 use crate::hangs::Hangs;
+use crate::interleaving;
 use crate::names::{self, LocationKey, Names};
 use crate::replay;
 
@@ -29,8 +30,8 @@ const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
 /// A report, and what its findings mean to the recorder.
 pub struct Analysis {
     pub report: Report,
-    /// For each finding of the report its accesses, none where a place in the code cannot be told.
-    pub interleavings: Vec<Vec<InterleavingStep>>,
+    /// For each finding of the report its steps, none where a place in the code cannot be told.
+    pub interleavings: Vec<Option<Interleaving>>,
 }
 
 /// The report of all runs of a session.
@@ -72,8 +73,8 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
-        interleavings = chosen.iter().map(|finding| steps(finding, &code)).collect();
         let described = describe(session, &mut chosen, &mut code, &mut warnings)?;
+        interleavings = described.iter().map(|one| one.interleaving).collect();
         let (locations, facts): (Vec<_>, Vec<_>);
         (report.findings, (locations, facts)) =
             described.into_iter().map(|one| (one.finding, (one.locations, one.facts))).unzip();
@@ -91,20 +92,6 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     let mut analysis = Analysis { report, interleavings };
     confirm::recall(session, &mut analysis);
     Ok(analysis)
-}
-
-/// A finding's accesses as the recorder can recognize them; none if one is in no known module.
-fn steps(finding: &Finding, code: &Code) -> Vec<InterleavingStep> {
-    let steps = finding.pattern.shape().steps().zip(finding.pattern.sites()).map(|(step, &site)| {
-        let site = code.site(site);
-        let module = code.module(site.module?);
-        let mut build_id = [0; 32];
-        build_id.get_mut(..module.build_id.len())?.copy_from_slice(&module.build_id);
-        let variable = u8::from(step.variable != 'x');
-        let known = !module.build_id.is_empty();
-        known.then_some(InterleavingStep { thread: step.thread, variable, build_id, address: site.address })
-    });
-    steps.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// What clang does not report unless it is told to, and what makes of it.
@@ -247,6 +234,8 @@ struct Described {
     locations: Vec<LocationKey>,
     /// What is known about them.
     facts: Vec<explanation::Fact>,
+    /// What it means to the recorder.
+    interleaving: Option<Interleaving>,
 }
 
 fn describe_one(
@@ -313,7 +302,8 @@ fn describe_one(
     });
     let locations = locations.collect();
     let facts = explain(&mut described, finding, witness, profile, code, names);
-    Described { finding: described, locations, facts }
+    let interleaving = interleaving::of(finding, &profile.run, code);
+    Described { finding: described, locations, facts, interleaving }
 }
 
 /// What a finding is called. Techniques that look at communication alone do not tell what is violated by it.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use recording::{Interleaving, RunPlan, Schedule, Treatment};
+use recording::{Interleaving, RunPlan, Schedule};
 use report::Verdict;
 use runner::campaign::run_seed;
 use runner::{Outcome, RunFile, RunNumber, RunRecord, Session};
@@ -85,14 +85,11 @@ fn causes(session: &Session, test: &Test, analysis: &Analysis) -> Vec<(usize, Re
     let mut carry_over = test.is_rebuilt().then(|| CarryOver::new(session, test));
     let mut causes = Vec::new();
     for index in wanted {
-        let steps = &analysis.interleavings[index];
-        let steps = match &mut carry_over {
-            Some(carry_over) => carry_over.steps(index, steps),
-            None => Ok(steps.clone()),
-        };
-        let interleaving = steps.and_then(|steps| {
-            let unknown = || "its places in the code are not known well enough".to_owned();
-            Interleaving::new(Treatment::Enforce, &steps).ok_or_else(unknown)
+        let unknown = || "its places in the code are not known well enough".to_owned();
+        let interleaving = analysis.interleavings[index].ok_or_else(unknown);
+        let interleaving = interleaving.and_then(|old| match &mut carry_over {
+            Some(carry_over) => carry_over.interleaving(index, &old),
+            None => Ok(old),
         });
         causes.push((index + 1, interleaving));
     }

@@ -13,6 +13,7 @@ mod exit;
 mod explain;
 mod flags;
 mod hangs;
+mod interleaving;
 mod java;
 mod look;
 mod names;

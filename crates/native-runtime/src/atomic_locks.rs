@@ -69,7 +69,7 @@ pub unsafe fn operate(
     if thread.awaited.address != address {
         settle(thread);
         noise::at_sync(thread);
-        control::at_sync(thread, operation.address, leaf);
+        control::at_sync(thread, operation.address, leaf, operation.pc);
     }
     let awaited = Awaited { address, leaf, kind, after_condition: false };
     if waits && thread.awaited.address != address {
@@ -130,7 +130,7 @@ unsafe fn give_back(
     operate();
     if held {
         noise::at_sync(thread);
-        control::at_sync(thread, 0, leaf);
+        control::at_sync(thread, 0, leaf, 0);
     }
 }
 

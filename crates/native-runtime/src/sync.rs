@@ -216,6 +216,12 @@ pub fn newest_held(thread: &Thread) -> Option<(u64, u32)> {
     Some((newest.address, newest.taken_at))
 }
 
+/// The first locks that the thread took of those it holds; zero where there are no more.
+pub fn outermost_held(thread: &Thread) -> [usize; 4] {
+    let held = &thread.held.locks[..thread.held.count as usize];
+    core::array::from_fn(|at| held.get(at).map_or(0, |lock| lock.address as usize))
+}
+
 /// Is this a word of a lock? Rust's read-write lock has a second one, for writers to wait at.
 pub fn is_part_of_lock(word: u64) -> bool {
     known_holder(word).is_some()
@@ -282,7 +288,7 @@ pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
     if let Some(thread) = enter() {
         let leaf = context::leaf(thread.tls, pc);
         noise::at_sync(thread);
-        control::at_sync(thread, address, leaf);
+        control::at_sync(thread, address, leaf, pc);
         note_wait(thread, operation, address as u64, leaf);
         thread::leave(thread);
     }
@@ -380,7 +386,7 @@ pub unsafe fn released(address: usize, pc: usize) {
     if let Some(thread) = thread::enter() {
         noise::at_sync(thread);
         let leaf = context::leaf(thread.tls, pc);
-        control::at_sync(thread, 0, leaf);
+        control::at_sync(thread, 0, leaf, 0);
         thread::leave(thread);
     }
 }
@@ -451,7 +457,7 @@ pub unsafe fn disturb(address: usize, pc: usize) {
     if let Some(thread) = thread::enter() {
         noise::at_sync(thread);
         let leaf = context::leaf(thread.tls, pc);
-        control::at_sync(thread, address, leaf);
+        control::at_sync(thread, address, leaf, pc);
         thread::leave(thread);
     }
 }

@@ -6,8 +6,10 @@ use core::str::FromStr;
 use crate::plan::PlanError;
 use crate::site::Site;
 
-/// Accesses that an [`Interleaving`] has at most.
-pub const MOST_STEPS: usize = 4;
+/// Steps that an [`Interleaving`] has at most.
+pub const MOST_STEPS: usize = 12;
+/// Threads and variables that take part at most.
+pub const MOST_ROLES: usize = 6;
 
 /// What a run does about an interleaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,43 +35,91 @@ impl Treatment {
     }
 }
 
-/// One access of an interleaving.
+/// One step of an interleaving: an access, or an operation on a lock or condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InterleavingStep {
-    /// 1 for the thread of the first access, 2 for the other.
+    /// 1 for the thread of the first step, and so on in the order in which they appear.
     pub thread: u8,
-    /// 0 for the variable of the first access, 1 for the other.
+    /// 0 for the variable, lock or condition of the first step, and so on.
     pub variable: u8,
     /// The module's build id, padded with zeros.
     pub build_id: [u8; 32],
-    /// Where the access's hook returns to, as in the module's file.
+    /// Where the step's hook returns to, as in the module's file.
     pub address: u64,
+    /// Where the outermost lock is taken under which the step is done, in the same module; zero if there is none.
+    pub guard: u64,
 }
 
-/// Accesses of two threads to one or two variables, in this order. Its text form is
-/// `enforce:1.0@BUILDID+1f40;2.0@BUILDID+2a11`.
+/// What several threads do to several variables, and in which order. A thread does its own steps in the order in
+/// which they are listed. Between threads, each step comes after the one before it, unless orders are given.
+///
+/// The text form is `enforce:1.0@BUILDID+1f40;2.0@BUILDID+2a11;1.0@BUILDID+1f60`: thread, variable, place,
+/// and behind a `^` where the lock is taken that guards it. Orders follow, if not all are wanted, as numbers of steps:
+/// `enforce:…/1<2/2<3`; a single `/` stands for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interleaving {
     /// What to do about it.
     pub treatment: Treatment,
     count: u8,
     steps: [InterleavingStep; MOST_STEPS],
+    /// For each step a bit for each that comes before it.
+    before: [u16; MOST_STEPS],
 }
 
 impl Interleaving {
-    /// None if there are fewer than two steps, or too many.
+    /// With each step after the one before it. None if there are fewer than two steps, or too many.
     pub fn new(treatment: Treatment, steps: &[InterleavingStep]) -> Option<Interleaving> {
         let mut all = [InterleavingStep::default(); MOST_STEPS];
-        if steps.len() < 2 || steps.len() > MOST_STEPS {
+        let known = |step: &InterleavingStep| {
+            (1..=MOST_ROLES).contains(&step.thread.into()) && usize::from(step.variable) < MOST_ROLES
+        };
+        if steps.len() < 2 || steps.len() > MOST_STEPS || !steps.iter().all(known) {
             return None;
         }
         all[..steps.len()].copy_from_slice(steps);
-        Some(Interleaving { treatment, count: steps.len() as u8, steps: all })
+        let before =
+            core::array::from_fn(|step| if (1..steps.len()).contains(&step) { 1 << (step - 1) } else { 0 });
+        Some(Interleaving { treatment, count: steps.len() as u8, steps: all, before })
     }
 
-    /// In the order in which they happen.
+    /// The same, treated in another way.
+    pub fn treated(self, treatment: Treatment) -> Interleaving {
+        Interleaving { treatment, ..self }
+    }
+
+    /// With these orders of steps alone, each from an earlier step in the list to a later one. None if one is not.
+    pub fn with_orders(mut self, orders: &[(usize, usize)]) -> Option<Interleaving> {
+        self.before = [0; MOST_STEPS];
+        orders.iter().try_for_each(|&(first, second)| self.add_order(first, second))?;
+        Some(self)
+    }
+
+    fn add_order(&mut self, first: usize, second: usize) -> Option<()> {
+        if first >= second || second >= usize::from(self.count) {
+            return None;
+        }
+        self.before[second] |= 1 << first;
+        Some(())
+    }
+
+    /// The steps; those of one thread are in the order in which it does them.
     pub fn steps(&self) -> &[InterleavingStep] {
         &self.steps[..self.count as usize]
+    }
+
+    /// A bit for each step that comes before this one.
+    pub fn before(&self, step: usize) -> u16 {
+        self.before.get(step).copied().unwrap_or(0)
+    }
+
+    /// Pairs of steps, by index, of which the first comes before the second.
+    pub fn orders(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let all = (0..self.steps().len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+        all.filter(|&(first, second)| self.before[second] & 1 << first != 0)
+    }
+
+    fn is_chain(&self) -> bool {
+        Interleaving::new(self.treatment, self.steps()) == Some(*self)
     }
 }
 
@@ -80,8 +130,17 @@ impl fmt::Display for Interleaving {
             let before = if number == 0 { ':' } else { ';' };
             let site = Site { build_id: step.build_id, address: step.address };
             write!(f, "{before}{}.{}@{site}", step.thread, step.variable)?;
+            if step.guard != 0 {
+                write!(f, "^{:x}", step.guard)?;
+            }
         }
-        Ok(())
+        if self.is_chain() {
+            return Ok(());
+        }
+        if self.orders().next().is_none() {
+            return f.write_str("/");
+        }
+        self.orders().try_for_each(|(first, second)| write!(f, "/{}<{}", first + 1, second + 1))
     }
 }
 
@@ -91,27 +150,42 @@ impl FromStr for Interleaving {
     fn from_str(text: &str) -> Result<Interleaving, PlanError> {
         let (treatment, rest) = text.split_once(':').ok_or(PlanError)?;
         let treatment = Treatment::ALL.into_iter().find(|one| one.name() == treatment).ok_or(PlanError)?;
+        let (listed, orders) = match rest.split_once('/') {
+            Some((listed, orders)) => (listed, Some(orders)),
+            None => (rest, None),
+        };
         let mut steps = [InterleavingStep::default(); MOST_STEPS];
         let mut count = 0;
-        for step in rest.split(';') {
+        for step in listed.split(';') {
             *steps.get_mut(count).ok_or(PlanError)? = parse_step(step).ok_or(PlanError)?;
             count += 1;
         }
-        Interleaving::new(treatment, &steps[..count]).ok_or(PlanError)
+        let mut interleaving = Interleaving::new(treatment, &steps[..count]).ok_or(PlanError)?;
+        if let Some(orders) = orders {
+            interleaving.before = [0; MOST_STEPS];
+            for order in orders.split('/').filter(|order| !order.is_empty()) {
+                let (first, second) = parse_order(order).ok_or(PlanError)?;
+                interleaving.add_order(first, second).ok_or(PlanError)?;
+            }
+        }
+        Ok(interleaving)
     }
+}
+
+fn parse_order(text: &str) -> Option<(usize, usize)> {
+    let (first, second) = text.split_once('<')?;
+    let index = |number: &str| number.parse::<usize>().ok()?.checked_sub(1);
+    Some((index(first)?, index(second)?))
 }
 
 fn parse_step(text: &str) -> Option<InterleavingStep> {
     let (roles, place) = text.split_once('@')?;
     let (thread, variable) = roles.split_once('.')?;
-    let Site { build_id, address } = place.parse().ok()?;
+    let (site, guard) = place.split_once('^').unwrap_or((place, "0"));
+    let Site { build_id, address } = site.parse().ok()?;
     let (thread, variable) = (thread.parse().ok()?, variable.parse().ok()?);
-    (matches!(thread, 1 | 2) && matches!(variable, 0 | 1)).then_some(InterleavingStep {
-        thread,
-        variable,
-        build_id,
-        address,
-    })
+    let guard = u64::from_str_radix(guard, 16).ok()?;
+    Some(InterleavingStep { thread, variable, build_id, address, guard })
 }
 
 #[cfg(test)]
@@ -124,21 +198,34 @@ mod tests {
     fn interleavings_survive_their_text_form() {
         let mut build_id = [0; 32];
         build_id[..3].copy_from_slice(&[0xab, 0, 0x1f]);
-        let step = |thread, address| InterleavingStep { thread, variable: 0, build_id, address };
+        let step =
+            |thread, address| InterleavingStep { thread, variable: 0, build_id, address, guard: address / 2 };
         for treatment in Treatment::ALL {
             let interleaving =
                 Interleaving::new(treatment, &[step(1, 0x1f40), step(2, 7), step(1, u64::MAX)]);
             let interleaving = interleaving.expect("three steps are not too many");
             assert_eq!(interleaving.to_string().parse(), Ok(interleaving));
+            for orders in [&[(0, 2)][..], &[], &[(0, 1), (0, 2)]] {
+                let loose = interleaving.with_orders(orders).expect("the orders are possible");
+                assert_eq!(loose.to_string().parse(), Ok(loose));
+                assert!(loose.orders().eq(orders.iter().copied()));
+            }
+            assert!(interleaving.orders().eq([(0, 1), (1, 2)]));
+            assert_eq!(interleaving.with_orders(&[(2, 1)]), None);
+            assert_eq!(interleaving.with_orders(&[(0, 3)]), None);
         }
         assert_eq!(Interleaving::new(Treatment::Enforce, &[step(1, 1)]), None);
     }
 
     #[test]
     fn nonsense_is_refused() {
-        let five = "enforce:1.0@+1;1.0@+1;1.0@+1;1.0@+1;1.0@+1";
-        for text in ["", "enforce", "enforce:1.0@ab+1", "force:1.0@+1;2.0@+2", "enforce:3.0@+1;2.0@+2", five]
-        {
+        let two = "enforce:1.0@+1;2.0@+2";
+        assert!(two.parse::<Interleaving>().is_ok());
+        let many = std::format!("{two}{}", ";1.0@+1".repeat(MOST_STEPS - 1));
+        let wrong = ["", "enforce", "enforce:1.0@ab+1", "force:1.0@+1;2.0@+2", "enforce:9.0@+1;2.0@+2"];
+        let orders =
+            ["/2<1", "/1<3", "/0<1", "/1", "/1<x", "^", "^g"].map(|order| std::format!("{two}{order}"));
+        for text in wrong.into_iter().chain(orders.iter().map(|text| &**text)).chain([&*many]) {
             assert_eq!(text.parse::<Interleaving>(), Err(PlanError), "{text}");
         }
     }

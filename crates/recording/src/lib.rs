@@ -22,12 +22,12 @@ mod name;
 mod plan;
 #[cfg(feature = "read")]
 mod read;
+mod schedule;
 mod scheduling;
 mod site;
-mod schedule;
 
 pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
-pub use interleaving::{Interleaving, InterleavingStep, MOST_STEPS, Treatment};
+pub use interleaving::{Interleaving, InterleavingStep, MOST_ROLES, MOST_STEPS, Treatment};
 pub use layout::{
     CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
     REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
@@ -41,8 +41,8 @@ pub use plan::{
 };
 #[cfg(feature = "read")]
 pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, header, parse};
-pub use scheduling::{Decision, Deviation, Visit};
-pub use site::Site;
 #[cfg(feature = "read")]
 pub use schedule::Stop;
 pub use schedule::{ENV_SCHEDULE, SCHEDULE_MAGIC, SavedSchedule, Switch};
+pub use scheduling::{Decision, Deviation, Visit};
+pub use site::Site;

@@ -389,6 +389,9 @@ pub struct Confirmation {
     /// Runs with delays at the same places but without any order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed: Option<Trial>,
+    /// Runs in which the forced order came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub came_about: Option<u64>,
     /// The chance of so clear a difference between forced and forbidden runs if the order did not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,

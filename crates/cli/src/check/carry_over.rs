@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use recording::InterleavingStep;
+use recording::{Interleaving, InterleavingStep};
 use report::source::Sources;
 use report::{Access, AccessKind, Frame, Report};
 use runner::hook_calls::{self, HookCall};
@@ -52,8 +52,15 @@ impl CarryOver {
         CarryOver { told, places }
     }
 
-    /// The steps of the finding with this index, in the program as it is now; or which of them is gone.
-    pub fn steps(&self, index: usize, old: &[InterleavingStep]) -> Result<Vec<InterleavingStep>, String> {
+    /// The finding with this index in the program as it is now; or which of its steps is gone.
+    pub fn interleaving(&self, index: usize, old: &Interleaving) -> Result<Interleaving, String> {
+        let steps = self.steps(index, old.steps())?;
+        let orders: Vec<(usize, usize)> = old.orders().collect();
+        let new = Interleaving::new(old.treatment, &steps).and_then(|new| new.with_orders(&orders));
+        new.ok_or_else(|| "its places in the code are not known well enough".to_owned())
+    }
+
+    fn steps(&self, index: usize, old: &[InterleavingStep]) -> Result<Vec<InterleavingStep>, String> {
         let finding = self.told.as_ref().and_then(|report| report.findings.get(index));
         let threads = |finding: &report::Finding| {
             finding.accesses.iter().map(|access| access.thread).collect::<Vec<_>>()
@@ -66,7 +73,13 @@ impl CarryOver {
         let carried = old.iter().zip(&finding.accesses).map(|(step, access)| {
             let place =
                 self.find(access).ok_or_else(|| format!("{} is not in this build", described(access)))?;
-            Ok(InterleavingStep { build_id: place.build_id, address: place.call.returns_to, ..*step })
+            // Where the lock is taken now is not known.
+            Ok(InterleavingStep {
+                build_id: place.build_id,
+                address: place.call.returns_to,
+                guard: 0,
+                ..*step
+            })
         });
         carried.collect()
     }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use recording::{Interleaving, RunPlan, Schedule, Treatment};
+use recording::{RunPlan, Schedule};
 use runner::campaign::run_seed;
 use runner::{RunFile, RunNumber, RunRecord, Session};
 
@@ -38,7 +38,7 @@ pub fn search(
     let shown_by_run =
         |index: &usize| analysis.report.findings[*index].failing_runs.contains(&u64::from(record.run.0));
     let forced = (0..analysis.report.findings.len()).filter(shown_by_run).filter_map(|index| {
-        let interleaving = Interleaving::new(Treatment::Enforce, &analysis.interleavings[index])?;
+        let interleaving = analysis.interleavings[index]?;
         Some((Some(interleaving), format!("by forcing finding {}", index + 1)))
     });
     let ways = forced.take(FINDINGS).chain([(None, "by random schedules".to_owned())]);

@@ -85,8 +85,10 @@ pub struct Operation {
     pub kind: Kind,
     /// Of the bytes, lock or other object; zero if it concerns none.
     pub address: usize,
+    /// Bytes that are accessed; zero if it is no access.
+    pub size: u32,
     pub leaf: u32,
-    /// Where its hook returns to, for accesses; else zero.
+    /// Where its hook returns to; zero where that is not known.
     pub site: usize,
 }
 
@@ -108,8 +110,8 @@ pub unsafe fn before_access(
 ) {
     if !is_on() {
         noise::at_site(thread, site);
-    } else if !is_own(thread, address, size) {
-        token::point(thread, Operation { kind, address, leaf, site });
+    } else if !is_own(thread, address, size) || trial::is_step(site) {
+        token::point(thread, Operation { kind, address, size: size as u32, leaf, site });
     }
 }
 
@@ -117,7 +119,7 @@ pub unsafe fn before_access(
 #[inline]
 pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
-        token::point(thread, Operation { kind, address, leaf, site });
+        token::point(thread, Operation { kind, address, size: 1, leaf, site });
     } else {
         noise::at_site(thread, site);
     }
@@ -125,9 +127,9 @@ pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, lea
 
 /// Before or after a synchronization.
 #[inline]
-pub unsafe fn at_sync(thread: &mut Thread, address: usize, leaf: u32) {
+pub unsafe fn at_sync(thread: &mut Thread, address: usize, leaf: u32, site: usize) {
     if is_on() {
-        token::point(thread, Operation { kind: Kind::Update, address, leaf, site: 0 });
+        token::point(thread, Operation { kind: Kind::Update, address, size: 0, leaf, site });
     }
 }
 

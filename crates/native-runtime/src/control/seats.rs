@@ -32,6 +32,9 @@ pub enum Standing {
     Away,
 }
 
+/// Addresses of locks.
+pub type Locks = [usize; 4];
+
 #[derive(Clone, Copy)]
 pub struct Seat {
     pub thread: u32,
@@ -60,6 +63,8 @@ pub struct Seat {
     pub helped_itself: bool,
     /// How it got the token, until it has recorded that.
     pub handed: Option<Switch>,
+    /// The locks that it held when it came to its point, outermost first; zero where there are no more.
+    pub locks: Locks,
     /// Its latest sites, and how often it has been at one of them again without another in between.
     recent: [u32; 2],
     repetitions: u32,
@@ -75,7 +80,7 @@ impl Seat {
         thread: 0,
         os_id: 0,
         standing: Standing::Empty,
-        operation: Operation { kind: Kind::Update, address: 0, leaf: 0, site: 0 },
+        operation: Operation { kind: Kind::Update, address: 0, size: 0, leaf: 0, site: 0 },
         waits_for: 0,
         deadline: NEVER,
         real_deadline: NEVER,
@@ -87,6 +92,7 @@ impl Seat {
         stops: 0,
         helped_itself: false,
         handed: None,
+        locks: [0; 4],
         recent: [0; 2],
         repetitions: 0,
     };
@@ -206,7 +212,7 @@ impl State {
     }
 
     /// The thread comes to a point before an operation. True if it seems to spin.
-    pub fn arrive(&mut self, seat: usize, operation: Operation, passes_on: bool) -> bool {
+    pub fn arrive(&mut self, seat: usize, operation: Operation, locks: &Locks, passes_on: bool) -> bool {
         self.clock += clock::POINT;
         let arriving = &mut self.seats[seat];
         let passes_on = arriving.spins_at(operation.leaf) || passes_on;
@@ -214,8 +220,9 @@ impl State {
         arriving.standing = Standing::Ready;
         arriving.stops += 1;
         arriving.helped_itself = false;
+        let held = core::mem::replace(&mut arriving.locks, *locks);
         self.policies.chosen().done(seat, done);
-        self.trial.done(seat, done);
+        self.trial.done(seat, done, &held);
         self.trial.arrives(seat, operation);
         if operation.site != 0 {
             // SAFETY: the seats are locked, as for all of this.
@@ -263,9 +270,11 @@ impl State {
             count = self.list_candidates(None);
             free = self.trial.hold_back(&mut self.candidates[..count]);
         }
-        if free > 0 {
-            count = free;
+        if free == 0 && count > 0 {
+            self.trial.let_go_one(&mut self.candidates[..count]);
+            free = 1;
         }
+        count = free;
         let chosen = match count {
             0 => 0,
             1 => self.candidates[0].seat,

@@ -8,7 +8,7 @@ use super::seats::{BELLS, HOLDER, Locked, POINTS, Standing, State, lock};
 use super::waiting::thread_object;
 use super::{Operation, debugger, seated, watch};
 use crate::thread::Thread;
-use crate::{errno, kernel, log, mapping, thread, tls};
+use crate::{errno, kernel, log, mapping, sync, thread, tls};
 
 /// A scheduling point: the policy decides whether this thread goes on or another one runs first.
 pub unsafe fn point(thread: &mut Thread, operation: Operation) {
@@ -18,7 +18,7 @@ pub unsafe fn point(thread: &mut Thread, operation: Operation) {
 /// The thread says that it has nothing to do: whoever else can run goes first.
 pub unsafe fn yielded() {
     if let Some(thread) = seated() {
-        let operation = Operation { address: 0, site: 0, ..own_operation(thread) };
+        let operation = Operation { address: 0, size: 0, site: 0, ..own_operation(thread) };
         pass(thread, operation, true);
         thread::leave(thread);
     }
@@ -27,7 +27,7 @@ pub unsafe fn yielded() {
 unsafe fn own_operation(thread: &Thread) -> Operation {
     match lock() {
         Some(state) => state.seats[thread.seat as usize].operation,
-        None => Operation { kind: crate::cells::Kind::Update, address: 0, leaf: 0, site: 0 },
+        None => Operation { kind: crate::cells::Kind::Update, address: 0, size: 0, leaf: 0, site: 0 },
     }
 }
 
@@ -40,7 +40,7 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
     (*mapping::header()).points = u64::from(points);
     {
         let Some(mut state) = lock() else { return };
-        let passes_on = state.arrive(own, operation, passes_on);
+        let passes_on = state.arrive(own, operation, &sync::outermost_held(thread), passes_on);
         (*mapping::header()).interleavings = state.trial.completed;
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {
@@ -225,10 +225,10 @@ pub unsafe fn ended(thread: &mut Thread) {
 /// Whoever waits for the thread of this seat has waited long enough.
 pub unsafe fn vacate(state: &mut Locked, seat: usize) {
     let object = thread_object(state.seats[seat].thread);
-    let last = state.seats[seat].operation;
+    let (last, locks) = (state.seats[seat].operation, state.seats[seat].locks);
     state.seats[seat].stops += 1;
     state.seats[seat].standing = Standing::Empty;
-    state.trial.done(seat, last);
+    state.trial.done(seat, last, &locks);
     state.trial.left(seat);
     state.wake(object);
 }

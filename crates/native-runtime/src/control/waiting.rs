@@ -8,8 +8,8 @@ use core::sync::atomic::Ordering;
 use super::clock::{self, Deadline};
 use super::seats::{HOLDER, NEVER, Standing, State, lock};
 use super::{is_on, seated, token};
-use crate::kernel;
 use crate::thread::{self, Thread};
+use crate::{kernel, mapping};
 
 /// The wait took too long.
 pub struct TimedOut;
@@ -97,6 +97,9 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
         if !core::mem::take(&mut seat.helped_itself) {
             seat.stops += 1;
         }
+        let (operation, locks) = (seat.operation, seat.locks);
+        state.trial.waits(own, operation, &locks);
+        (*mapping::header()).interleavings = state.trial.completed;
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {
             let next = state.choose(None, false);

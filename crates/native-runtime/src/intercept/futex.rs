@@ -177,7 +177,7 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
     if thread.awaited.address != 0 && !thread.awaited.after_condition {
         // It has been noted already what the thread waits for.
         noise::at_sync(thread);
-        control::at_sync(thread, word, 0);
+        control::at_sync(thread, word, 0, 0);
         thread::leave(thread);
         drop(kept);
         return call();
@@ -191,7 +191,7 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
     condition(thread, EventKind::WaitBegin);
     let mutex = atomic_locks::give_back_unseen(thread);
     noise::at_sync(thread);
-    control::at_sync(thread, word, leaf);
+    control::at_sync(thread, word, leaf, pc);
     sync::note_wait(thread, EventKind::WaitBegin, word as u64, leaf);
     thread::leave(thread);
     drop(kept);
@@ -214,7 +214,7 @@ unsafe fn wake(word: usize, count: u32, pc: usize) {
     if !sync::is_part_of_lock(word as u64) && !lock_code::gives_back(thread, pc) {
         let leaf = context::leaf(thread.tls, pc);
         noise::at_sync(thread);
-        control::at_sync(thread, word, 0);
+        control::at_sync(thread, word, 0, pc);
         if !log::over_budget() {
             let kind = if count == 1 { EventKind::Signal } else { EventKind::Broadcast };
             log::emit_sync(thread, kind, leaf, 0, thread.held.set, word as u64);

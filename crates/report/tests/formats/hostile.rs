@@ -41,6 +41,7 @@ pub fn made_of(text: &str) -> Report {
         forbidden: Trial { runs: u64::MAX, failed: u64::MAX },
         verdict: Verdict::Inconclusive,
         delayed: Some(Trial { runs: 1, failed: 1 }),
+        came_about: None,
         p_value: Some(f64::NAN),
     });
     for access in &mut finding.accesses {

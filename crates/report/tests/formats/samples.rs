@@ -133,6 +133,7 @@ pub fn confirmed(finding: Finding) -> Finding {
             forbidden: Trial { runs: 40, failed: 0 },
             verdict: Verdict::Confirmed,
             delayed: None,
+            came_about: None,
             p_value: None,
         }),
         ..finding

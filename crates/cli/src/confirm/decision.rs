@@ -1,0 +1,142 @@
+//! What follows from runs in which an interleaving was enforced, forbidden, or its threads merely delayed.
+//!
+//! A cause is *sufficient*: runs in which it was enforced and came about fail, or more of them do than with delays
+//! alone. And it is *necessary*: with the same delays but its order forbidden, hardly a run fails. What merely goes
+//! along with the cause fails one or the other: enforced it makes no run fail that would not fail anyway, or runs
+//! go on failing without it.
+
+use report::{Confirmation, Trial, Verdict};
+
+/// Runs of each kind before which no answer is taken.
+const FEWEST: u64 = 5;
+/// A chance below which a difference is believed when all runs are done.
+pub const BELIEVED: f64 = 0.005;
+/// One below which it is at once. There are at most as many looks as runs of a kind, so that by default (20) a difference
+/// that is none is believed in less than 2.5 % of the cases, 20 times this and once [`BELIEVED`].
+pub const BEYOND_DOUBT: f64 = 0.001;
+/// Above this chance there is no sign of any difference.
+const NO_SIGN: f64 = 0.2;
+/// What makes one enforced run fail more than delays do.
+const MORE_THAN_DELAYS: f64 = 0.05;
+
+/// Runs of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arm {
+    pub runs: u64,
+    pub failed: u64,
+    /// Runs in which the interleaving was seen to come about.
+    pub came_about: u64,
+    /// Those of them that failed.
+    pub failed_with_it: u64,
+}
+
+impl Arm {
+    pub fn add(&mut self, failed: bool, came_about: bool) {
+        self.runs += 1;
+        self.failed += u64::from(failed);
+        self.came_about += u64::from(came_about);
+        self.failed_with_it += u64::from(failed && came_about);
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.failed, self.runs)
+    }
+
+    fn trial(&self) -> Trial {
+        Trial { runs: self.runs, failed: self.failed }
+    }
+}
+
+/// Runs of all kinds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arms {
+    pub enforced: Arm,
+    pub forbidden: Arm,
+    pub delayed: Arm,
+}
+
+impl Arms {
+    /// A difference is believed if chance would make it less often than this.
+    pub fn decide(&self, believed: f64) -> Confirmation {
+        let Arms { enforced, forbidden, delayed } = self;
+        let p_value = localize::fisher(enforced.counts(), forbidden.counts());
+        let enough = enforced.runs >= FEWEST && forbidden.runs >= FEWEST;
+        let verdict = if enough && p_value < believed && self.is_necessary() && self.is_sufficient() {
+            Verdict::Confirmed
+        } else if enough && p_value > NO_SIGN && enforced.came_about * 2 >= enforced.runs {
+            Verdict::Refuted
+        } else {
+            Verdict::Inconclusive
+        };
+        Confirmation {
+            enforced: enforced.trial(),
+            forbidden: forbidden.trial(),
+            verdict,
+            delayed: Some(delayed.trial()),
+            came_about: Some(enforced.came_about),
+            p_value: Some(p_value),
+        }
+    }
+
+    /// Of what is the cause hardly anything is left when it is forbidden.
+    fn is_necessary(&self) -> bool {
+        let Arms { enforced, forbidden, .. } = self;
+        forbidden.failed * enforced.runs * 8 <= enforced.failed * forbidden.runs
+    }
+
+    fn is_sufficient(&self) -> bool {
+        let Arms { enforced, delayed, .. } = self;
+        let nearly_always = enforced.came_about > 0 && enforced.failed_with_it * 5 >= enforced.came_about * 4;
+        nearly_always || localize::fisher(enforced.counts(), delayed.counts()) < MORE_THAN_DELAYS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of twenty runs so many failed, and in so many it came about; failing runs are among those first.
+    fn arm(failed: u64, came_about: u64) -> Arm {
+        Arm { runs: 20, failed, came_about, failed_with_it: failed.min(came_about) }
+    }
+
+    fn verdict(enforced: Arm, forbidden: u64, delayed: u64) -> Verdict {
+        let arms = Arms { enforced, forbidden: arm(forbidden, 0), delayed: arm(delayed, delayed) };
+        arms.decide(BELIEVED).verdict
+    }
+
+    #[test]
+    fn a_cause_makes_runs_fail_and_without_it_they_pass() {
+        assert_eq!(verdict(arm(20, 20), 0, 3), Verdict::Confirmed);
+        assert_eq!(verdict(arm(8, 8), 0, 0), Verdict::Confirmed, "it came about in few runs");
+        assert_eq!(verdict(arm(20, 20), 0, 20), Verdict::Confirmed, "delays alone bring it about");
+        assert_eq!(verdict(arm(3, 3), 0, 0), Verdict::Inconclusive, "too few to tell");
+    }
+
+    #[test]
+    fn what_is_not_necessary_is_not_confirmed() {
+        assert_eq!(verdict(arm(20, 20), 10, 10), Verdict::Inconclusive, "half of the failures are left");
+        assert_eq!(verdict(arm(20, 20), 3, 10), Verdict::Inconclusive, "runs fail without it");
+    }
+
+    #[test]
+    fn what_is_not_sufficient_is_not_confirmed() {
+        // It comes about, and then runs fail no more often than with delays alone.
+        assert_eq!(verdict(arm(8, 20), 0, 7), Verdict::Inconclusive);
+        assert_eq!(verdict(arm(12, 20), 0, 2), Verdict::Confirmed, "much more often than with delays");
+    }
+
+    #[test]
+    fn what_makes_no_difference_is_no_cause() {
+        assert_eq!(verdict(arm(4, 20), 4, 4), Verdict::Refuted);
+        assert_eq!(verdict(arm(0, 20), 5, 4), Verdict::Refuted);
+        assert_eq!(verdict(arm(0, 2), 0, 0), Verdict::Inconclusive, "it hardly came about");
+    }
+
+    #[test]
+    fn a_few_runs_decide_nothing() {
+        let few = |failed| Arm { runs: 4, failed, came_about: 4, failed_with_it: failed };
+        let arms = Arms { enforced: few(4), forbidden: few(0), delayed: few(0) };
+        assert_eq!(arms.decide(0.05).verdict, Verdict::Inconclusive);
+    }
+}

@@ -1,0 +1,128 @@
+//! Runs that try an interleaving out.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use recording::{Interleaving, RunPlan, Schedule, Treatment};
+use report::{Confirmation, Verdict};
+use runner::campaign::{self, Campaign};
+use runner::{Outcome, RunNumber, Session};
+
+use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT};
+
+/// A run that hangs is one that failed, and nobody waits half a minute for each: this, or as long as so many of the
+/// slowest run that passed.
+const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
+const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
+const TIMES_SLOWEST: f64 = 30.0;
+
+/// When trials end though nothing is decided.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Of each kind.
+    pub runs: u32,
+    pub until: Option<Instant>,
+}
+
+impl Limits {
+    pub fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// A test whose runs try interleavings out.
+pub struct Laboratory {
+    campaign: Campaign,
+    seed: u64,
+    /// Whether a run that hangs is one that failed: only if some did before.
+    may_hang: bool,
+    slowest_pass: f64,
+}
+
+impl Laboratory {
+    pub fn new(session: &Session, campaign: &Campaign) -> Laboratory {
+        let may_hang = session.runs().iter().any(|run| run.outcome == Outcome::Hang);
+        Laboratory { campaign: campaign.clone(), seed: session.manifest().seed, may_hang, slowest_pass: 0.0 }
+    }
+
+    /// Enforces, forbids and delays until it is clear what follows.
+    pub fn confirm(&mut self, interleaving: Interleaving, limits: &Limits) -> anyhow::Result<Confirmation> {
+        let mut arms = Arms::default();
+        for number in 1..=limits.runs {
+            let kinds = Treatment::ALL.map(|treatment| interleaving.treated(treatment));
+            let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
+            for (arm, seen) in arms_of.into_iter().zip(self.round(number, &kinds)?) {
+                add(arm, seen);
+            }
+            let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
+            if is_clear || limits.is_over() {
+                break;
+            }
+        }
+        Ok(arms.decide(BELIEVED))
+    }
+
+    /// One run of each, at the same time: in a controlled run one thread runs at a time.
+    fn round(&mut self, number: u32, kinds: &[Interleaving]) -> anyhow::Result<Vec<Option<Seen>>> {
+        let mut campaign = self.campaign.clone();
+        let timeout = if self.slowest_pass == 0.0 {
+            FIRST_TIMEOUT
+        } else {
+            LEAST_TIMEOUT.max(Duration::from_secs_f64(self.slowest_pass * TIMES_SLOWEST))
+        };
+        campaign.timeout = Some(campaign.timeout.map_or(timeout, |given| given.min(timeout)));
+        let (campaign, this) = (&campaign, &*self);
+        let seen = std::thread::scope(|scope| {
+            let runs: Vec<_> =
+                kinds.iter().map(|&kind| scope.spawn(move || this.once(campaign, number, kind))).collect();
+            let joined = runs.into_iter().map(|run| run.join().expect("a trial does not panic"));
+            joined.collect::<anyhow::Result<Vec<_>>>()
+        })?;
+        let passed = seen.iter().flatten().filter(|seen| !seen.failed).map(|seen| seen.seconds);
+        self.slowest_pass = passed.fold(self.slowest_pass, f64::max);
+        Ok(seen)
+    }
+
+    /// None if the run says nothing.
+    fn once(
+        &self,
+        campaign: &Campaign,
+        number: u32,
+        interleaving: Interleaving,
+    ) -> anyhow::Result<Option<Seen>> {
+        let run = RunNumber(number);
+        let plan = RunPlan {
+            seed: campaign::run_seed(!self.seed, run),
+            schedule: Schedule::Random,
+            interleaving: Some(interleaving),
+            ..RunPlan::default()
+        };
+        let Some(file) = campaign.once(run, plan, &AtomicBool::new(false))? else { return Ok(None) };
+        let says_nothing = match file.record.outcome {
+            Outcome::Damaged { .. } => true,
+            Outcome::Hang => !self.may_hang,
+            Outcome::Pass | Outcome::Fail { .. } => false,
+        };
+        let headers = file.processes.iter().filter_map(|one| recording::header(&one.bytes).ok());
+        let seen = Seen {
+            failed: file.record.outcome.is_failing(),
+            came_about: headers.map(|header| header.interleavings).sum::<u64>() > 0,
+            seconds: file.record.seconds,
+        };
+        Ok((!says_nothing).then_some(seen))
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Copy)]
+struct Seen {
+    failed: bool,
+    came_about: bool,
+    seconds: f64,
+}
+
+fn add(arm: &mut Arm, seen: Option<Seen>) {
+    if let Some(seen) = seen {
+        arm.add(seen.failed, seen.came_about);
+    }
+}

@@ -1,0 +1,211 @@
+//! Occurrences of an interleaving that have begun: which of its steps were done, by whom and to what.
+
+use recording::{Interleaving, MOST_ROLES, MOST_STEPS};
+
+use crate::control::Operation;
+use crate::modules;
+
+/// The interleaving that a run is about, and where its steps are in this process.
+pub struct Pattern {
+    interleaving: Interleaving,
+    /// Where the steps' hooks return to; zero if the module is not loaded.
+    sites: [usize; MOST_STEPS],
+    /// Where the locks are taken that guard the steps; zero where there is none.
+    guards: [usize; MOST_STEPS],
+}
+
+impl Pattern {
+    pub unsafe fn new(interleaving: Interleaving) -> Pattern {
+        let (mut sites, mut guards) = ([0; MOST_STEPS], [0; MOST_STEPS]);
+        for (nth, step) in interleaving.steps().iter().enumerate() {
+            if let Some(module) = modules::with_build_id(&step.build_id) {
+                sites[nth] = module.bias.wrapping_add(step.address) as usize;
+                if step.guard != 0 {
+                    guards[nth] = module.bias.wrapping_add(step.guard) as usize;
+                }
+            }
+        }
+        Pattern { interleaving, sites, guards }
+    }
+
+    pub fn steps(&self) -> core::ops::Range<usize> {
+        0..self.interleaving.steps().len()
+    }
+
+    pub fn site(&self, step: usize) -> usize {
+        self.sites[step]
+    }
+
+    /// From zero.
+    pub fn role(&self, step: usize) -> usize {
+        usize::from(self.interleaving.steps()[step].thread - 1)
+    }
+
+    pub fn variable(&self, step: usize) -> usize {
+        usize::from(self.interleaving.steps()[step].variable)
+    }
+
+    pub fn steps_of(&self, role: usize) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.steps().filter(move |&step| self.role(step) == role)
+    }
+
+    pub fn is_pair(&self) -> bool {
+        self.steps().len() == 2
+    }
+
+    /// Does this operation happen where the step does?
+    pub fn is_at(&self, step: usize, operation: Operation) -> bool {
+        operation.site != 0 && operation.site == self.sites[step]
+    }
+
+    /// Is this where the lock is taken under which the step is done?
+    pub fn is_at_guard(&self, step: usize, operation: Operation) -> bool {
+        operation.size == 0 && operation.site != 0 && operation.site == self.guards[step]
+    }
+
+    pub fn is_at_any(&self, operation: Operation) -> bool {
+        self.steps().any(|step| self.is_at(step, operation))
+    }
+
+    fn all(&self) -> u16 {
+        (1 << self.steps().len()) - 1
+    }
+
+    /// May this step be done once these are?
+    pub fn is_ready(&self, step: usize, done: u16) -> bool {
+        self.interleaving.before(step) & !done == 0 && self.next_of(self.role(step), done) == Some(step)
+    }
+
+    /// What is next for a thread when these are done.
+    fn next_of(&self, role: usize, done: u16) -> Option<usize> {
+        self.steps_of(role).find(|&step| done & 1 << step == 0)
+    }
+}
+
+/// Bytes, a lock or a condition.
+#[derive(Clone, Copy)]
+pub struct Bytes {
+    start: usize,
+    end: usize,
+}
+
+impl Bytes {
+    pub const NONE: Bytes = Bytes { start: 0, end: 0 };
+
+    pub fn of(operation: Operation) -> Bytes {
+        let Operation { address, size, .. } = operation;
+        Bytes { start: address, end: address.saturating_add((size as usize).max(1)) }
+    }
+
+    pub fn is_known(self) -> bool {
+        self.end != 0
+    }
+
+    pub fn overlap(self, other: Bytes) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
+/// An occurrence of the pattern, none as long as nothing is done.
+#[derive(Clone, Copy)]
+pub struct Instance {
+    /// A bit for each step that was done.
+    pub done: u16,
+    /// By role, zero where not known yet.
+    seats: [u16; MOST_ROLES],
+    variables: [Bytes; MOST_ROLES],
+    pub begun_at: u32,
+}
+
+impl Instance {
+    pub const NONE: Instance =
+        Instance { done: 0, seats: [0; MOST_ROLES], variables: [Bytes::NONE; MOST_ROLES], begun_at: 0 };
+
+    pub fn is_active(&self) -> bool {
+        self.done != 0
+    }
+
+    pub fn is_complete(&self, pattern: &Pattern) -> bool {
+        self.done == pattern.all()
+    }
+
+    pub fn role_of(&self, seat: usize) -> Option<usize> {
+        self.seats.iter().position(|&known| usize::from(known) == seat)
+    }
+
+    /// Has nobody else done anything yet?
+    pub fn is_only_of(&self, seat: usize) -> bool {
+        self.is_active() && self.seats.iter().all(|&known| known == 0 || usize::from(known) == seat)
+    }
+
+    /// Are these bytes a variable of it?
+    pub fn is_about(&self, bytes: Bytes) -> bool {
+        self.variables.iter().any(|variable| variable.is_known() && variable.overlap(bytes))
+    }
+
+    fn role_fits(&self, role: usize, seat: usize) -> bool {
+        match usize::from(self.seats[role]) {
+            0 => self.role_of(seat).is_none(),
+            known => known == seat,
+        }
+    }
+
+    /// Is this operation of this thread such a step, whether or not it is its turn?
+    fn fits(&self, pattern: &Pattern, step: usize, seat: usize, operation: Operation) -> bool {
+        let bytes = Bytes::of(operation);
+        let variable = self.variables[pattern.variable(step)];
+        let is_variable = if variable.is_known() { variable.overlap(bytes) } else { !self.is_about(bytes) };
+        pattern.is_at(step, operation) && self.role_fits(pattern.role(step), seat) && is_variable
+    }
+
+    /// The step that this operation of this thread would be, if it is the step's turn.
+    pub fn next_step(&self, pattern: &Pattern, seat: usize, operation: Operation) -> Option<usize> {
+        pattern.steps().find(|&step| {
+            self.done & 1 << step == 0
+                && pattern.is_ready(step, self.done)
+                && self.fits(pattern, step, seat, operation)
+        })
+    }
+
+    /// Does this operation of this thread lead to a step whose turn it is?
+    pub fn leads_on(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
+        self.next_step(pattern, seat, operation).is_some()
+            || pattern.steps().any(|step| {
+                pattern.is_at_guard(step, operation)
+                    && self.done & 1 << step == 0
+                    && pattern.is_ready(step, self.done)
+                    && self.role_fits(pattern.role(step), seat)
+            })
+    }
+
+    /// Is this operation of this thread a step whose turn it is not?
+    pub fn is_too_early(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
+        let role = self.role_of(seat);
+        pattern.steps().any(|step| {
+            self.done & 1 << step == 0
+                && role == Some(pattern.role(step))
+                && !pattern.is_ready(step, self.done)
+                && self.fits(pattern, step, seat, operation)
+        })
+    }
+
+    /// Does this thread do with another lock what it should do with the instance's? It has given that back then.
+    pub fn is_elsewhere(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
+        let next = self.role_of(seat).and_then(|role| pattern.next_of(role, self.done));
+        operation.size == 0 && next.is_some_and(|step| pattern.is_at(step, operation))
+    }
+
+    pub fn advance(&mut self, pattern: &Pattern, step: usize, seat: usize, operation: Operation) {
+        self.seats[pattern.role(step)] = seat as u16;
+        self.variables[pattern.variable(step)] = Bytes::of(operation);
+        self.done |= 1 << step;
+    }
+
+    /// Has this thread done its part, as long as the others have not?
+    pub fn keeps_waiting(&self, pattern: &Pattern, seat: usize) -> bool {
+        self.is_active()
+            && self.role_of(seat).is_some_and(|role| {
+                pattern.next_of(role, self.done).is_none_or(|step| !pattern.is_ready(step, self.done))
+            })
+    }
+}

@@ -1,0 +1,305 @@
+//! An interleaving brought about, or avoided: before the policy chooses, threads that would spoil it are held back, as
+//! long as another one can run.
+//!
+//! Nobody knows which occurrence of a step matters, so every one of them can begin an [`instance`]: from then on it is
+//! known which threads and variables the other steps are about, and whoever has done its part waits until the others
+//! have done theirs. Several instances are followed at the same time, of several threads. Where all that could
+//! run are held back, one of them is let go (it may have the lock that the others need) until another can run again. An
+//! instance that takes too long is given up.
+//!
+//! - To enforce it: threads wait that have done their part, or are about to do a step too early.
+//! - To forbid it: what a thread does from its first to its last step is kept whole ([`regions`]). Where each thread
+//!   has a single step, the first waits until another thread has done the second; once the first is done
+//!   nevertheless, the second waits until the first one's thread has touched the variable again.
+//! - To delay for no purpose: threads are held back for a while at the places where steps are done. So are
+//!   they where it is forbidden: what differs is the order alone.
+//!
+//! What it misses: modules loaded later than the recorder.
+
+mod instance;
+mod regions;
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use recording::{Interleaving, MOST_STEPS, Treatment};
+
+use self::instance::{Bytes, Instance, Pattern};
+use self::regions::Regions;
+use super::Operation;
+use super::policy::{Candidate, Random};
+use super::seats::SEATS;
+use crate::cells::Kind;
+
+/// Points for which a thread is held back at most. Each time that it was for nothing, half as long is enough.
+const MOST_PATIENCE: u32 = 4000;
+const LEAST_PATIENCE: u32 = 60;
+/// Instances that are followed at the same time.
+const MOST_INSTANCES: usize = 32;
+/// How often a step begins an instance, of this many, is chosen for each run.
+const ONE_IN_ALL: u64 = 8;
+/// Longest delay without purpose, in points.
+const LONGEST_DELAY: u64 = 200;
+/// Places where the second of two steps was done, by address.
+const MOST_SECONDS: usize = 256;
+/// What it costs, in points, to have a sleeping thread wake before its time.
+const WAKING: u32 = 50;
+
+pub struct Trial {
+    treatment: Treatment,
+    pattern: Option<Pattern>,
+    random: Random,
+    points: u32,
+    instances: [Instance; MOST_INSTANCES],
+    regions: Regions,
+    /// Instances that came to their end.
+    pub completed: u64,
+    patience: u32,
+    /// When each thread came to its point.
+    arrived_at: [u32; SEATS],
+    /// Until when threads are delayed, by seat.
+    delayed_until: [u32; SEATS],
+    /// Enforce: whether to hold back what comes too early, in this run.
+    waits_for_first: bool,
+    /// How often a step begins an instance in this run, of [`ONE_IN_ALL`].
+    begins: u64,
+    /// The thread that was let go though it is held back; zero if there is none.
+    let_go: usize,
+    /// Forbid, of two steps: who has done the second to what. More than one thread is [`SEVERAL`].
+    seconds: [(usize, usize); MOST_SECONDS],
+}
+
+const SEVERAL: usize = usize::MAX;
+
+/// Where steps are done, for those who do not have the lock.
+static SITES: [AtomicUsize; MOST_STEPS] = [const { AtomicUsize::new(0) }; MOST_STEPS];
+
+/// Is a step done here? Such accesses are points even if the bytes are the thread's own so far.
+pub fn is_step(site: usize) -> bool {
+    let sites = SITES.iter().map(|site| site.load(Ordering::Relaxed));
+    sites.take_while(|&known| known != 0).any(|known| known == site)
+}
+
+impl Trial {
+    pub const fn new() -> Trial {
+        Trial {
+            treatment: Treatment::Delay,
+            pattern: None,
+            random: Random::with_seed(0),
+            points: 0,
+            instances: [Instance::NONE; MOST_INSTANCES],
+            regions: Regions::new(),
+            completed: 0,
+            patience: MOST_PATIENCE,
+            arrived_at: [0; SEATS],
+            delayed_until: [0; SEATS],
+            waits_for_first: false,
+            begins: ONE_IN_ALL,
+            let_go: 0,
+            seconds: [(0, 0); MOST_SECONDS],
+        }
+    }
+
+    pub unsafe fn start(&mut self, seed: u64, interleaving: Option<Interleaving>) {
+        let Some(interleaving) = interleaving else { return };
+        self.treatment = interleaving.treatment;
+        self.random = Random::with_seed(!seed);
+        let pattern = Pattern::new(interleaving);
+        for (watched, step) in SITES.iter().zip(pattern.steps()) {
+            watched.store(pattern.site(step), Ordering::Relaxed);
+        }
+        self.waits_for_first = pattern.is_pair() || self.random.below(2) == 0;
+        if self.treatment == Treatment::Enforce {
+            self.begins = ONE_IN_ALL >> [0, 0, 1, 3][self.random.below(4) as usize];
+        }
+        self.pattern = Some(pattern);
+    }
+
+    /// The thread of this seat did this, holding these locks, and has come to its next point.
+    pub fn done(&mut self, seat: usize, operation: Operation, locks: &[usize]) {
+        let Some(pattern) = &self.pattern else { return };
+        self.points += 1;
+        if self.treatment == Treatment::Forbid {
+            let now = (self.points, self.patience);
+            self.regions.done(pattern, seat, operation, locks, now);
+            if pattern.is_pair() && pattern.is_at(1, operation) {
+                let entry = &mut self.seconds[place_of(operation.address)];
+                let is_first = entry.0 != operation.address || entry.1 == seat;
+                *entry = (operation.address, if is_first { seat } else { SEVERAL });
+            }
+        }
+        let bytes = Bytes::of(operation);
+        for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
+            if let Some(step) = instance.next_step(pattern, seat, operation) {
+                instance.advance(pattern, step, seat, operation);
+                if instance.is_complete(pattern) {
+                    self.completed += 1;
+                    self.patience = (self.patience * 2).min(MOST_PATIENCE);
+                    *instance = Instance::NONE;
+                }
+            } else if instance.is_too_early(pattern, seat, operation)
+                || instance.is_elsewhere(pattern, seat, operation)
+                || pattern.is_pair()
+                    && instance.role_of(seat).is_some()
+                    && operation.size != 0
+                    && operation.kind != Kind::Read
+                    && instance.is_about(bytes)
+            {
+                *instance = Instance::NONE;
+            } else if self.points - instance.begun_at > self.patience {
+                if self.treatment == Treatment::Enforce {
+                    self.patience = (self.patience / 2).max(LEAST_PATIENCE);
+                }
+                *instance = Instance::NONE;
+            }
+        }
+        self.begin(seat, operation);
+    }
+
+    fn begin(&mut self, seat: usize, operation: Operation) {
+        let Some(pattern) = &self.pattern else { return };
+        let Some(step) = Instance::NONE.next_step(pattern, seat, operation) else { return };
+        if self.random.below(ONE_IN_ALL) >= self.begins {
+            return;
+        }
+        let place = match self.instances.iter_mut().find(|instance| instance.is_only_of(seat)) {
+            Some(own) => Some(own),
+            None => self.instances.iter_mut().find(|instance| !instance.is_active()),
+        };
+        if let Some(place) = place {
+            *place = Instance::NONE;
+            place.begun_at = self.points;
+            place.advance(pattern, step, seat, operation);
+        }
+    }
+
+    /// The thread of this seat is about to do this.
+    pub fn arrives(&mut self, seat: usize, operation: Operation) {
+        self.arrived_at[seat] = self.points;
+        self.delayed_until[seat] = 0;
+        let Some(pattern) = &self.pattern else { return };
+        self.regions.arrives(pattern, seat, operation);
+        if self.treatment != Treatment::Enforce && pattern.is_at_any(operation) {
+            self.delayed_until[seat] = self.points + self.random.below(LONGEST_DELAY) as u32;
+        }
+    }
+
+    /// The thread of this seat begins to wait in the midst of an operation. It may never come to its next point: where a
+    /// step is the last of its thread, waiting is what it is about.
+    pub fn waits(&mut self, seat: usize, operation: Operation, locks: &[usize]) {
+        let Some(pattern) = &self.pattern else { return };
+        let is_wait = |step: usize| {
+            pattern.is_at(step, operation)
+                && !pattern.is_ready(step, 0)
+                && pattern.steps_of(pattern.role(step)).next_back() == Some(step)
+        };
+        if pattern.steps().any(is_wait) {
+            self.done(seat, operation, locks);
+        }
+    }
+
+    /// The thread of this seat is gone.
+    pub fn left(&mut self, seat: usize) {
+        self.regions.left(seat);
+        for instance in self.instances.iter_mut().filter(|instance| instance.is_only_of(seat)) {
+            *instance = Instance::NONE;
+        }
+    }
+
+    /// Moves those who may run to the front and returns how many these are: all if there is no trial, and one of
+    /// those held back if there is no other.
+    pub fn hold_back(&mut self, candidates: &mut [Candidate]) -> usize {
+        if self.pattern.is_none() {
+            return candidates.len();
+        }
+        let mut free = self.to_front(candidates, |trial, candidate| {
+            !trial.is_delayed(candidate.seat) && !trial.is_held_back(candidate)
+        });
+        if free == 0 {
+            // A delay that is shorter does no harm; going ahead might.
+            free = self.to_front(candidates, |trial, candidate| !trial.is_held_back(candidate));
+        }
+        if free > 0 {
+            self.let_go = 0;
+        }
+        free
+    }
+
+    /// Those in front stay in order, since policies count on it.
+    fn to_front(&self, candidates: &mut [Candidate], is_free: impl Fn(&Trial, Candidate) -> bool) -> usize {
+        let mut free = 0;
+        for index in 0..candidates.len() {
+            if is_free(self, candidates[index]) {
+                candidates[free..=index].rotate_right(1);
+                free += 1;
+            }
+        }
+        free
+    }
+
+    fn is_delayed(&self, seat: usize) -> bool {
+        self.delayed_until[seat] > self.points
+    }
+
+    /// All are held back: moves the one that runs nevertheless to the front. It does until another can.
+    pub fn let_go_one(&mut self, candidates: &mut [Candidate]) {
+        let known = candidates.iter().position(|candidate| candidate.seat == self.let_go);
+        let chosen = known.unwrap_or_else(|| {
+            // Rather one that does no harm yet.
+            let harms = |candidate: &Candidate| {
+                self.pattern.as_ref().is_some_and(|pattern| pattern.is_at_any(candidate.operation))
+            };
+            let harmless = candidates.iter().filter(|candidate| !harms(candidate)).count();
+            let wanted = if harmless == 0 { candidates.len() } else { harmless };
+            let nth = self.random.below(wanted as u64) as usize;
+            let mut fitting = (0..candidates.len()).filter(|&at| harmless == 0 || !harms(&candidates[at]));
+            fitting.nth(nth).unwrap_or(0)
+        });
+        self.let_go = candidates[chosen].seat;
+        candidates.swap(0, chosen);
+    }
+
+    /// Is it better to wake a thread that sleeps than to let go one that is held back?
+    pub fn rather_wakes(&mut self) -> bool {
+        let wakes = self.pattern.is_some() && self.treatment != Treatment::Delay;
+        self.points += if wakes { WAKING } else { 0 };
+        wakes
+    }
+
+    fn is_held_back(&self, candidate: Candidate) -> bool {
+        let Candidate { seat, operation } = candidate;
+        let Some(pattern) = &self.pattern else { return false };
+        if self.points - self.arrived_at[seat] > self.patience {
+            return false;
+        }
+        let mut active = self.instances.iter().filter(|instance| instance.is_active());
+        let brings_on = |instance: &Instance| instance.next_step(pattern, seat, operation).is_some();
+        match self.treatment {
+            Treatment::Delay => false,
+            Treatment::Forbid if pattern.is_pair() => {
+                let comes_first = pattern.is_at(0, operation) && !self.is_second_done(seat, operation);
+                comes_first || active.any(brings_on)
+            }
+            Treatment::Forbid => self.regions.is_closed_to(pattern, seat, operation),
+            Treatment::Enforce => {
+                // The lock under which a step is done would keep the others from theirs.
+                let comes_early = |step: usize| {
+                    !pattern.is_ready(step, 0)
+                        && (pattern.is_at(step, operation) || pattern.is_at_guard(step, operation))
+                };
+                !active.clone().any(|instance| instance.leads_on(pattern, seat, operation))
+                    && (active.any(|instance| instance.keeps_waiting(pattern, seat))
+                        || self.waits_for_first && pattern.steps().any(comes_early))
+            }
+        }
+    }
+
+    /// Has another thread done the second step to this before?
+    fn is_second_done(&self, seat: usize, operation: Operation) -> bool {
+        let (address, by) = self.seconds[place_of(operation.address)];
+        address == operation.address && by != seat
+    }
+}
+
+fn place_of(address: usize) -> usize {
+    (address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 56
+}

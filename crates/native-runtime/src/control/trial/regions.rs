@@ -1,0 +1,164 @@
+//! To forbid an interleaving: what one thread does between its first and its last step stays whole.
+//!
+//! A thread that has done the first of its steps is inside of a *region* until it has done the last. Meanwhile others
+//! are held back where they would touch its variables, where they would do steps of their own, and where they would
+//! take a lock that the thread held at one of its steps: as if it had kept that lock.
+
+use recording::MOST_ROLES;
+
+use super::instance::{Bytes, Pattern};
+use crate::cells::Kind;
+use crate::control::Operation;
+use crate::control::seats::SEATS;
+
+const MOST_REGIONS: usize = 32;
+/// Locks that are remembered for a region.
+const MOST_GUARDS: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Region {
+    /// Zero if there is none.
+    seat: usize,
+    role: usize,
+    last_done: usize,
+    variables: [Bytes; MOST_ROLES],
+    /// Has the thread written to the variable?
+    written: [bool; MOST_ROLES],
+    guards: [usize; MOST_GUARDS],
+    /// Where the lock was taken under which the first step was done, or zero.
+    entry: usize,
+    opened_at: u32,
+}
+
+const NONE: Region = Region {
+    seat: 0,
+    role: 0,
+    last_done: 0,
+    variables: [Bytes::NONE; MOST_ROLES],
+    written: [false; MOST_ROLES],
+    guards: [0; MOST_GUARDS],
+    entry: 0,
+    opened_at: 0,
+};
+
+pub struct Regions {
+    regions: [Region; MOST_REGIONS],
+    /// Where each thread synchronized last, by seat.
+    synchronized: [usize; SEATS],
+}
+
+impl Regions {
+    pub const fn new() -> Regions {
+        Regions { regions: [NONE; MOST_REGIONS], synchronized: [0; SEATS] }
+    }
+
+    /// The thread of this seat did this, while it held these locks.
+    pub fn done(
+        &mut self,
+        pattern: &Pattern,
+        seat: usize,
+        operation: Operation,
+        locks: &[usize],
+        now: (u32, u32),
+    ) {
+        let (points, patience) = now;
+        if operation.size == 0 && operation.site != 0 {
+            self.synchronized[seat] = operation.site;
+        }
+        for region in self.regions.iter_mut().filter(|region| region.seat != 0) {
+            if points.wrapping_sub(region.opened_at) > patience {
+                *region = NONE;
+            } else if region.seat == seat {
+                region.follow(pattern, operation, locks);
+            }
+        }
+        for role in 0..MOST_ROLES {
+            let mut steps = pattern.steps_of(role);
+            let (Some(first), Some(_)) = (steps.next(), steps.next()) else { continue };
+            if !pattern.is_at(first, operation) {
+                continue;
+            }
+            let is_own = |region: &&mut Region| region.seat == seat && region.role == role;
+            let place = match self.regions.iter_mut().find(is_own) {
+                Some(own) => Some(own),
+                None => self.regions.iter_mut().find(|region| region.seat == 0),
+            };
+            if let Some(place) = place {
+                let entry = if locks.iter().any(|&lock| lock != 0) { self.synchronized[seat] } else { 0 };
+                *place = Region { seat, role, entry, opened_at: points, ..NONE };
+                place.note(pattern, first, operation, locks);
+            }
+        }
+    }
+
+    /// The thread of this seat is about to do this. If that is how its region began, it has left it in between.
+    pub fn arrives(&mut self, pattern: &Pattern, seat: usize, operation: Operation) {
+        for region in self.regions.iter_mut().filter(|region| region.seat == seat) {
+            let begins =
+                pattern.steps_of(region.role).next().is_some_and(|first| pattern.is_at(first, operation));
+            if begins || operation.site != 0 && operation.site == region.entry {
+                *region = NONE;
+            }
+        }
+    }
+
+    pub fn left(&mut self, seat: usize) {
+        for region in self.regions.iter_mut().filter(|region| region.seat == seat) {
+            *region = NONE;
+        }
+    }
+
+    /// Would this operation of this thread break into another's region?
+    pub fn is_closed_to(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
+        self.regions
+            .iter()
+            .any(|region| region.seat != 0 && region.seat != seat && region.is_broken_by(pattern, operation))
+    }
+}
+
+impl Region {
+    fn follow(&mut self, pattern: &Pattern, operation: Operation, locks: &[usize]) {
+        let mut left = pattern.steps_of(self.role).filter(|&step| step > self.last_done);
+        let Some(next) = left.next() else { return };
+        let is_last = left.next().is_none();
+        let variable = self.variables[pattern.variable(next)];
+        let fits = !variable.is_known() || variable.overlap(Bytes::of(operation));
+        if pattern.is_at(next, operation) && fits {
+            if is_last {
+                *self = NONE;
+            } else {
+                self.note(pattern, next, operation, locks);
+            }
+        }
+    }
+
+    fn note(&mut self, pattern: &Pattern, step: usize, operation: Operation, locks: &[usize]) {
+        self.last_done = step;
+        self.variables[pattern.variable(step)] = Bytes::of(operation);
+        self.written[pattern.variable(step)] |= operation.kind != Kind::Read;
+        for &lock in locks.iter().filter(|&&lock| lock != 0) {
+            if !self.guards.contains(&lock)
+                && let Some(free) = self.guards.iter_mut().find(|guard| **guard == 0)
+            {
+                *free = lock;
+            }
+        }
+    }
+
+    fn is_broken_by(&self, pattern: &Pattern, operation: Operation) -> bool {
+        let bytes = Bytes::of(operation);
+        let takes_guard =
+            operation.size == 0 && operation.address != 0 && self.guards.contains(&operation.address);
+        let conflicts = self.variables.iter().zip(self.written).any(|(variable, written)| {
+            variable.is_known() && variable.overlap(bytes) && (written || operation.kind != Kind::Read)
+        });
+        // Two threads inside of such regions would wait for each other to finish.
+        let is_step = pattern.steps().any(|step| {
+            let variable = self.variables[pattern.variable(step)];
+            let is_known = variable.is_known() && variable.overlap(bytes);
+            let may_be = !variable.is_known() && pattern.role(step) != self.role;
+            pattern.is_at(step, operation) && (is_known || may_be)
+        });
+        takes_guard || is_step || operation.size != 0 && conflicts
+    }
+}
