@@ -1,9 +1,9 @@
 //! Who waits for whom: at the end of hung runs, and where threads take locks in a circle in any run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use localize::evidence::{LockStep, lock_cycles, waiting_cycle};
-use localize::{Code, LocksetId, Outcome, Profile, SyncKind, SyncTarget, Wait};
+use localize::{Code, LocksetId, Outcome, Profile, RunId, SyncKind, SyncTarget, Wait};
 use report::{Hang, HangKind};
 
 use crate::names::Names;
@@ -12,13 +12,16 @@ use crate::names::Names;
 #[derive(Default)]
 pub struct Hangs {
     names: Names,
-    seen: BTreeMap<(HangKind, Vec<String>), Seen>,
+    seen: BTreeMap<Wording, Seen>,
 }
+
+/// What it is, and a sentence for each thread.
+type Wording = (HangKind, Vec<String>);
 
 #[derive(Default)]
 struct Seen {
-    runs: u64,
-    passed: u64,
+    runs: BTreeSet<RunId>,
+    passed: BTreeSet<RunId>,
     locks: Vec<String>,
 }
 
@@ -35,36 +38,37 @@ impl Hangs {
             let threads = waits.iter().map(|wait| self.waiting(wait, profile, code)).collect();
             let locks =
                 if kind == HangKind::Deadlock { self.held(&waits, profile, code) } else { Vec::new() };
-            self.note(kind, threads, locks, false);
+            self.note((kind, threads), locks, profile);
         }
         for cycle in lock_cycles(&profile.run) {
             let threads = cycle.steps.iter().map(|step| self.nesting(step, profile, code)).collect();
             let locks = cycle.steps.iter().map(|step| self.names.object(step.held, profile, code)).collect();
-            self.note(HangKind::PotentialDeadlock, threads, locks, profile.run.outcome == Outcome::Pass);
+            self.note((HangKind::PotentialDeadlock, threads), locks, profile);
         }
     }
 
-    fn note(&mut self, kind: HangKind, mut threads: Vec<String>, locks: Vec<String>, passed: bool) {
+    fn note(&mut self, (kind, mut threads): Wording, locks: Vec<String>, profile: &Profile) {
         if threads.is_empty() {
             return;
         }
         // Which of the threads comes first in a circle is chance.
         threads.sort();
         let seen = self.seen.entry((kind, threads)).or_default();
-        seen.runs += 1;
-        seen.passed += u64::from(passed);
+        seen.runs.insert(profile.run.id);
+        if profile.run.outcome == Outcome::Pass {
+            seen.passed.insert(profile.run.id);
+        }
         seen.locks = locks;
     }
 
     /// What was seen, hung runs first, then what most runs show.
     pub fn into_report(self) -> Vec<Hang> {
-        let mut hangs: Vec<Hang> = self
-            .seen
-            .into_iter()
+        let seen = alike(self.seen).into_iter();
+        let mut hangs: Vec<Hang> = seen
             .map(|((kind, threads), seen)| Hang {
                 kind,
-                runs: seen.runs,
-                passed: seen.passed,
+                runs: seen.runs.len() as u64,
+                passed: seen.passed.len() as u64,
                 threads,
                 advice: advice(kind, seen.locks),
             })
@@ -132,5 +136,74 @@ fn advice(kind: HangKind, mut locks: Vec<String>) -> String {
             report::explanation::advice(&fix)
         }
         _ => String::new(),
+    }
+}
+
+/// Puts together what differs in the elements of arrays only: which of many alike is chance. It is then told of any.
+fn alike(seen: BTreeMap<Wording, Seen>) -> BTreeMap<Wording, Seen> {
+    let mut groups: BTreeMap<Wording, Vec<(Wording, Seen)>> = BTreeMap::new();
+    for (wording, seen) in seen {
+        let (kind, threads) = &wording;
+        let any = threads.iter().map(|thread| any_element(thread)).collect();
+        groups.entry((*kind, any)).or_default().push((wording, seen));
+    }
+    let together = |(any, mut group): (Wording, Vec<(Wording, Seen)>)| {
+        if group.len() == 1 {
+            return group.remove(0);
+        }
+        let mut all = Seen::default();
+        for (_, one) in group {
+            all.runs.extend(one.runs);
+            all.passed.extend(one.passed);
+            all.locks = one.locks.iter().map(|lock| any_element(lock)).collect();
+        }
+        (any, all)
+    };
+    groups.into_iter().map(together).collect()
+}
+
+/// `mailboxes[…].filled` for `mailboxes[6].filled`.
+fn any_element(text: &str) -> String {
+    let mut pieces = text.split('[');
+    let mut any = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let index = piece.split(']').next().unwrap_or_default();
+        let is_index =
+            !index.is_empty() && index.len() < piece.len() && index.bytes().all(|byte| byte.is_ascii_digit());
+        any.push('[');
+        any.push_str(if is_index { "…" } else { index });
+        any.push_str(&piece[index.len()..]);
+    }
+    any
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_told_of_any() {
+        assert_eq!(any_element("`a[6].b[07]` at x.c:3"), "`a[…].b[…]` at x.c:3");
+        assert_eq!(any_element("a[i] [] [3 x]["), "a[i] [] [3 x][");
+    }
+
+    #[test]
+    fn what_differs_in_elements_only_is_put_together() {
+        let seen = |run: u32, lock: &str| {
+            let runs = BTreeSet::from([RunId(run)]);
+            let threads = vec![format!("thread 2 waits for `{lock}`")];
+            (
+                (HangKind::Waiting, threads),
+                Seen { runs, passed: BTreeSet::new(), locks: vec![lock.to_owned()] },
+            )
+        };
+        let told = |seen: Vec<(Wording, Seen)>| {
+            let told = alike(seen.into_iter().collect()).into_iter();
+            told.map(|((_, threads), seen)| (threads[0].clone(), seen.runs.len())).collect::<Vec<_>>()
+        };
+        let any = ("thread 2 waits for `a[…]`".to_owned(), 2);
+        let one = |lock: &str| (format!("thread 2 waits for `{lock}`"), 1);
+        assert_eq!(told(vec![seen(1, "a[1]"), seen(2, "a[2]"), seen(3, "b")]), [any, one("b")]);
+        assert_eq!(told(vec![seen(1, "a[1]")]), [one("a[1]")]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Names from the target stand in code spans or are escaped, so that they neither format the text nor mention people.
 
-use crate::model::{Access, Finding, Report};
+use crate::model::{Access, Finding, Hang, Report};
 use crate::passage::{Excerpts, Passage};
 use crate::stacks::fold;
 use crate::visible::visible;
@@ -10,6 +10,9 @@ use crate::wording::{self, Places, plural};
 
 /// How many findings a report lists after the first.
 const LISTED: usize = 4;
+
+/// How many sets of waiting threads are in view.
+const LISTED_HANGS: usize = 2;
 
 /// Writes the session, its first finding in full, and the next ones in short.
 pub fn report(report: &Report) -> String {
@@ -26,7 +29,7 @@ pub fn report(report: &Report) -> String {
         }
     }
     let Some((first, others)) = report.findings.split_first() else {
-        return out + &wording::nothing_found(&report.runs) + "\n";
+        return out + &wording::nothing_found(&report.runs) + "\n" + &hangs(report);
     };
     for caveat in wording::caveats(report) {
         out.push_str(&format!("> {}\n\n", escaped(&caveat)));
@@ -42,8 +45,37 @@ pub fn report(report: &Report) -> String {
             out.push_str(&format!("\nand {} more\n", others.len() - LISTED));
         }
     }
+    out.push_str(&hangs(report));
     for warning in &report.warnings {
         out.push_str(&format!("\n> warning: {}\n", prose(warning)));
+    }
+    out
+}
+
+/// Who waits for whom, and who might: the first few in view, all of them below a fold if there are more.
+fn hangs(report: &Report) -> String {
+    let shown = |hang: &Hang| {
+        let mut out = format!("\n**{}**\n\n", prose(&wording::hang(hang)));
+        for thread in &hang.threads {
+            out.push_str(&format!("- {}\n", prose(thread)));
+        }
+        if !hang.advice.is_empty() {
+            out.push_str(&format!("\n**fix** {}\n", prose(&hang.advice)));
+        }
+        out
+    };
+    let (first, rest) = report.hangs.split_at(report.hangs.len().min(LISTED_HANGS));
+    let mut out = String::new();
+    if !first.is_empty() {
+        out.push_str(&format!("\n### {}\n", wording::HANGS));
+        out.extend(first.iter().map(shown));
+    }
+    if !rest.is_empty() {
+        let rest_shown: String = rest.iter().map(shown).collect();
+        out.push_str(&format!(
+            "\n<details><summary>{} more</summary>\n{rest_shown}\n</details>\n",
+            rest.len()
+        ));
     }
     out
 }

@@ -8,6 +8,7 @@
 //! of it, and the page's policy runs and styles nothing but what this crate wrote.
 
 mod finding;
+mod hangs;
 mod session;
 mod source;
 mod stacks;
@@ -72,7 +73,8 @@ fn policy() -> String {
 fn findings(report: &Report) -> Element {
     let main = element("main").children(session::caveats(report));
     let Some(first) = report.findings.first() else {
-        return main.child(classed("p", "nothing").text(&wording::nothing_found(&report.runs)));
+        let nothing = classed("p", "nothing").text(&wording::nothing_found(&report.runs));
+        return main.child(nothing).children(hangs::section(report));
     };
     let bodies = Bodies::of(report);
     let listed = report.findings.iter().take(LISTED).enumerate().map(|(index, finding)| {
@@ -85,7 +87,7 @@ fn findings(report: &Report) -> Element {
     });
     let main = main.children(listed);
     let more = report.findings.len().saturating_sub(LISTED);
-    if more == 0 { main } else { main.child(further_findings(more)) }
+    main.children((more > 0).then(|| further_findings(more))).children(hangs::section(report))
 }
 
 /// The fold that the script fills with the findings which are not listed.

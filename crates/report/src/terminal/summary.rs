@@ -107,7 +107,7 @@ fn write_hangs(page: &mut Page, report: &Report) {
             page.paragraph(Line::spaces(3).with(STRONG, "fix").padded(12), PLAIN, &hang.advice);
         }
     }
-    write_rest(page, report.hangs.len(), LISTED_HANGS, "circle of waiting threads");
+    write_rest(page, report.hangs.len(), LISTED_HANGS, "such case");
 }
 
 /// How likely failure was along a run.

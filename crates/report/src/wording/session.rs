@@ -47,6 +47,9 @@ pub(crate) fn only_failure(group: &FailureGroup) -> String {
     }
 }
 
+/// What stands above the waiting threads.
+pub(crate) const HANGS: &str = "Who waits for whom";
+
 /// What some waiting threads are, and how often they were seen.
 pub(crate) fn hang(hang: &Hang) -> String {
     let runs = plural(hang.runs, "run");

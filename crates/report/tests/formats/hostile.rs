@@ -1,6 +1,6 @@
 //! Text that tries to be more than text, and reports made of it.
 
-use report::{Confirmation, Excerpt, FailureGroup, Finding, Kind, Report, Trial, Verdict};
+use report::{Confirmation, Excerpt, FailureGroup, Finding, Hang, HangKind, Kind, Report, Trial, Verdict};
 
 use crate::samples::{Known, access, confirmed, finding, frame, report};
 use report::AccessKind::{Read, Write};
@@ -58,6 +58,9 @@ pub fn made_of(text: &str) -> Report {
         FailureGroup { description: text.into(), runs: 1 },
         FailureGroup { description: text.into(), runs: 2 },
     ];
+    report.hangs = [HangKind::Deadlock, HangKind::Waiting, HangKind::PotentialDeadlock, HangKind::Waiting]
+        .map(|kind| Hang { kind, runs: 2, passed: 1, threads: vec![text.into(); 2], advice: text.into() })
+        .into();
     report.excerpts = vec![Excerpt { file: text.into(), first: 1, lines: vec![text.into(); 7] }];
     report
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use report::{AccessKind, Kind, Report, html};
 
 use crate::hostile::{TEXTS, made_of};
-use crate::samples::{access, confirmed, early_use, excerpts, finding, report, stale_check};
+use crate::samples::{access, confirmed, early_use, excerpts, finding, hangs, report, stale_check};
 
 /// What lies between the page's own style and its scripts.
 fn body(page: &str) -> &str {
@@ -39,6 +39,23 @@ fn where_the_file_has_changed_only_the_line_itself_is_shown() {
 fn nothing_found_is_said() {
     let page = html::page(&report(vec![]));
     assert!(body(&page).contains("No cause worth naming"), "{page}");
+}
+
+#[test]
+fn waiting_threads_are_told_with_and_without_findings() {
+    for findings in [vec![], vec![stale_check()]] {
+        let mut report = report(findings);
+        report.hangs = hangs();
+        let page = html::page(&report);
+        let told = &body(&page)[body(&page).find("class=\"hangs\"").unwrap()..];
+        let titles = ["Deadlock: threads wait for each other in 3 runs", "Threads wait in vain in 1 run"];
+        for part in titles.into_iter().chain(["thread 4 (reader) waits for a signal on <code>ready</code>"]) {
+            assert!(told.contains(part), "no {part} in {told}");
+        }
+        assert_eq!(told.matches("hang possible").count(), 2);
+        let fold = told.find("<summary>1 more</summary>").unwrap();
+        assert!(told.find("thread 5 (writer)").unwrap() > fold, "{told}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@ use insta::assert_snapshot;
 use report::markdown;
 
 use crate::hostile::{TEXTS, made_of};
-use crate::samples::{confirmed, early_use, excerpts, report, stale_check, torn_pair};
+use crate::samples::{confirmed, early_use, excerpts, hangs, report, stale_check, torn_pair};
 
 #[test]
 fn a_report_as_markdown() {
@@ -10,6 +10,16 @@ fn a_report_as_markdown() {
     report.excerpts = excerpts();
     report.warnings = vec!["run 9 was recorded with a gap".into()];
     assert_snapshot!(markdown::report(&report));
+}
+
+#[test]
+fn waiting_threads_are_told_with_and_without_findings() {
+    let mut report = report(vec![]);
+    report.hangs = hangs();
+    assert_snapshot!(markdown::report(&report));
+    report.findings = vec![stale_check()];
+    let with_findings = markdown::report(&report);
+    assert!(with_findings.contains("- thread 4 (reader) waits for a signal on `ready`"), "{with_findings}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Reports to be shown: a queue whose workers ask for its size before they take an item, and variations of it.
 
 use report::{
-    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Kind, Report, Runs, SCHEMA,
-    Session, Trial, Verdict,
+    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Hang, HangKind, Kind, Report,
+    Runs, SCHEMA, Session, Trial, Verdict,
 };
 
 /// A report with these findings, of 212 runs with 15 failures that look alike.
@@ -56,6 +56,47 @@ pub fn stale_check() -> Finding {
                 .called_from(&worker),
         ],
     )
+}
+
+/// Who waits for whom: a deadlock, one that might be, and two threads that wait in vain.
+pub fn hangs() -> Vec<Hang> {
+    let hang = |kind, runs, passed, threads: &[&str], advice: &str| Hang {
+        kind,
+        runs,
+        passed,
+        threads: threads.iter().map(|thread| (*thread).into()).collect(),
+        advice: advice.into(),
+    };
+    let order = "Take `inbox.lock` and `archive.lock` in the same order everywhere.";
+    vec![
+        hang(
+            HangKind::Deadlock,
+            3,
+            0,
+            &[
+                "thread 2 (archive) waits for `archive.lock` at folder.c:37, holding `inbox.lock` from folder.c:35",
+                "thread 3 (restore) waits for `inbox.lock` at folder.c:37, holding `archive.lock` from folder.c:35",
+            ],
+            order,
+        ),
+        hang(HangKind::Waiting, 1, 0, &["thread 4 (reader) waits for a signal on `ready` at queue.c:12"], ""),
+        hang(
+            HangKind::PotentialDeadlock,
+            9,
+            8,
+            &[
+                "thread 2 (archive) takes `archive.lock` at folder.c:37 while it holds `inbox.lock` from folder.c:35",
+            ],
+            order,
+        ),
+        hang(
+            HangKind::PotentialDeadlock,
+            2,
+            2,
+            &["thread 5 (writer) takes `a` at log.c:1 while it holds `b`"],
+            "",
+        ),
+    ]
 }
 
 /// The source around the accesses of [`stale_check`].

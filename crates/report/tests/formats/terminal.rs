@@ -4,7 +4,9 @@ use report::terminal::{self, Hint, View};
 use report::{AccessKind, FailureGroup, Finding, Kind, Report, Runs};
 use unicode_width::UnicodeWidthStr;
 
-use crate::samples::{Known, access, confirmed, early_use, finding, frame, report, stale_check, torn_pair};
+use crate::samples::{
+    Known, access, confirmed, early_use, finding, frame, hangs, report, stale_check, torn_pair,
+};
 
 const NARROW: View = View { width: 80, color: false, listed: 5, name_technique: false };
 const WIDE: View = View { width: 120, ..NARROW };
@@ -366,5 +368,19 @@ proptest! {
                 prop_assert_eq!(report::visible(line), line);
             }
         }
+    }
+}
+
+#[test]
+fn waiting_threads_are_told() {
+    let mut report = report(vec![]);
+    report.hangs = hangs();
+    let shown = terminal::summary(&report, &[], &View::default());
+    for part in [
+        "Deadlock: threads wait for each other in 3 runs",
+        "Threads wait in vain in 1 run",
+        "and 2 more such cases",
+    ] {
+        assert!(shown.contains(part), "no {part} in {shown}");
     }
 }
