@@ -29,6 +29,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Show one finding in full
     Show(ShowArguments),
+    /// Show one run step by step, in thread columns
+    Trace(TraceArguments),
     /// Find out whether a finding is the cause, by forcing and by forbidding its interleaving
     Confirm(ConfirmArguments),
     /// Make a failing run happen again: the same threads in the same order
@@ -240,6 +242,30 @@ pub struct ShowArguments {
     /// Write it to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct TraceArguments {
+    /// Number of the run [default: the first that failed]
+    pub run: Option<u32>,
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    /// Only this thread: its number, or a part of its name; may be given more than once
+    #[arg(long, value_name = "THREAD")]
+    pub thread: Vec<String>,
+    /// Only variables and locks with this in their names; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub variable: Vec<String>,
+    /// Only steps in files with this in their paths; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub file: Vec<String>,
+    /// The first step to show
+    #[arg(long, value_name = "STEP", default_value_t = 1)]
+    pub from: u64,
+    /// The last step to show
+    #[arg(long, value_name = "STEP")]
+    pub to: Option<u64>,
 }
 
 #[derive(Args)]

@@ -22,6 +22,7 @@ mod replay;
 mod run;
 mod screen;
 mod sessions;
+mod trace;
 mod watch;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::demo(&arguments),
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Confirm(arguments) => confirm::confirm(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Check(arguments) => check::check(&arguments),

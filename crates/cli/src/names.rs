@@ -267,7 +267,7 @@ impl Names {
     }
 
     /// The innermost frame of a stack with a line in the program's own sources.
-    fn own_frame(&mut self, stack: StackId, code: &Code) -> Option<Frame> {
+    pub fn own_frame(&mut self, stack: StackId, code: &Code) -> Option<Frame> {
         let frames = self.stack(code.stack(stack), code);
         frames.into_iter().find(|frame| frame.line.is_some() && !frame.is_library())
     }

@@ -28,6 +28,7 @@ pub mod source;
 mod stacks;
 pub mod svg;
 pub mod terminal;
+pub mod trace;
 mod visible;
 mod wording;
 

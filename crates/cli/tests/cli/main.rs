@@ -26,3 +26,4 @@ mod screen;
 mod sessions;
 mod standstill;
 mod takeover;
+mod trace;

@@ -1,14 +1,17 @@
-//! The report for a person at a terminal: [`summary`] is the first screen, [`finding`] one suspect in full.
+//! The report for a person at a terminal: [`summary`] is the first screen, [`finding`] one suspect in full,
+//! [`trace()`] one run step by step.
 
 mod columns;
 mod finding;
 mod page;
 mod stacks;
 mod summary;
+mod trace;
 
 use page::Page;
 
 use crate::model::{Confirmation, Finding, Report};
+use crate::trace::Trace;
 use crate::wording;
 
 /// How to show a report.
@@ -55,5 +58,12 @@ pub fn proof(confirmation: &Confirmation) -> String {
 pub fn finding(report: &Report, number: usize, finding: &Finding, view: &View) -> String {
     let mut page = Page::new(view);
     finding::write(&mut page, report, number, finding);
+    page.into_text()
+}
+
+/// One run step by step, in thread columns.
+pub fn trace(trace: &Trace, view: &View) -> String {
+    let mut page = Page::new(view);
+    trace::write(&mut page, trace);
     page.into_text()
 }

@@ -11,3 +11,4 @@ mod samples;
 mod sarif;
 mod sources;
 mod terminal;
+mod trace;

@@ -5,6 +5,8 @@ use report::{
     Runs, SCHEMA, Session, Trial, Verdict,
 };
 
+use report::trace::{Deed, Trace, TraceStep};
+
 /// A report with these findings, of 212 runs with 15 failures that look alike.
 pub fn report(findings: Vec<Finding>) -> Report {
     Report {
@@ -97,6 +99,71 @@ pub fn hangs() -> Vec<Hang> {
             "",
         ),
     ]
+}
+
+/// The run of [`stale_check`], in the order that fails or in one that passes.
+pub fn trace(failed: bool) -> Trace {
+    let check = step(2, Deed::Read, "queue.size", 41).with("1", 0);
+    let take = [
+        step(3, Deed::Lock, "queue.lock", 61),
+        step(3, Deed::Write, "queue.size", 63).with("0", 1),
+        step(3, Deed::Unlock, "queue.lock", 64),
+    ];
+    let act = [
+        step(2, Deed::Lock, "queue.lock", 46),
+        step(2, Deed::Read, "queue.size", 47).with(if failed { "0" } else { "1" }, 2),
+    ];
+    let begin = [step(1, Deed::Create, "thread 2", 12), step(2, Deed::Start, "", 9), check];
+    let steps = if failed {
+        [begin.to_vec(), take.to_vec(), act.to_vec()]
+    } else {
+        [begin.to_vec(), act.to_vec(), take.to_vec()]
+    };
+    let steps = steps.concat().into_iter().zip(1..).map(|(step, number)| TraceStep { number, ..step });
+    Trace {
+        run: if failed { 4 } else { 1 },
+        outcome: if failed { "failed: SIGABRT" } else { "passed" }.into(),
+        failed,
+        threads: ["", "main", "worker", "worker"].map(str::to_owned).to_vec(),
+        steps: steps.collect(),
+        left_out: 0,
+    }
+}
+
+/// A trace that has the text wherever it can have text.
+pub fn trace_made_of(text: &str) -> Trace {
+    let mut trace = Trace { outcome: text.into(), threads: vec![text.into(); 4], ..trace(true) };
+    for step in &mut trace.steps {
+        (step.object, step.value) = (text.into(), Some(text.into()));
+        (step.function, step.file, step.source) = (Some(text.into()), Some(text.into()), Some(text.into()));
+    }
+    trace
+}
+
+fn step(thread: usize, deed: Deed, object: &str, line: u32) -> TraceStep {
+    TraceStep {
+        number: 0,
+        thread,
+        deed,
+        object: object.into(),
+        value: None,
+        function: Some("take_one".into()),
+        file: Some("src/queue.c".into()),
+        line: Some(line),
+        source: Some(format!("    line {line};")),
+        access: None,
+    }
+}
+
+trait InFinding {
+    /// With a value, as this access of the finding.
+    fn with(self, value: &str, access: usize) -> Self;
+}
+
+impl InFinding for TraceStep {
+    fn with(self, value: &str, access: usize) -> Self {
+        TraceStep { value: Some(value.into()), access: Some(access), ..self }
+    }
 }
 
 /// The source around the accesses of [`stale_check`].

@@ -1,0 +1,196 @@
+//! A run in words.
+
+use std::collections::HashMap;
+
+use localize::profile::Location;
+use localize::{
+    Access, AccessKind, Code, LocationId, Outcome, Profile, SiteId, StackId, SyncEvent, SyncKind, SyncTarget,
+    ThreadId,
+};
+use report::expression::{Place, shared_expression};
+use report::source::Sources;
+use report::trace::{Deed, Trace, TraceStep};
+
+use crate::names::Names;
+
+/// Puts a run into words, each place and each variable once.
+pub struct Tracer<'a> {
+    profile: &'a Profile,
+    code: &'a Code,
+    names: Names,
+    sources: Sources,
+    accesses: HashMap<(SiteId, StackId, LocationId, Option<u64>), report::Access>,
+    locations: HashMap<LocationId, String>,
+}
+
+impl<'a> Tracer<'a> {
+    /// `locations` are the names of those that have one already.
+    pub fn new(profile: &'a Profile, code: &'a Code, locations: HashMap<LocationId, String>) -> Self {
+        let sources = Sources::new(std::env::current_dir());
+        Tracer { profile, code, names: Names::default(), sources, accesses: HashMap::new(), locations }
+    }
+
+    /// The whole run. Marked are accesses by their index in the run, with that in the finding.
+    pub fn trace(mut self, outcome: String, marks: &[(usize, usize)]) -> Trace {
+        let run = &self.profile.run;
+        self.name_locations();
+        let mut steps = Vec::with_capacity(run.accesses.len() + run.synchronization.len());
+        let mut synchronization = run.synchronization.iter().peekable();
+        for (index, access) in run.accesses.iter().enumerate() {
+            while let Some(event) = synchronization.next_if(|event| event.before <= index) {
+                steps.push(self.synchronization(event));
+            }
+            let mark = marks.iter().find(|(marked, _)| *marked == index).map(|(_, nth)| *nth);
+            steps.push(TraceStep { access: mark, ..self.access(access) });
+        }
+        steps.extend(synchronization.map(|event| self.synchronization(event)));
+        if run.outcome == Outcome::Hang {
+            let stuck = run.waits.iter().map(|wait| {
+                let object = self.target(wait.target);
+                self.step(wait.thread, Deed::Stuck, object, wait.stack)
+            });
+            steps.extend(stuck.collect::<Vec<_>>());
+        }
+        for (step, number) in steps.iter_mut().zip(1..) {
+            step.number = number;
+        }
+        let threads = (0..self.profile.threads.len()).map(|thread| self.thread(thread)).collect();
+        Trace {
+            run: u64::from(run.id.0),
+            outcome,
+            failed: run.outcome.is_failing(),
+            threads,
+            steps,
+            left_out: 0,
+        }
+    }
+
+    /// Names the locations that debug info has no name for by what the source calls them wherever they are used.
+    fn name_locations(&mut self) {
+        const DIFFERENT: usize = 6;
+        let mut unnamed: HashMap<LocationId, Vec<report::Access>> = HashMap::new();
+        for access in &self.profile.run.accesses {
+            if self.locations.contains_key(&access.location) {
+                continue;
+            }
+            let described = self.describe(access);
+            if !described.variable.is_empty() {
+                self.locations.insert(access.location, described.variable);
+                continue;
+            }
+            let places = unnamed.entry(access.location).or_default();
+            let place = |access: &report::Access| (access.file.clone(), access.line, access.column);
+            if places.len() < DIFFERENT && places.iter().all(|other| place(other) != place(&described)) {
+                places.push(described);
+            }
+        }
+        for (location, accesses) in unnamed {
+            let lines: Vec<Option<String>> =
+                accesses.iter().map(|access| self.line(access.file.as_deref(), access.line)).collect();
+            let places: Vec<Place<'_>> = accesses
+                .iter()
+                .zip(&lines)
+                .filter_map(|(access, line)| {
+                    let writes = access.kind == report::AccessKind::Write;
+                    Some(Place { line: line.as_deref()?, column: access.column, writes })
+                })
+                .collect();
+            let by_source = if places.len() == accesses.len() { shared_expression(&places) } else { None };
+            let Location { size, block, .. } = self.profile.locations[location.0 as usize];
+            let by_block = || block.and_then(|block| self.names.block(block, self.code));
+            let name = by_source.or_else(by_block).unwrap_or_else(|| format!("{size} bytes"));
+            self.locations.insert(location, name);
+        }
+    }
+
+    fn describe(&mut self, access: &Access) -> report::Access {
+        let key = (access.site, access.stack, access.location, access.value);
+        let described = self.accesses.entry(key);
+        described.or_insert_with(|| self.names.access(access, 1, self.profile, self.code)).clone()
+    }
+
+    fn access(&mut self, access: &Access) -> TraceStep {
+        let described = self.describe(access);
+        let deed = match access.kind {
+            _ if access.frees => Deed::Free,
+            AccessKind::Read => Deed::Read,
+            AccessKind::Write => Deed::Write,
+            AccessKind::Update => Deed::Update,
+        };
+        TraceStep {
+            number: 0,
+            thread: access.thread.0 as usize,
+            deed,
+            object: self.locations.get(&access.location).cloned().unwrap_or_default(),
+            value: described.value.filter(|_| !access.frees),
+            source: self.line(described.file.as_deref(), described.line),
+            function: described.function,
+            file: described.file,
+            line: described.line,
+            access: None,
+        }
+    }
+
+    fn synchronization(&mut self, event: &SyncEvent) -> TraceStep {
+        let deed = match event.kind {
+            SyncKind::Acquire => Deed::Lock,
+            SyncKind::Release => Deed::Unlock,
+            SyncKind::AcquireShared => Deed::LockShared,
+            SyncKind::ReleaseShared => Deed::UnlockShared,
+            SyncKind::WaitBegin => Deed::Wait,
+            SyncKind::WaitEnd => Deed::Wake,
+            SyncKind::Signal => Deed::Signal,
+            SyncKind::Broadcast => Deed::Broadcast,
+            SyncKind::Post => Deed::Post,
+            SyncKind::Lower => Deed::Lower,
+            SyncKind::Arrive => Deed::Arrive,
+            SyncKind::Leave => Deed::Leave,
+            SyncKind::Create => Deed::Create,
+            SyncKind::Start => Deed::Start,
+            SyncKind::End => Deed::End,
+            SyncKind::Join => Deed::Join,
+        };
+        let object =
+            if matches!(deed, Deed::Start | Deed::End) { String::new() } else { self.target(event.target) };
+        self.step(event.thread, deed, object, event.stack)
+    }
+
+    fn target(&mut self, target: SyncTarget) -> String {
+        match target {
+            SyncTarget::Thread(thread) => format!("thread {}", thread.0),
+            SyncTarget::Object(object) => self.names.object(object, self.profile, self.code),
+        }
+    }
+
+    fn step(&mut self, thread: ThreadId, deed: Deed, object: String, stack: StackId) -> TraceStep {
+        let frame = self.names.own_frame(stack, self.code);
+        let (function, file, line) =
+            frame.map_or((None, None, None), |frame| (frame.function, frame.file, frame.line));
+        TraceStep {
+            number: 0,
+            thread: thread.0 as usize,
+            deed,
+            object,
+            value: None,
+            source: self.line(file.as_deref(), line),
+            function,
+            file,
+            line,
+            access: None,
+        }
+    }
+
+    fn line(&mut self, file: Option<&str>, line: Option<u32>) -> Option<String> {
+        self.sources.line(file?, line?)
+    }
+
+    /// A thread by its name, or by the function it runs.
+    fn thread(&mut self, thread: usize) -> String {
+        let known = &self.profile.threads[thread];
+        match (known.name.as_str(), known.entry) {
+            ("", Some(entry)) => self.names.function_at(entry, self.code),
+            ("", None) => "main".to_owned(),
+            (name, _) => name.to_owned(),
+        }
+    }
+}
