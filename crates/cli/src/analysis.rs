@@ -23,6 +23,7 @@ use crate::hangs::Hangs;
 use crate::interleaving;
 use crate::names::{self, LocationKey, Names};
 use crate::replay;
+use crate::trace::timelines;
 
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
@@ -85,6 +86,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
             finding.evidence.extend(explanation::sentences(finding, facts));
             finding.story = explanation::story(finding, &report.runs);
         }
+        report.timelines = timelines(session, &chosen, &report.findings, &mut code);
     }
     report.hangs = hangs.into_report();
     report.outlooks = replay::outlooks(session);
@@ -176,6 +178,7 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
         hangs: Vec::new(),
         outlooks: Vec::new(),
         excerpts: Vec::new(),
+        timelines: Vec::new(),
     }
 }
 

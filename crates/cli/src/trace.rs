@@ -1,5 +1,6 @@
 //! `unsnarl trace`: one run step by step.
 
+mod timeline;
 mod tracer;
 
 use std::collections::HashMap;
@@ -9,6 +10,8 @@ use localize::Code;
 use report::terminal;
 use report::trace::{Filter, Trace};
 use runner::{RunNumber, RunRecord, Session};
+
+pub use self::timeline::timelines;
 
 use self::tracer::Tracer;
 use crate::args::TraceArguments;

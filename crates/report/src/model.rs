@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outlook::Outlook;
+use crate::trace::Timeline;
 
 /// The version of the JSON keys that this crate writes and reads.
 pub const SCHEMA: u32 = 1;
@@ -38,6 +39,9 @@ pub struct Report {
     /// The source around the accesses, where it could be read: each line once, however many findings have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excerpts: Vec<Excerpt>,
+    /// Runs of the first findings step by step, for the page. `unsnarl trace` shows any run; JSON has none.
+    #[serde(skip)]
+    pub timelines: Vec<Timeline>,
 }
 
 /// Threads that wait, or could wait, for each other.
@@ -73,6 +77,21 @@ impl Finding {
         let comparison = self.comparison.as_ref()?;
         let accesses = comparison.accesses.clone();
         Some((comparison.run, Finding { accesses, comparison: None, ..self.clone() }))
+    }
+
+    /// Which of the finding's accesses those of the passing run are, by index: the same thread does the same there, at
+    /// the same place if it can be told. `None` if one has no counterpart.
+    pub(crate) fn in_failing_order(&self) -> Option<Vec<usize>> {
+        let deed = |access: &Access| (access.thread, access.kind);
+        let place = |access: &Access| (deed(access), access.file.clone(), access.line, access.column);
+        let mut left: Vec<usize> = (0..self.accesses.len()).collect();
+        let same = |access: &Access| {
+            let there = left.iter().position(|&index| place(&self.accesses[index]) == place(access));
+            let alike = || left.iter().position(|&index| deed(&self.accesses[index]) == deed(access));
+            let at = there.or_else(alike)?;
+            Some(left.remove(at))
+        };
+        self.comparison.as_ref()?.accesses.iter().map(same).collect()
     }
 }
 

@@ -38,6 +38,8 @@ pub struct TraceStep {
     pub line: Option<u32>,
     /// The text of that line, where it could be read.
     pub source: Option<String>,
+    /// The locks that the thread holds then, by name; none where that is unknown.
+    pub locks: Option<Vec<String>>,
     /// Which access of the finding it is, by its index, if the trace is shown for one.
     pub access: Option<usize>,
 }

@@ -47,7 +47,10 @@ impl<'a> Tracer<'a> {
         if run.outcome == Outcome::Hang {
             let stuck = run.waits.iter().map(|wait| {
                 let object = self.target(wait.target);
-                self.step(wait.thread, Deed::Stuck, object, wait.stack)
+                let held = run.locksets[wait.locks.0 as usize].iter();
+                let locks =
+                    held.map(|lock| self.names.object(lock.object, self.profile, self.code)).collect();
+                TraceStep { locks: Some(locks), ..self.step(wait.thread, Deed::Stuck, object, wait.stack) }
             });
             steps.extend(stuck.collect::<Vec<_>>());
         }
@@ -127,6 +130,7 @@ impl<'a> Tracer<'a> {
             function: described.function,
             file: described.file,
             line: described.line,
+            locks: described.locks,
             access: None,
         }
     }
@@ -176,6 +180,7 @@ impl<'a> Tracer<'a> {
             function,
             file,
             line,
+            locks: None,
             access: None,
         }
     }

@@ -1,5 +1,7 @@
 //! One run step by step.
 
+use serde_json::Value;
+
 use crate::kit::{UNSNARL, Workplace, present};
 
 #[test]
@@ -63,4 +65,31 @@ fn a_terminal_gets_a_pager_and_colours() {
         assert!(shown.contains("queue.size") && !shown.contains("paged:"), "{none}: {shown}");
     }
     assert!(!place.call("trace 2").stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn the_page_shows_the_runs_of_its_findings() {
+    let place = Workplace::new();
+    place.claims_session("claims");
+    let report = place.call("report --json").json();
+    let page = std::fs::read_to_string(place.path(".unsnarl/claims/report.html")).unwrap();
+    let start = page.find("id=\"timelines\">").unwrap() + "id=\"timelines\">".len();
+    let end = start + page[start..].find("</script>").unwrap();
+    let timelines: Value = serde_json::from_str(&page[start..end]).unwrap();
+    let runs = timelines["0"]["runs"].as_array().unwrap();
+    let accesses = report["findings"][0]["accesses"].as_array().unwrap();
+    assert_eq!(timelines["0"]["colours"].as_array().unwrap().len(), accesses.len());
+    assert_eq!(runs[0]["failed"], true);
+    for run in runs {
+        let marked: Vec<&Value> =
+            run["steps"].as_array().unwrap().iter().filter(|step| step[8] != -1).collect();
+        assert_eq!(marked.len(), accesses.len());
+        for step in marked {
+            let access = &accesses[step[8].as_u64().unwrap() as usize];
+            let text =
+                |column: usize| run["texts"][step[column].as_u64().unwrap() as usize].as_str().unwrap();
+            assert!(text(4).ends_with(&format!(":{}", access["line"])), "{step} is {access}");
+            assert_eq!(text(5), access["variable"]);
+        }
+    }
 }

@@ -7,18 +7,21 @@
 //! What came from the target cannot become markup: it is escaped where it is written, the script makes text nodes
 //! of it, and the page's policy runs and styles nothing but what this crate wrote.
 
+mod body;
+mod causes;
 mod finding;
 mod hangs;
 mod session;
 mod source;
 mod stacks;
 mod table;
+mod timeline;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-use self::finding::Bodies;
+use self::body::Bodies;
 use self::table::Table;
 use crate::markup::{Element, classed, element, prose};
 use crate::model::Report;
@@ -26,7 +29,7 @@ use crate::outlook::Outlook;
 use crate::wording;
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(include_str!("page.js"), include_str!("card.js"), include_str!("timeline.js"));
 
 /// How many findings are listed at first sight; the others are below a fold.
 const LISTED: usize = 5;
@@ -54,8 +57,10 @@ pub fn page(report: &Report) -> String {
         part.write(&mut page);
         page.push('\n');
     }
-    let data = data(report);
-    page.push_str(&format!("<script type=\"application/json\" id=\"data\">{data}</script>\n"));
+    // Apart, so that the first look at the page need not read all findings.
+    for (id, data) in [("timelines", timeline::data(report)), ("data", data(report))] {
+        page.push_str(&format!("<script type=\"application/json\" id=\"{id}\">{data}</script>\n"));
+    }
     page.push_str(&format!("<script>{SCRIPT}</script>\n</body>\n</html>\n"));
     page
 }
@@ -85,7 +90,7 @@ fn findings(report: &Report) -> Element {
         ));
         if index == 0 { row.attribute("open", "").child(bodies.of_finding(1, first)) } else { row }
     });
-    let main = main.children(listed);
+    let main = main.children(causes::section(report)).children(listed);
     let more = report.findings.len().saturating_sub(LISTED);
     main.children((more > 0).then(|| further_findings(more))).children(hangs::section(report))
 }
@@ -110,11 +115,14 @@ fn further_findings(count: usize) -> Element {
 }
 
 fn help() -> Element {
-    const KEYS: [(&str, &str); 7] = [
+    const KEYS: [(&str, &str); 10] = [
         ("j  k", "next, previous suspect (↓ ↑ too, once one is selected)"),
         ("Enter", "open or close it"),
         ("Esc", "close it"),
-        ("Tab", "go through the accesses of its picture"),
+        ("Tab", "go through the accesses of its picture: source and stack of each"),
+        ("+  -  0", "in a timeline: closer, further, all of it (Ctrl and the wheel too)"),
+        ("↓  ↑", "in a timeline: next, previous step"),
+        ("n  p", "in a timeline: next, previous access of the finding"),
         ("/", "search the further suspects"),
         ("t", "dark or light"),
         ("?", "this help"),

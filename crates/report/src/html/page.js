@@ -25,11 +25,34 @@
     return typeof node === "string" ? node : node.slice(2).map(textOf).join(" ");
   }
 
-  // The body of a finding is built when it is first opened.
+  // The body of a finding is built when it is first opened; what depends on its size follows.
   document.addEventListener("toggle", ({ target }) => {
     if (!target.matches(".finding") || !target.open || target.querySelector(".body")) return;
     target.append(build(data().findings[target.dataset.finding][1]));
+    complete(target);
   }, true);
+
+  function complete(finding) {
+    for (const command of finding.querySelectorAll(".command")) {
+      const copy = document.createElement("button");
+      copy.type = "button";
+      copy.className = "copy";
+      copy.textContent = "copy";
+      copy.hidden = !navigator.clipboard;
+      command.append(copy);
+    }
+    finding.dispatchEvent(new Event("opened", { bubbles: true }));
+  }
+  queueMicrotask(() => document.querySelectorAll(".finding[open]").forEach(complete));
+
+  async function copy(button) {
+    const said = await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent).then(
+      () => "copied",
+      () => "not allowed",
+    );
+    button.textContent = said;
+    setTimeout(() => (button.textContent = "copy"), 1500);
+  }
 
   // The findings below the fold: those that match the search, some at a time.
   const further = byId("further");
@@ -74,24 +97,46 @@
 
   // Pointing at an access, in the picture or elsewhere, lights up everything about it.
   function light(target) {
-    const accessed = target.closest?.(".unlinked") ? null : target.closest?.("[data-access]");
+    const accessed = target.closest?.("[data-access]");
     for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
     if (!accessed) return;
+    const scope = accessed.closest(".scope");
     for (const access of accessed.dataset.access.split(" ")) {
-      const same = accessed.closest(".body").querySelectorAll(`[data-access~="${access}"]`);
-      for (const element of same) if (!element.closest(".unlinked")) element.classList.add("lit");
+      const same = scope.querySelectorAll(`[data-access~="${access}"]`);
+      for (const element of same) if (element.closest(".scope") === scope) element.classList.add("lit");
     }
   }
   document.addEventListener("pointerover", ({ target }) => light(target));
   document.addEventListener("focusin", ({ target }) => light(target));
 
   function showSource(target) {
-    const access = target.closest?.(".unlinked") ? null : target.closest?.("g.access");
-    const source = access?.closest(".body").querySelector(`.source [data-access~="${access.dataset.access}"]`);
+    const access = target.closest?.("g.access");
+    const source = access?.closest(".scope").querySelector(`.source [data-access~="${access.dataset.access}"]`);
     source?.scrollIntoView({ block: "nearest", behavior: "smooth" });
     return access;
   }
-  document.addEventListener("click", ({ target }) => showSource(target));
+  document.addEventListener("click", ({ target }) => {
+    showSource(target);
+    const opener = target.closest?.("[data-open]");
+    if (opener) reveal(opener.dataset.open);
+    if (target.matches?.(".copy")) copy(target);
+  });
+
+  // Opens a finding, wherever it is in the list.
+  function reveal(index) {
+    const find = () => document.querySelector(`.finding[data-finding="${index}"]`);
+    if (!find() && further) {
+      further.querySelector("input").value = "";
+      search("");
+      further.open = true;
+      while (!find() && waiting.length > 0) showMore();
+    }
+    const finding = find();
+    if (!finding) return;
+    finding.open = true;
+    finding.querySelector("summary").focus({ preventScroll: true });
+    finding.scrollIntoView({ block: "start", behavior: "smooth" });
+  }
 
   function go(step) {
     const all = [...document.querySelectorAll(".finding > summary")].filter((row) => row.offsetParent);

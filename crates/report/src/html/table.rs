@@ -57,7 +57,7 @@ impl Table {
 }
 
 /// Appends the text as a string of JSON that cannot end the element it stands in, nor begin another.
-fn push_quoted(json: &mut String, text: &str) {
+pub(super) fn push_quoted(json: &mut String, text: &str) {
     json.push('"');
     for character in text.chars() {
         match character {

@@ -70,11 +70,12 @@ impl Layout {
             .attribute("rx", 6);
         let left = x + PADDING;
         let mut baseline = y + PADDING + 12;
-        let mut group = step
-            .group(index)
-            .child(outline)
-            .children(step.badge(index, left + 9, baseline - 4))
-            .child(line("place", &step.place, [left + BADGE, baseline], room - BADGE));
+        let mut group = step.group().child(outline).children(step.badge(left + 9, baseline - 4)).child(line(
+            "place",
+            &step.place,
+            [left + BADGE, baseline],
+            room - BADGE,
+        ));
         for (class, text) in step.lines().into_iter().skip(1) {
             baseline += LINE_HEIGHT;
             group = group.child(line(&class, text, [left, baseline], room));

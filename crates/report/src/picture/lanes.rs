@@ -36,9 +36,9 @@ pub(super) fn draw(picture: &Picture, width: u32) -> Element {
         let room = width - left - PADDING;
         let text = left + PADDING / 2;
         let mut group = step
-            .group(index)
+            .group()
             .child(outline)
-            .children(step.badge(index, middle(step.thread), dot(rows[index])))
+            .children(step.badge(middle(step.thread), dot(rows[index])))
             .child(line("title", title, [text, baseline], room));
         for (class, content) in step.lines() {
             baseline += LINE_HEIGHT;

@@ -34,17 +34,23 @@ pub(crate) const COLOURS: usize = 4;
 
 /// Draws a finding for a place about as wide as a screen, with a margin around it; `None` if there is nothing to draw.
 pub(crate) fn wide(finding: &Finding, margin: u32) -> Option<Element> {
-    let picture = Picture { margin, ..Picture::of(finding)? };
-    Some(if picture.threads.len() <= MOST_COLUMNS {
-        columns::draw(&picture)
-    } else {
-        lanes::draw(&picture, WIDE_LANES)
-    })
+    Some(Picture { margin, ..Picture::of(finding)? }.wide())
 }
 
 /// Draws a finding for a place as narrow as a phone; `None` if there is nothing to draw.
 pub(crate) fn narrow(finding: &Finding) -> Option<Element> {
-    Some(lanes::draw(&Picture::of(finding)?, NARROW_LANES))
+    Some(Picture::of(finding)?.narrow())
+}
+
+/// Draws the passing run of a finding, wide and narrow, with the numbers that its accesses have in the failing run.
+pub(crate) fn passing(finding: &Finding) -> Option<[Element; 2]> {
+    let (_, passing) = finding.in_passing_run()?;
+    // Threads stay in their columns, whoever comes first.
+    let mut picture = Picture::with_threads(&passing, &wording::threads(finding))?;
+    for (step, number) in picture.steps.iter_mut().zip(finding.in_failing_order()?) {
+        step.access = number;
+    }
+    Some([picture.wide(), picture.narrow()])
 }
 
 struct Picture {
@@ -58,6 +64,8 @@ struct Picture {
 
 /// An access as it is drawn.
 struct Step {
+    /// Its index in the finding.
+    access: usize,
     thread: usize,
     variable: usize,
     place: String,
@@ -76,14 +84,27 @@ struct Handover {
 }
 
 impl Picture {
+    fn wide(&self) -> Element {
+        if self.threads.len() <= MOST_COLUMNS { columns::draw(self) } else { lanes::draw(self, WIDE_LANES) }
+    }
+
+    fn narrow(&self) -> Element {
+        lanes::draw(self, NARROW_LANES)
+    }
+
     fn of(finding: &Finding) -> Option<Self> {
+        Picture::with_threads(finding, &wording::threads(finding))
+    }
+
+    /// The threads are those of the columns, in their order.
+    fn with_threads(finding: &Finding, threads: &[u32]) -> Option<Self> {
         if finding.accesses.is_empty() {
             return None;
         }
         let places = Places::of(finding);
-        let threads = wording::threads(finding);
         let variables = wording::variables(finding);
         let step = |(index, access): (usize, &Access)| Step {
+            access: index,
             thread: threads.iter().position(|thread| *thread == access.thread).unwrap_or(0),
             variable: variables.iter().position(|name| *name == access.variable).unwrap_or(0),
             place: places.label(access),
@@ -93,7 +114,7 @@ impl Picture {
                 variable => format!("{}  {variable}", wording::effect(access)),
             },
             note: wording::since_last_time(finding, index),
-            title: format!("{}. {}", index + 1, wording::access_title(access)),
+            title: wording::access_title(access),
         };
         let steps: Vec<Step> = finding.accesses.iter().enumerate().map(step).collect();
         Some(Picture {
@@ -132,12 +153,11 @@ pub(crate) fn handovers(finding: &Finding) -> Vec<[usize; 2]> {
 
 impl Step {
     /// The group that everything about a step is drawn into. It can be pointed at and reached by keyboard.
-    fn group(&self, index: usize) -> Element {
+    fn group(&self) -> Element {
         classed("g", "access")
-            .attribute("data-access", index)
+            .attribute("data-access", self.access)
             .attribute("tabindex", 0)
-            .attribute("aria-label", &self.title)
-            .child(element("title").text(&self.title))
+            .attribute("aria-label", format!("{}. {}", self.access + 1, self.title))
     }
 
     /// Its lines of text with their classes; the first says where it is.
@@ -149,13 +169,13 @@ impl Step {
         [place].into_iter().chain(source).chain([effect]).chain(note).collect()
     }
 
-    fn badge(&self, index: usize, x: u32, y: u32) -> [Node; 2] {
+    fn badge(&self, x: u32, y: u32) -> [Node; 2] {
         let colour = self.thread % COLOURS;
         let circle = classed("circle", &format!("badge t{colour}"));
         let number = classed("text", "number").attribute("x", x).attribute("y", y + 4);
         [
             circle.attribute("cx", x).attribute("cy", y).attribute("r", 9).into(),
-            number.text(&(index + 1).to_string()).into(),
+            number.text(&(self.access + 1).to_string()).into(),
         ]
     }
 }

@@ -196,6 +196,9 @@ pub(crate) fn suspicious_functions(finding: &Finding) -> String {
     names.join(", ")
 }
 
+/// What stands above the accesses of the run that failed, where one that passed is beside it.
+pub(crate) const FAILING_RUN: &str = "what happened in a run that failed";
+
 /// What stands above the accesses of a run that passed.
 pub(crate) fn passing_run(run: u64) -> String {
     format!("the same code in run {run}, which passed:")

@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
-use report::{AccessKind, Finding, Kind, Report, html};
+use report::{AccessKind, Comparison, Finding, Kind, Report, html};
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::devtools::{Browser, DESKTOP, Look, Page};
-use crate::hostile::{TEXTS, made_of};
-use crate::samples::{Known, access, confirmed, early_use, finding, report, stale_check, torn_pair};
+use report::trace::Timeline;
 
-fn written(report: &Report) -> (TempDir, PathBuf) {
+use crate::hostile::{TEXTS, made_of};
+use crate::samples::{
+    Known, access, confirmed, early_use, excerpts, finding, report, stale_check, torn_pair, trace_made_of,
+};
+
+pub fn written(report: &Report) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
     std::fs::write(&file, html::page(report)).unwrap();
@@ -22,7 +26,7 @@ fn three() -> Report {
 }
 
 /// Many findings, each on a variable of its own.
-fn many(count: usize) -> Report {
+pub fn many(count: usize) -> Report {
     let named = |number: usize| {
         let variable = format!("slot{number}");
         let accesses = [(1, AccessKind::Read, "take"), (2, AccessKind::Write, "put")];
@@ -34,7 +38,7 @@ fn many(count: usize) -> Report {
 
 /// Nothing went wrong in the page, and it asked for nothing but itself.
 #[track_caller]
-fn check_silence(page: &Page<'_>) {
+pub fn check_silence(page: &Page<'_>) {
     assert_eq!(page.events("Runtime.exceptionThrown"), Vec::<serde_json::Value>::new());
     assert_eq!(page.events("Log.entryAdded"), Vec::<serde_json::Value>::new());
     assert_eq!(page.events("Network.requestWillBeSent").len(), 1);
@@ -136,6 +140,111 @@ fn pointing_at_an_access_lights_up_its_source_and_stack() {
 }
 
 #[test]
+fn pointing_at_an_access_shows_its_source_and_stack_beside_it() {
+    let Some(browser) = Browser::start() else { return };
+    let mut report = three();
+    report.excerpts = excerpts();
+    let (_folder, file) = written(&report);
+    let page = browser.open(&file, DESKTOP);
+    let card = |expression: &str| page.value(&format!("document.querySelector('#card').{expression}"));
+    assert_eq!(card("hidden"), true);
+    page.point_at(".wide g.access[data-access='1'] .box");
+    page.wait_for("!document.querySelector('#card').hidden");
+    let shown = card("innerText");
+    for part in ["write 0", "q->size--;", "unlock(q);", "take_one()", "queue_test.c:20"] {
+        assert!(shown.as_str().unwrap().contains(part), "no {part} in {shown}");
+    }
+    assert_eq!(card("querySelectorAll('mark').length"), 1);
+    page.point_at("h1");
+    page.wait_for("document.querySelector('#card').hidden");
+
+    // The same by keyboard.
+    page.click("[data-finding='0'] > summary");
+    page.click("[data-finding='0'] > summary");
+    page.press("Tab");
+    page.wait_for("document.querySelector('#card').innerText.includes('if (queue_size(q) > 0)')");
+    assert_eq!(card("hidden"), false);
+    let inside = "(() => { const { left, top, right, bottom } = document.querySelector('#card').getBoundingClientRect(); \
+                  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight; })()";
+    assert_eq!(page.value(inside), true);
+    page.press("Escape");
+    page.wait_for("document.querySelector('#card').hidden");
+    check_silence(&page);
+}
+
+#[test]
+fn a_passing_run_has_the_numbers_of_the_failing_one() {
+    let Some(browser) = Browser::start() else { return };
+    let mut finding = stale_check();
+    let [first, second, third] = [0, 1, 2].map(|index| finding.accesses[index].clone());
+    finding.comparison = Some(Comparison { run: 3, accesses: vec![second, first, third] });
+    let (_folder, file) = written(&report(vec![finding]));
+    let page = browser.open(&file, DESKTOP);
+    let numbers =
+        "[...document.querySelectorAll('.run:last-child .wide .number')].map(number => number.textContent)";
+    assert_eq!(page.value(numbers), json!(["2", "1", "3"]));
+    let titles = "[...document.querySelectorAll('.run')].map(run => run.querySelector('.title').textContent)";
+    assert_eq!(page.value(titles), json!(["thread 1 (take_one)", "thread 1 (take_one)"]));
+    page.point_at(".run:last-child .wide g.access[data-access='1'] .box");
+    page.wait_for("document.querySelector('.run:first-child .wide [data-access=\"1\"]').matches('.lit')");
+}
+
+#[test]
+fn several_causes_are_listed_and_open_their_findings() {
+    let Some(browser) = Browser::start() else { return };
+    let mut report = many(400);
+    report.findings[0].failing_runs = vec![1, 2];
+    for finding in &mut report.findings[1..] {
+        finding.failing_runs = vec![2];
+    }
+    report.findings[298].failing_runs = vec![2, 3];
+    let (_folder, file) = written(&report);
+    let page = browser.open(&file, DESKTOP);
+    let listed = "[...document.querySelectorAll('.causes button')].map(button => button.textContent)";
+    assert_eq!(page.value(listed), json!(["Order violation on slot1", "Order violation on slot299"]));
+    page.click(".causes li:last-child button");
+    page.wait_for("document.querySelector(\"[data-finding='298'] .body\") !== null");
+    assert_eq!(page.value("document.activeElement.closest('.finding').dataset.finding"), "298");
+
+    report.findings[0].failing_runs = vec![1, 2, 3];
+    let (_folder, file) = written(&report);
+    let page = browser.open(&file, DESKTOP);
+    assert_eq!(page.value("document.querySelector('.causes')"), json!(null), "one explains all");
+    check_silence(&page);
+}
+
+#[test]
+fn commands_can_be_copied() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&three());
+    browser.allow_clipboard();
+    let page = browser.open(&file, DESKTOP);
+    page.click(".command .copy");
+    page.wait_for("document.querySelector('.copy').textContent === 'copied'");
+    check_silence(&page);
+}
+
+#[test]
+fn with_ten_thousand_findings_only_what_is_in_view_is_there() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, file) = written(&many(10_000));
+    let page = browser.open(&file, DESKTOP);
+    let elements = || page.value("document.querySelectorAll('*').length").as_u64().unwrap();
+    let at_first = elements();
+    assert!(at_first < 500, "{at_first} elements");
+    page.press("/");
+    page.wait_for("document.querySelectorAll('.finding').length === 205");
+    assert!(elements() < at_first + 200 * 30, "{} elements", elements());
+    for key in ["s", "l", "o", "t", "9", "9", "9", "9"] {
+        page.press(key);
+    }
+    page.wait_for("document.querySelectorAll('#rows .finding').length === 1");
+    page.click("#rows summary");
+    page.wait_for("document.querySelector('#rows .body') !== null");
+    check_silence(&page);
+}
+
+#[test]
 fn a_long_list_is_shown_in_parts() {
     let Some(browser) = Browser::start() else { return };
     let (_folder, file) = written(&many(500));
@@ -177,7 +286,7 @@ fn a_phone_shows_one_column_without_scrolling_sideways() {
         access(2, AccessKind::Write, long, long, 52).source(long).called_from(&[]),
     ];
     let (_folder, file) = written(&report(vec![finding(Kind::OrderViolation, "RW", accesses), torn_pair()]));
-    for (width, visible) in [(360, ["narrow", "wide"]), (1280, ["wide", "narrow"])] {
+    for (width, visible) in [(375, ["narrow", "wide"]), (1280, ["wide", "narrow"])] {
         let page = browser.open(&file, Look { width, ..DESKTOP });
         assert_eq!(page.value("document.documentElement.scrollWidth <= innerWidth"), true, "{width}");
         let shown =
@@ -210,6 +319,13 @@ fn hostile_text_is_shown_not_obeyed() {
     let hostile: Vec<Finding> = TEXTS.iter().flat_map(|text| made_of(text).findings).collect();
     let mut report = made_of(&TEXTS.concat());
     report.findings = hostile;
+    report.timelines = (1..=5)
+        .map(|finding| Timeline {
+            finding,
+            failing: trace_made_of(TEXTS[finding as usize - 1]),
+            passing: Some(trace_made_of(&TEXTS.concat())),
+        })
+        .collect();
     let (_folder, file) = written(&report);
     let page = browser.open(&file, DESKTOP);
     for index in 1..5 {
@@ -218,8 +334,12 @@ fn hostile_text_is_shown_not_obeyed() {
     }
     page.click("#further > summary");
     page.wait_for("document.querySelectorAll('#rows .finding').length > 0");
+    assert_eq!(page.value("document.querySelectorAll('.pane').length"), 10);
+    for selector in [".pane:first-child .scroll", ".wide g.access .box"] {
+        page.click(selector);
+    }
     assert_eq!(page.value("document.querySelectorAll('img, iframe, object, a, base, link').length"), 0);
-    assert_eq!(page.value("document.scripts.length"), 2);
+    assert_eq!(page.value("document.scripts.length"), 3);
     assert_eq!(page.value("typeof window.owned"), "undefined");
     let name = page.value("document.querySelector('h1').textContent");
     assert_eq!(name, report::visible(&TEXTS.concat()).as_ref());

@@ -96,6 +96,11 @@ impl Browser {
         page
     }
 
+    /// Lets pages write to the clipboard, which a person allows by using the page.
+    pub fn allow_clipboard(&self) {
+        self.call(None, "Browser.grantPermissions", json!({ "permissions": ["clipboardSanitizedWrite"] }));
+    }
+
     fn call(&self, session: Option<&str>, method: &str, params: Value) -> Value {
         let id = self.sent.get() + 1;
         self.sent.set(id);
@@ -185,6 +190,17 @@ impl Page<'_> {
             let params = json!({ "type": event, "x": x, "y": y, "button": "left", "clickCount": 1 });
             self.call("Input.dispatchMouseEvent", params);
         }
+    }
+
+    /// Turns the wheel over the element with Ctrl held down, away from the user or towards.
+    #[track_caller]
+    pub fn zoom_with_wheel(&self, selector: &str, away: bool) {
+        let [x, y] = self.point_at(selector);
+        const CTRL: u32 = 2;
+        let delta = if away { -120 } else { 120 };
+        let turn =
+            json!({ "type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": delta, "modifiers": CTRL });
+        self.call("Input.dispatchMouseEvent", turn);
     }
 
     /// Presses a key by its name, or by the character it types.

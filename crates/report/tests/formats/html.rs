@@ -1,9 +1,12 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
-use report::{AccessKind, Kind, Report, html};
+use report::trace::Timeline;
+use report::{AccessKind, Finding, Kind, Report, html};
 
 use crate::hostile::{TEXTS, made_of};
-use crate::samples::{access, confirmed, early_use, excerpts, finding, hangs, report, stale_check};
+use crate::samples::{
+    access, confirmed, early_use, excerpts, finding, hangs, report, stale_check, trace_made_of,
+};
 
 /// What lies between the page's own style and its scripts.
 fn body(page: &str) -> &str {
@@ -73,7 +76,7 @@ fn the_page_loads_nothing() {
 #[test]
 fn only_the_first_finding_is_written_out() {
     let page = html::page(&report(vec![early_use(); 300]));
-    assert_eq!(body(&page).matches("class=\"body\"").count(), 1);
+    assert_eq!(body(&page).matches("class=\"body scope\"").count(), 1);
     assert_eq!(body(&page).matches("class=\"finding\"").count(), 5);
     assert!(body(&page).contains("295 more suspects"));
 }
@@ -92,9 +95,9 @@ fn what_findings_share_is_stored_once() {
 }
 
 const TAGS: &str = "b body button circle code dd details dialog div dl dt figcaption figure footer form g h1 h2 h3 h4 \
-    head header input kbd li main mark noscript ol p path rect section span summary svg text title ul";
+    head header input kbd li main mark nav noscript ol p path rect section span summary svg text title ul";
 
-const ATTRIBUTES: &str = "aria-hidden aria-label class cx cy d data-access data-finding height hidden id method open \
+const ATTRIBUTES: &str = "aria-hidden aria-label class cx cy d data-access data-finding data-open data-timeline height hidden id method open \
     placeholder preserveAspectRatio r role rx tabindex title type viewBox width x y";
 
 /// What lies between the page's own title and its scripts, but for its style.
@@ -125,9 +128,13 @@ fn check_markup(report: &Report) {
         rest = &rest[end + 1..];
     }
     let scripts = page[page.find("<script").unwrap()..].matches("<").count();
-    // Besides two scripts and the ends of body and page, a `<` is only an operator in the page's own script.
-    let own = include_str!("../../src/html/page.js").matches('<').count();
-    assert_eq!(scripts, 6 + own);
+    // Besides three scripts and the ends of body and page, a `<` is only an operator in the page's own script.
+    let script = [
+        include_str!("../../src/html/page.js"),
+        include_str!("../../src/html/card.js"),
+        include_str!("../../src/html/timeline.js"),
+    ];
+    assert_eq!(scripts, 8 + script.concat().matches('<').count());
     let active =
         |character: char| character != '\n' && report::visible(character.encode_utf8(&mut [0; 4])).len() > 4;
     assert_eq!(page.find(active), None);
@@ -136,7 +143,12 @@ fn check_markup(report: &Report) {
 #[test]
 fn hostile_text_becomes_no_markup() {
     for text in TEXTS {
-        check_markup(&made_of(text));
+        let mut report = made_of(text);
+        let failing = trace_made_of(text);
+        report.timelines = vec![Timeline { finding: 1, passing: Some(failing.clone()), failing }];
+        // Two causes, for the list of them.
+        report.findings.push(Finding { failing_runs: vec![99], ..report.findings[0].clone() });
+        check_markup(&report);
     }
     check_markup(&made_of(&TEXTS.concat()));
 }

@@ -11,4 +11,5 @@ mod samples;
 mod sarif;
 mod sources;
 mod terminal;
+mod timeline;
 mod trace;

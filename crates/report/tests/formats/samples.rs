@@ -31,6 +31,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         hangs: vec![],
         outlooks: vec![],
         excerpts: vec![],
+        timelines: vec![],
     }
 }
 
@@ -135,6 +136,7 @@ pub fn trace_made_of(text: &str) -> Trace {
     let mut trace = Trace { outcome: text.into(), threads: vec![text.into(); 4], ..trace(true) };
     for step in &mut trace.steps {
         (step.object, step.value) = (text.into(), Some(text.into()));
+        step.locks = Some(vec![text.into()]);
         (step.function, step.file, step.source) = (Some(text.into()), Some(text.into()), Some(text.into()));
     }
     trace
@@ -151,6 +153,7 @@ fn step(thread: usize, deed: Deed, object: &str, line: u32) -> TraceStep {
         file: Some("src/queue.c".into()),
         line: Some(line),
         source: Some(format!("    line {line};")),
+        locks: (deed == Deed::Write).then(|| vec!["queue.lock".into()]),
         access: None,
     }
 }

@@ -1,0 +1,149 @@
+//! What is shown of a finding when it is open.
+
+use super::finding::bar;
+use super::{source, stacks, timeline};
+use crate::markup::{Element, Node, classed, element, prose, text};
+use crate::model::{Access, Confirmation, Finding, Report, Trial};
+use crate::passage::Excerpts;
+use crate::picture;
+use crate::wording;
+
+/// Makes what is shown of the open findings of a report.
+pub(super) struct Bodies<'a> {
+    report: &'a Report,
+    excerpts: Excerpts<'a>,
+}
+
+impl<'a> Bodies<'a> {
+    pub(super) fn of(report: &'a Report) -> Self {
+        Bodies { report, excerpts: Excerpts::of(report) }
+    }
+
+    /// Everything that is known of a finding. `number` is its place in the list, from 1.
+    pub(super) fn of_finding(&self, number: usize, finding: &Finding) -> Element {
+        classed("div", "body scope")
+            .children(story(finding))
+            .children(runs(finding))
+            .children(reasons(finding))
+            .children(self.beside(finding))
+            .children(timeline::place(self.report, number))
+            .children(self.cause(finding))
+            .child(reproduce(self.report, number, finding))
+            .child(rest(finding))
+    }
+
+    /// The source and the call stacks.
+    fn beside(&self, finding: &Finding) -> Option<Element> {
+        let parts = [source::section(finding, &self.excerpts.passages(finding)), stacks::section(finding)];
+        let parts: Vec<Element> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| classed("div", "beside").children(parts))
+    }
+
+    /// The cause that the finding belongs to, if others do too: all their accesses in one graph.
+    fn cause(&self, finding: &Finding) -> Option<Element> {
+        let cause = self.report.causes.iter().find(|cause| Some(cause.number) == finding.cluster)?;
+        let nodes = cause.graph.nodes.iter();
+        let accesses: Vec<Access> = nodes
+            .flat_map(|node| node.accesses.iter().map(move |place| (node.thread, place)))
+            .filter_map(|(thread, &[number, nth])| {
+                let finding = self.report.findings.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
+                let access = finding.accesses.get(usize::try_from(nth).ok()?)?;
+                Some(Access { thread, value: None, ..access.clone() })
+            })
+            .collect();
+        if cause.findings.len() < 2 || accesses.len() <= finding.accesses.len() {
+            return None;
+        }
+        let title = format!(
+            "The whole cause: {} in one graph",
+            wording::plural(cause.findings.len() as u64, "finding")
+        );
+        let whole = Finding { accesses, ..finding.clone() };
+        let graph = figure([picture::wide(&whole, 0)?, picture::narrow(&whole)?]);
+        let folded = classed("details", "fold cause scope").child(element("summary").text(&title));
+        Some(folded.child(graph).children(self.beside(&whole)))
+    }
+}
+
+/// What happened.
+fn story(finding: &Finding) -> Option<Element> {
+    (!finding.story.is_empty()).then(|| classed("p", "story").children(prose(&finding.story)))
+}
+
+/// The accesses in the run that failed, and beside it in one that passed.
+fn runs(finding: &Finding) -> Option<Element> {
+    let drawn = figure([picture::wide(finding, 0)?, picture::narrow(finding)?]);
+    let passing = finding.comparison.as_ref().and_then(|comparison| {
+        let title = classed("h3", "good").text(wording::passing_run(comparison.run).trim_end_matches(':'));
+        Some(classed("div", "run").child(title).child(figure(picture::passing(finding)?)))
+    });
+    let title = passing.is_some().then(|| classed("h3", "bad").text(wording::FAILING_RUN));
+    let failing = classed("div", "run").children(title).child(drawn);
+    // Pictures of more threads are too wide to be side by side.
+    let class = if wording::threads(finding).len() <= 2 { "runs few" } else { "runs" };
+    Some(classed("div", class).child(failing).children(passing))
+}
+
+fn figure([wide, narrow]: [Element; 2]) -> Element {
+    classed("figure", "picture")
+        .child(classed("div", "wide").child(wide))
+        .child(classed("div", "narrow").child(narrow))
+}
+
+/// Why it should be believed and what to do about it, as far as that is known.
+fn reasons(finding: &Finding) -> Option<Element> {
+    let mut rows = Vec::new();
+    let why = finding.evidence.iter().map(|evidence| element("p").children(prose(evidence)));
+    rows.extend((!finding.evidence.is_empty()).then(|| row("why", why)));
+    rows.extend(finding.confirmation.as_ref().map(|confirmation| row("proof", proof(confirmation))));
+    rows.extend((!finding.advice.is_empty()).then(|| row("fix", prose(&finding.advice))));
+    (!rows.is_empty()).then(|| classed("dl", "reasons").children(rows.into_iter().flatten()))
+}
+
+fn proof(confirmation: &Confirmation) -> Vec<Element> {
+    let trial = |name: &str, trial: &Trial| {
+        bar("bad", trial.failed, trial.runs, &format!("{name}: {}", wording::outcome(trial)))
+    };
+    let delayed = confirmation.delayed.as_ref().map(|delayed| trial("delayed only", delayed));
+    [trial("forced", &confirmation.enforced), trial("forbidden", &confirmation.forbidden)]
+        .into_iter()
+        .chain(delayed)
+        .collect()
+}
+
+/// How to see it again: commands to be copied.
+fn reproduce(report: &Report, number: usize, finding: &Finding) -> Element {
+    let trace =
+        finding.failing_runs.first().map(|run| ("that run, step by step", format!("unsnarl trace {run}")));
+    let commands = [("all runs again", wording::repeat_command(&report.session))]
+        .into_iter()
+        .chain([("is it the cause?", format!("unsnarl confirm {number}"))])
+        .chain(trace)
+        .chain([("this in a terminal", format!("unsnarl show {number}"))]);
+    let rows = commands.flat_map(|(what, command)| {
+        [element("dt").text(what), classed("dd", "command").child(element("code").text(&command))]
+    });
+    classed("section", "reproduce")
+        .child(element("h3").text("How to reproduce"))
+        .child(classed("dl", "facts").children(rows))
+}
+
+/// What else is known of it.
+fn rest(finding: &Finding) -> Element {
+    let rank = wording::shared_rank(finding).map_or_else(String::new, |rank| format!(", {rank}"));
+    let mut rows = vec![row("ranking", [text(&format!("{}{rank}", wording::score(finding)))])];
+    let why = finding.why.iter().map(|why| element("p").children(prose(why)));
+    rows.extend((!finding.why.is_empty()).then(|| row("because", why)));
+    if !finding.failing_runs.is_empty() {
+        rows.push(row("seen in", [text(&wording::run_list(&finding.failing_runs))]));
+    }
+    if !finding.suspicious_functions.is_empty() {
+        rows.push(row("look at", [text(&wording::suspicious_functions(finding))]));
+    }
+    rows.push(row("pattern", [text(&wording::pattern(finding))]));
+    classed("dl", "facts").children(rows.into_iter().flatten())
+}
+
+fn row(name: &str, content: impl IntoIterator<Item = impl Into<Node>>) -> [Element; 2] {
+    [element("dt").text(name), element("dd").children(content)]
+}
