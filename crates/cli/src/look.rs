@@ -28,7 +28,10 @@ pub fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
         }
         ReportFormat::Html => report::html::page(&report),
         ReportFormat::Markdown => report::markdown::report(&report),
-        ReportFormat::Sarif => report::sarif::to_string(&report),
+        ReportFormat::Sarif => {
+            let root = std::env::current_dir().ok();
+            report::sarif::to_string(&report, root.as_deref().and_then(Path::to_str))
+        }
         ReportFormat::Json => report::json::to_string(&report),
     };
     put(&text, arguments.output.as_deref())?;

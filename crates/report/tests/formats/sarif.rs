@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
-use report::{Report, Verdict, sarif};
+use report::{Comparison, Report, Verdict, sarif};
 use serde_json::Value;
 
 use crate::hostile::{TEXTS, made_of};
-use crate::samples::{confirmed, early_use, report, stale_check, torn_pair};
+use crate::samples::{confirmed, early_use, hangs, report, stale_check, torn_pair};
 
 fn log(report: &Report) -> Value {
-    serde_json::from_str(&sarif::to_string(report)).unwrap()
+    serde_json::from_str(&sarif::to_string(report, Some("/home/me/queue"))).unwrap()
 }
 
 #[test]
@@ -76,6 +76,49 @@ fn a_fingerprint_survives_moved_lines_and_tells_findings_apart() {
 }
 
 #[test]
+fn the_accesses_can_be_followed_from_the_message() {
+    let mut finding = confirmed(stale_check());
+    finding.confidence = Some(0.93);
+    finding.accesses[1].variable = "slots[1](2)".into();
+    finding.comparison =
+        Some(Comparison { run: 3, accesses: vec![finding.accesses[1].clone(), finding.accesses[0].clone()] });
+    let log = log(&report(vec![finding]));
+    let result = &log["runs"][0]["results"][0];
+    let text = result["message"]["text"].as_str().unwrap();
+    assert!(
+        text.contains("\n[1](1) thread 1: read 1 (queue.size), holding queue.lock\n[2](2) thread 2"),
+        "{text}"
+    );
+    assert_eq!(text.matches("](").count(), 3, "no other links: {text}");
+    let ids: Vec<u64> = result["relatedLocations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|place| place["id"].as_u64().unwrap())
+        .collect();
+    assert_eq!(ids, [1, 2, 3]);
+    assert_eq!(result["rank"], 93.0);
+    assert_eq!(result["properties"]["confirmation"]["verdict"], "confirmed");
+    let passing = &result["codeFlows"][1];
+    assert_eq!(passing["message"]["text"], "the same code in run 3, which passed");
+    assert_eq!(passing["threadFlows"][0]["id"], "thread 2");
+}
+
+#[test]
+fn waiting_threads_are_noted() {
+    let mut report = report(vec![]);
+    report.hangs = hangs();
+    let log = log(&report);
+    let notes = log["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+    assert_eq!(notes.len(), 4);
+    let first = notes[0]["message"]["text"].as_str().unwrap();
+    assert!(
+        first.starts_with("Deadlock: threads wait for each other in 3 runs\nthread 2 (archive) waits"),
+        "{first}"
+    );
+}
+
+#[test]
 fn columns_count_characters() {
     let mut finding = early_use();
     finding.accesses[0].source = Some("größe = size;".into());
@@ -121,6 +164,8 @@ fn the_official_schema_is_met() {
             access.column = Some(0);
         }
         finding.score = f64::INFINITY;
+        finding.confidence = Some(1.5);
+        finding.comparison = Some(Comparison { run: 1, accesses: finding.accesses.clone() });
         finding
     };
     let mut reports =
