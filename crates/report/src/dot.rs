@@ -15,10 +15,13 @@ pub fn finding(finding: &Finding) -> String {
     ));
     // Ranks across the groups, so that time goes downwards through all of them.
     graph.push_str("  newrank=true;\n  fontname=monospace;\n");
-    graph.push_str("  node [shape=box, style=rounded, fontname=monospace];\n  edge [fontname=monospace];\n");
+    graph.push_str("  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f6f8fa\", color=\"#8c959f\", ");
+    graph.push_str("fontname=monospace];\n  edge [color=\"#8c959f\", fontname=monospace];\n");
     for thread in wording::threads(finding) {
         let title = quoted(&wording::thread_title(finding, thread));
-        graph.push_str(&format!("  subgraph cluster_{thread} {{\n    label={title};\n"));
+        graph.push_str(&format!(
+            "  subgraph cluster_{thread} {{\n    label={title};\n    color=\"#8c959f\";\n"
+        ));
         for (index, access) in
             finding.accesses.iter().enumerate().filter(|(_, access)| access.thread == thread)
         {
@@ -32,7 +35,10 @@ pub fn finding(finding: &Finding) -> String {
     }
     for handover in handovers {
         let variable = quoted(&finding.accesses[handover[1]].variable);
-        graph.push_str(&edge(handover, &format!("penwidth=2, label={variable}")));
+        graph.push_str(&edge(
+            handover,
+            &format!("penwidth=2, color=\"#c2410c\", fontcolor=\"#c2410c\", label={variable}"),
+        ));
     }
     graph.push_str("}\n");
     graph

@@ -10,6 +10,7 @@
 //! Invariants: the same report gives the same bytes; text that came from the target never reaches a terminal
 //! with its control characters alive, and never becomes markup.
 
+mod causes;
 pub mod dot;
 pub mod explanation;
 pub mod expression;

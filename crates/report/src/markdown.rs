@@ -2,6 +2,7 @@
 //!
 //! Names from the target stand in code spans or are escaped, so that they neither format the text nor mention people.
 
+use crate::causes::needed;
 use crate::model::{Access, Finding, Hang, Report};
 use crate::passage::{Excerpts, Passage};
 use crate::stacks::fold;
@@ -37,9 +38,15 @@ pub fn report(report: &Report) -> String {
     out.push_str(&finding(report, 1, first));
     if !others.is_empty() {
         out.push_str("\n### Other suspects\n\n");
+        let needed = needed(report).findings;
         for (index, other) in others.iter().take(LISTED).enumerate() {
             let counts = wording::counts(other, &report.runs).join(", ");
-            out.push_str(&format!("{}. {} ({counts})\n", index + 2, prose(&wording::headline(other))));
+            let more = if needed.contains(&(index + 1)) {
+                ", **also in runs that show none of the above**"
+            } else {
+                ""
+            };
+            out.push_str(&format!("{}. {} ({counts}){more}\n", index + 2, prose(&wording::headline(other))));
         }
         if others.len() > LISTED {
             out.push_str(&format!("\nand {} more\n", others.len() - LISTED));
@@ -94,7 +101,11 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     let facts: Vec<String> = verdict.into_iter().chain(counts).chain(rest).collect();
     out.push_str(&format!("{}\n", facts.join(" · ")));
 
-    out.push_str(&table(finding));
+    out.push_str(&table(finding, &wording::threads(finding), None));
+    if let Some((run, passing)) = finding.in_passing_run() {
+        out.push_str(&format!("\n{}\n", escaped(&wording::passing_run(run))));
+        out.push_str(&table(&passing, &wording::threads(finding), finding.in_failing_order()));
+    }
     let evidence = (!finding.evidence.is_empty()).then(|| ("why", finding.evidence.join("; ")));
     let proof = finding.confirmation.iter().map(|confirmation| ("proof", wording::proof(confirmation)));
     let advice =
@@ -114,13 +125,12 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     out
 }
 
-/// The accesses in thread columns.
-fn table(finding: &Finding) -> String {
+/// The accesses in the columns of these threads, with these numbers or else in order.
+fn table(finding: &Finding, threads: &[u32], numbers: Option<Vec<usize>>) -> String {
     if finding.accesses.is_empty() {
         return String::new();
     }
     let places = Places::of(finding);
-    let threads = wording::threads(finding);
     let variables = wording::variables(finding);
     let mut titles: Vec<String> =
         threads.iter().map(|thread| escaped(&wording::thread_title(finding, *thread))).collect();
@@ -136,7 +146,8 @@ fn table(finding: &Finding) -> String {
         let in_variables = variables
             .iter()
             .map(|name| if *name == access.variable { effect.clone() } else { String::new() });
-        cells((index + 1).to_string(), in_threads.chain(in_variables))
+        let number = numbers.as_ref().and_then(|numbers| numbers.get(index)).map_or(index, |number| *number);
+        cells((number + 1).to_string(), in_threads.chain(in_variables))
     };
     let rows: String = finding.accesses.iter().enumerate().map(row).collect();
     let rule = titles.iter().map(|_| "---".to_owned());

@@ -1,36 +1,26 @@
 //! The causes that it takes to explain all failing runs, where one does not: each with its most suspicious finding.
 
-use std::collections::BTreeSet;
-
+use crate::causes::needed;
 use crate::markup::{Element, classed, element, prose};
-use crate::model::{Cause, Finding, Report};
+use crate::model::{Cause, Report};
 use crate::wording;
 
 /// The list; `None` if one finding explains as much as all do.
 pub(super) fn section(report: &Report) -> Option<Element> {
-    let (causes, explained) = needed(report);
+    let needed = needed(report);
+    let causes = needed.findings;
     if causes.len() < 2 {
         return None;
     }
-    let together =
-        if explained as u64 == report.runs.failed { "all ".to_owned() } else { format!("{explained} of ") };
+    let together = if needed.explained == report.runs.failed {
+        "all ".to_owned()
+    } else {
+        format!("{} of ", needed.explained)
+    };
     let failing = wording::plural(report.runs.failed, "failing run");
     let title = format!("{} causes together explain {together}{failing}", causes.len());
     let items = causes.into_iter().map(|index| item(report, index));
     Some(classed("nav", "causes").child(element("h3").text(&title)).child(element("ol").children(items)))
-}
-
-/// The first findings, by index, of which each is seen in a failing run that shows none before it; and how many
-/// failing runs show one of them.
-fn needed(report: &Report) -> (Vec<usize>, usize) {
-    let mut explained = BTreeSet::new();
-    let mut explains_more = |finding: &Finding| {
-        let before = explained.len();
-        explained.extend(finding.failing_runs.iter().copied());
-        explained.len() > before
-    };
-    let needed = (0..report.findings.len()).filter(|&index| explains_more(&report.findings[index])).collect();
-    (needed, explained.len())
 }
 
 fn item(report: &Report, index: usize) -> Element {

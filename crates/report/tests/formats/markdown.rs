@@ -1,5 +1,5 @@
 use insta::assert_snapshot;
-use report::markdown;
+use report::{Comparison, Finding, markdown};
 
 use crate::hostile::{TEXTS, made_of};
 use crate::samples::{confirmed, early_use, excerpts, hangs, report, stale_check, torn_pair};
@@ -10,6 +10,30 @@ fn a_report_as_markdown() {
     report.excerpts = excerpts();
     report.warnings = vec!["run 9 was recorded with a gap".into()];
     assert_snapshot!(markdown::report(&report));
+}
+
+#[test]
+fn a_passing_run_keeps_columns_and_numbers() {
+    let mut finding = stale_check();
+    let accesses = [1, 0, 2].map(|index| finding.accesses[index].clone()).to_vec();
+    finding.comparison = Some(Comparison { run: 3, accesses });
+    let markdown = markdown::report(&report(vec![finding]));
+    let passing = &markdown[markdown.find("the same code in run 3, which passed:").unwrap()..];
+    let rows: Vec<&str> = passing.lines().filter(|line| line.starts_with("| ")).collect();
+    assert!(rows[0].starts_with("|  | thread 1 (take_one) | thread 2 (take_one) |"), "{passing}");
+    for (row, start) in rows[2..5].iter().zip(["| 2 |  | queue.c:63", "| 1 | queue.c:41", "| 3 | queue.c:47"])
+    {
+        assert!(row.starts_with(start), "{row}");
+    }
+}
+
+#[test]
+fn what_explains_further_runs_is_pointed_out() {
+    let further = Finding { failing_runs: vec![99], ..early_use() };
+    let markdown = markdown::report(&report(vec![stale_check(), torn_pair(), further]));
+    let lines: Vec<&str> = markdown.lines().filter(|line| line.contains("also in runs")).collect();
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0].starts_with("3. Order violation on `config`"), "{}", lines[0]);
 }
 
 #[test]
