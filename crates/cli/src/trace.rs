@@ -75,8 +75,8 @@ fn words(record: &RunRecord) -> String {
 fn nothing_matches(whole: &Trace) -> Complaint {
     const LISTED: usize = 8;
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for step in whole.steps.iter().filter(|step| !step.object.is_empty()) {
-        *counts.entry(&step.object).or_default() += 1;
+    for step in whole.steps.iter().filter(|step| !step.object.name.is_empty()) {
+        *counts.entry(&step.object.name).or_default() += 1;
     }
     let mut objects: Vec<(&str, usize)> = counts.into_iter().collect();
     objects.sort_by_key(|&(object, count)| (std::cmp::Reverse(count), object));

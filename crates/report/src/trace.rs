@@ -26,8 +26,8 @@ pub struct TraceStep {
     pub thread: usize,
     /// What it did.
     pub deed: Deed,
-    /// To what: a variable, a lock or a thread, by name.
-    pub object: String,
+    /// To what: a variable, a lock or a thread.
+    pub object: TraceObject,
     /// The value read or written, if known.
     pub value: Option<String>,
     /// The function, if known.
@@ -38,10 +38,19 @@ pub struct TraceStep {
     pub line: Option<u32>,
     /// The text of that line, where it could be read.
     pub source: Option<String>,
-    /// The locks that the thread holds then, by name; none where that is unknown.
-    pub locks: Option<Vec<String>>,
+    /// The locks that the thread holds then; none where that is unknown.
+    pub locks: Option<Vec<TraceObject>>,
     /// Which access of the finding it is, by its index, if the trace is shown for one.
     pub access: Option<usize>,
+}
+
+/// A variable, a lock or a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TraceObject {
+    /// Its name; empty if there is nothing to name.
+    pub name: String,
+    /// Tells it from others of the same name in the run.
+    pub identity: u64,
 }
 
 /// What a step does to its object.
@@ -130,7 +139,7 @@ impl TraceStep {
     pub(crate) fn words(&self) -> String {
         let verb = self.deed.verb();
         let did = self.value.as_ref().map_or_else(|| verb.to_owned(), |value| format!("{verb} {value}"));
-        if self.object.is_empty() { did } else { format!("{did}  {}", self.object) }
+        if self.object.name.is_empty() { did } else { format!("{did}  {}", self.object.name) }
     }
 
     /// Where it is, with the file's own name only; empty if unknown.
@@ -171,7 +180,7 @@ impl Trace {
         let keeps = |step: &TraceStep| {
             let file = step.file.as_deref().unwrap_or_default();
             any(&filter.threads, &|wanted| is_thread(step.thread, wanted))
-                && any(&filter.objects, &|wanted| step.object.contains(wanted.as_str()))
+                && any(&filter.objects, &|wanted| step.object.name.contains(wanted.as_str()))
                 && any(&filter.files, &|wanted| file.contains(wanted.as_str()))
                 && filter.steps.is_none_or(|[first, last]| (first..=last).contains(&step.number))
         };

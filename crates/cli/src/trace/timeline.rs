@@ -2,7 +2,7 @@
 
 use localize::evidence::counterpart;
 use localize::{Code, Finding, Profile};
-use report::trace::{Timeline, Trace, TraceStep};
+use report::trace::{Timeline, Trace, TraceObject, TraceStep};
 use runner::{RunNumber, Session};
 
 use super::tracer::Tracer;
@@ -24,36 +24,40 @@ pub fn timelines(
 ) -> Vec<Timeline> {
     let shown = findings.iter().zip(described).take(TIMELINES).zip(1..);
     let timeline = |((finding, described), number): ((&Finding, &report::Finding), u64)| {
-        let failing = finding.example.run.0;
-        let failing = part(session, failing, described, code, |_| Some(finding.example.accesses.clone()))?;
+        let run = finding.example.run.0;
+        let failing =
+            part(session, run, &described.accesses, code, |_| Some(finding.example.accesses.clone()))?;
         let passing = described.comparison.as_ref().and_then(|comparison| {
             let run = u32::try_from(comparison.run).ok()?;
-            part(session, run, described, code, |profile| counterpart(&profile.run, &finding.pattern))
+            part(session, run, &comparison.accesses, code, |profile| {
+                counterpart(&profile.run, &finding.pattern)
+            })
         });
         Some(Timeline { finding: number, failing, passing })
     };
     shown.filter_map(timeline).collect()
 }
 
-/// What a run did around the accesses of a finding, which go by the names that they have in the report. `None` if it
-/// cannot be read, which was told of before.
+/// What a run did around the accesses of a finding. These are given in the order of the finding; `described` are the
+/// same in the order of the run, by whose names they go. `None` if it cannot be read, which was told of before.
 fn part(
     session: &Session,
     run: u32,
-    described: &report::Finding,
+    described: &[report::Access],
     code: &mut Code,
     accesses: impl FnOnce(&Profile) -> Option<Vec<usize>>,
 ) -> Option<Trace> {
     let record = session.runs().iter().find(|record| record.run == RunNumber(run))?;
     let profile = analysis::load(session, record.run, analysis::outcome(&record.outcome)?, code).ok()?;
     let mut accesses = accesses(&profile)?;
-    if accesses.len() != described.accesses.len() {
+    if accesses.len() != described.len() {
         // A standstill is told by what threads do to locks, which have other names.
         accesses.clear();
     }
-    let location = |&access: &usize| profile.run.accesses[access].location;
-    let variables = described.accesses.iter().map(|access| access.variable.clone());
-    let known = accesses.iter().map(location).zip(variables).collect();
+    let mut in_order = accesses.clone();
+    in_order.sort_unstable();
+    let locations = in_order.iter().map(|&access| profile.run.accesses[access].location);
+    let known = locations.zip(described.iter().map(|access| access.variable.clone())).collect();
     let marks: Vec<(usize, usize)> = accesses.into_iter().zip(0..).collect();
     let whole = Tracer::new(&profile, code, known).trace(words(record), &marks);
     Some(shortened(whole))
@@ -74,7 +78,7 @@ fn shortened(mut trace: Trace) -> Trace {
     } else {
         // They lie far apart: of what is between them, that which they are about matters most.
         let marked = trace.steps.iter().filter(|step| is_marked(step));
-        let objects: Vec<String> = marked.map(|step| step.object.clone()).collect();
+        let objects: Vec<TraceObject> = marked.map(|step| step.object.clone()).collect();
         let is_near = |index: usize| [first, last].iter().any(|mark| index.abs_diff(*mark) <= LONGEST / 8);
         let mut room = LONGEST / 2;
         let mut index = 0;
@@ -101,7 +105,10 @@ mod tests {
             number,
             thread: 1,
             deed: Deed::Read,
-            object: if number.is_multiple_of(7) || marks.contains(&number) { "x" } else { "y" }.to_owned(),
+            object: TraceObject {
+                name: String::new(),
+                identity: u64::from(number.is_multiple_of(7) || marks.contains(&number)),
+            },
             value: None,
             function: None,
             file: None,

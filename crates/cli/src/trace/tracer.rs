@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use localize::profile::Location;
 use localize::{
-    Access, AccessKind, Code, LocationId, Outcome, Profile, SiteId, StackId, SyncEvent, SyncKind, SyncTarget,
-    ThreadId,
+    Access, AccessKind, Code, LocationId, LocksetId, ObjectId, Outcome, Profile, SiteId, StackId, SyncEvent,
+    SyncKind, SyncTarget, ThreadId,
 };
+use report::Frame;
 use report::expression::{Place, shared_expression};
 use report::source::Sources;
-use report::trace::{Deed, Trace, TraceStep};
+use report::trace::{Deed, Trace, TraceObject, TraceStep};
 
 use crate::names::Names;
 
@@ -21,13 +22,25 @@ pub struct Tracer<'a> {
     sources: Sources,
     accesses: HashMap<(SiteId, StackId, LocationId, Option<u64>), report::Access>,
     locations: HashMap<LocationId, String>,
+    objects: HashMap<ObjectId, String>,
+    /// The functions of the program's own in which threads begin, as far as their accesses tell.
+    beginnings: HashMap<ThreadId, String>,
 }
 
 impl<'a> Tracer<'a> {
     /// `locations` are the names of those that have one already.
     pub fn new(profile: &'a Profile, code: &'a Code, locations: HashMap<LocationId, String>) -> Self {
         let sources = Sources::new(std::env::current_dir());
-        Tracer { profile, code, names: Names::default(), sources, accesses: HashMap::new(), locations }
+        Tracer {
+            profile,
+            code,
+            names: Names::default(),
+            sources,
+            accesses: HashMap::new(),
+            locations,
+            objects: HashMap::new(),
+            beginnings: HashMap::new(),
+        }
     }
 
     /// The whole run. Marked are accesses by their index in the run, with that in the finding.
@@ -47,9 +60,7 @@ impl<'a> Tracer<'a> {
         if run.outcome == Outcome::Hang {
             let stuck = run.waits.iter().map(|wait| {
                 let object = self.target(wait.target);
-                let held = run.locksets[wait.locks.0 as usize].iter();
-                let locks =
-                    held.map(|lock| self.names.object(lock.object, self.profile, self.code)).collect();
+                let locks = self.locks(wait.locks);
                 TraceStep { locks: Some(locks), ..self.step(wait.thread, Deed::Stuck, object, wait.stack) }
             });
             steps.extend(stuck.collect::<Vec<_>>());
@@ -114,6 +125,10 @@ impl<'a> Tracer<'a> {
 
     fn access(&mut self, access: &Access) -> TraceStep {
         let described = self.describe(access);
+        if !self.beginnings.contains_key(&access.thread) {
+            let named = beginning(&described.stack).map(|function| (access.thread, function.to_owned()));
+            self.beginnings.extend(named);
+        }
         let deed = match access.kind {
             _ if access.frees => Deed::Free,
             AccessKind::Read => Deed::Read,
@@ -124,13 +139,16 @@ impl<'a> Tracer<'a> {
             number: 0,
             thread: access.thread.0 as usize,
             deed,
-            object: self.locations.get(&access.location).cloned().unwrap_or_default(),
+            object: TraceObject {
+                name: self.locations.get(&access.location).cloned().unwrap_or_default(),
+                identity: identity(0, access.location.0),
+            },
             value: described.value.filter(|_| !access.frees),
             source: self.line(described.file.as_deref(), described.line),
             function: described.function,
             file: described.file,
             line: described.line,
-            locks: described.locks,
+            locks: access.locks.map(|locks| self.locks(locks)),
             access: None,
         }
     }
@@ -154,19 +172,35 @@ impl<'a> Tracer<'a> {
             SyncKind::End => Deed::End,
             SyncKind::Join => Deed::Join,
         };
-        let object =
-            if matches!(deed, Deed::Start | Deed::End) { String::new() } else { self.target(event.target) };
+        let object = if matches!(deed, Deed::Start | Deed::End) {
+            TraceObject::default()
+        } else {
+            self.target(event.target)
+        };
         self.step(event.thread, deed, object, event.stack)
     }
 
-    fn target(&mut self, target: SyncTarget) -> String {
+    fn target(&mut self, target: SyncTarget) -> TraceObject {
         match target {
-            SyncTarget::Thread(thread) => format!("thread {}", thread.0),
-            SyncTarget::Object(object) => self.names.object(object, self.profile, self.code),
+            SyncTarget::Thread(thread) => {
+                TraceObject { name: format!("thread {}", thread.0), identity: identity(1, thread.0) }
+            }
+            SyncTarget::Object(object) => self.lock(object),
         }
     }
 
-    fn step(&mut self, thread: ThreadId, deed: Deed, object: String, stack: StackId) -> TraceStep {
+    fn locks(&mut self, locks: LocksetId) -> Vec<TraceObject> {
+        let held = &self.profile.run.locksets[locks.0 as usize];
+        held.iter().map(|lock| self.lock(lock.object)).collect()
+    }
+
+    fn lock(&mut self, object: ObjectId) -> TraceObject {
+        let named = self.objects.entry(object);
+        let name = named.or_insert_with(|| self.names.object(object, self.profile, self.code)).clone();
+        TraceObject { name, identity: identity(2, object.0) }
+    }
+
+    fn step(&mut self, thread: ThreadId, deed: Deed, object: TraceObject, stack: StackId) -> TraceStep {
         let frame = self.names.own_frame(stack, self.code);
         let (function, file, line) =
             frame.map_or((None, None, None), |frame| (frame.function, frame.file, frame.line));
@@ -189,13 +223,56 @@ impl<'a> Tracer<'a> {
         self.sources.line(file?, line?)
     }
 
-    /// A thread by its name, or by the function it runs.
+    /// A thread by its name, or by the function it runs: a library that starts threads has one for all of them.
     fn thread(&mut self, thread: usize) -> String {
         let known = &self.profile.threads[thread];
-        match (known.name.as_str(), known.entry) {
-            ("", Some(entry)) => self.names.function_at(entry, self.code),
-            ("", None) => "main".to_owned(),
-            (name, _) => name.to_owned(),
+        let beginning = self.beginnings.get(&ThreadId(thread as u32));
+        match (known.name.as_str(), known.entry, beginning) {
+            ("", Some(_), Some(function)) => function.clone(),
+            ("", Some(entry), None) => self.names.function_at(entry, self.code),
+            ("", None, _) => "main".to_owned(),
+            (name, ..) => name.to_owned(),
         }
+    }
+}
+
+/// The outermost function of the program's own that has a name: those without only pass the call on.
+fn beginning(stack: &[Frame]) -> Option<&str> {
+    let own = stack.iter().filter(|frame| frame.line.is_some() && !frame.is_library());
+    let functions: Vec<&str> = own.filter_map(|frame| frame.function.as_deref()).collect();
+    let is_named =
+        |function: &&&str| !["operator()", "{closure", "lambda"].iter().any(|no| function.contains(no));
+    functions.iter().rfind(is_named).or(functions.last()).copied()
+}
+
+/// Different for things of different sorts.
+fn identity(sort: u64, number: u32) -> u64 {
+    sort << 32 | u64::from(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_named_by_where_they_enter_the_program() {
+        let frame = |function: &str, file: &str| Frame {
+            function: Some(function.to_owned()),
+            file: Some(file.to_owned()),
+            line: Some(1),
+            column: None,
+            module: None,
+            address: None,
+        };
+        let mut stack = vec![
+            frame("buy", "/src/shop.cpp"),
+            frame("walk_upwards", "/src/shop.cpp"),
+            frame("operator()", "/src/shop.cpp"),
+            frame("_M_run", "/usr/include/c++/12/bits/std_thread.h"),
+        ];
+        assert_eq!(beginning(&stack), Some("walk_upwards"));
+        stack.drain(..2);
+        assert_eq!(beginning(&stack), Some("operator()"));
+        assert_eq!(beginning(&stack[1..]), None);
     }
 }

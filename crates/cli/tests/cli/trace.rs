@@ -89,7 +89,7 @@ fn the_page_shows_the_runs_of_its_findings() {
             let text =
                 |column: usize| run["texts"][step[column].as_u64().unwrap() as usize].as_str().unwrap();
             assert!(text(4).ends_with(&format!(":{}", access["line"])), "{step} is {access}");
-            assert_eq!(text(5), access["variable"]);
+            assert_eq!(run["objects"][step[5].as_u64().unwrap() as usize], access["variable"]);
         }
     }
 }

@@ -70,18 +70,24 @@ fn story(finding: &Finding) -> Option<Element> {
     (!finding.story.is_empty()).then(|| classed("p", "story").children(prose(&finding.story)))
 }
 
-/// The accesses in the run that failed, and beside it in one that passed.
+/// The accesses in the run that failed and, beside it if there is room, in one that passed.
 fn runs(finding: &Finding) -> Option<Element> {
-    let drawn = figure([picture::wide(finding, 0)?, picture::narrow(finding)?]);
-    let passing = finding.comparison.as_ref().and_then(|comparison| {
-        let title = classed("h3", "good").text(wording::passing_run(comparison.run).trim_end_matches(':'));
-        Some(classed("div", "run").child(title).child(figure(picture::passing(finding)?)))
-    });
-    let title = passing.is_some().then(|| classed("h3", "bad").text(wording::FAILING_RUN));
-    let failing = classed("div", "run").children(title).child(drawn);
-    // Pictures of more threads are too wide to be side by side.
-    let class = if wording::threads(finding).len() <= 2 { "runs few" } else { "runs" };
-    Some(classed("div", class).child(failing).children(passing))
+    let narrow = picture::narrow(finding)?;
+    let Some((comparison, passing)) = finding.comparison.as_ref().zip(picture::passing(finding)) else {
+        return Some(figure([picture::wide(finding, 0)?, narrow]));
+    };
+    let fits = picture::fits_half(finding);
+    let wide = if fits { picture::half(finding)? } else { picture::wide(finding, 0)? };
+    let run = |tone: &str, title: &str, picture| {
+        classed("div", "run").child(classed("h3", tone).text(title)).child(figure(picture))
+    };
+    let title = wording::passing_run(comparison.run);
+    let runs = classed("div", if fits { "runs beside-each-other" } else { "runs" });
+    Some(runs.child(run("bad", wording::FAILING_RUN, [wide, narrow])).child(run(
+        "good",
+        title.trim_end_matches(':'),
+        passing,
+    )))
 }
 
 fn figure([wide, narrow]: [Element; 2]) -> Element {

@@ -9,10 +9,10 @@
 
   function fill(access) {
     const scope = access.closest(".scope");
-    const own = (selector) =>
+    const find = (selector) =>
       [...(scope?.querySelectorAll(selector) ?? [])].find((found) => found.closest(".scope") === scope);
-    const stack = own(`.stack[data-access="${access.dataset.access}"]`);
-    const line = own(`.source .line[data-access~="${access.dataset.access}"]`);
+    const stack = find(`.stack[data-access="${access.dataset.access}"]`);
+    const line = find(`.source .line[data-access~="${access.dataset.access}"]`);
     if (!stack && !line) return false;
     const parts = [];
     if (stack) parts.push(stack.querySelector("h4").cloneNode(true));
@@ -25,7 +25,8 @@
     }
     if (stack) {
       const frames = document.createElement("ol");
-      frames.append(...[...stack.querySelectorAll("li")].map((frame) => frame.cloneNode(true)));
+      const own = [...stack.querySelectorAll("li")].filter((frame) => !frame.closest(".libraries"));
+      frames.append(...own.map((frame) => frame.cloneNode(true)));
       parts.push(frames);
     }
     card.replaceChildren(...parts);

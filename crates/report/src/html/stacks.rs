@@ -34,12 +34,25 @@ pub(super) fn section(finding: &Finding) -> Option<Element> {
     Some(classed("section", "stacks").child(element("h3").text("Call stacks")).children(stacks))
 }
 
+/// The frames; of those of libraries that lie between others only the first is in view.
 fn list(frames: &[Frame]) -> Element {
-    element("ol").children(frames.iter().map(|frame| {
-        let place = classed("span", "place").attribute("title", wording::frame_place(frame));
-        element("li")
-            .child(element("code").text(&wording::frame_name(frame)))
-            .text(" ")
-            .child(place.text(&wording::brief_frame_place(frame)))
+    let groups = frames.chunk_by(|frame, next| frame.is_library() == next.is_library());
+    element("ol").children(groups.flat_map(|group| {
+        let hidden = if group[0].is_library() && group.len() > 2 { &group[1..] } else { &[] };
+        let shown = group[..group.len() - hidden.len()].iter().map(item);
+        let title = format!("{} of libraries", wording::plural(hidden.len() as u64, "frame"));
+        let folded = (!hidden.is_empty()).then(|| {
+            let inner = element("ol").children(hidden.iter().map(item));
+            classed("li", "libraries").child(fold(&title).child(inner))
+        });
+        shown.chain(folded).collect::<Vec<_>>()
     }))
+}
+
+fn item(frame: &Frame) -> Element {
+    let place = classed("span", "place").attribute("title", wording::frame_place(frame));
+    element("li")
+        .child(element("code").text(&wording::frame_name(frame)))
+        .text(" ")
+        .child(place.text(&wording::brief_frame_place(frame)))
 }

@@ -56,7 +56,7 @@
       number, thread, sort, object, access, locks,
       words: texts[words], place: texts[place], inside: texts[inside], source: texts[source],
     });
-    return { ...run, objects: texts, steps: steps.map(read) };
+    return { ...run, steps: steps.map(read) };
   }
 
   // What the finding is about, or what threads wait for at the end: these variables and the locks held meanwhile.
@@ -220,7 +220,8 @@
       }
       shapes.push(shape("rect", { class: "header", x: 0, y: 0, width, height: HEADER }));
       run.threads.forEach((name, thread) => {
-        const title = cut(name, (inLanes ? lane : columns) - 8);
+        const room = (inLanes ? lane : columns) - 8;
+        const title = room < 4 * CHARACTER ? name.split(" ")[0] : cut(name, room);
         const about = shape("text", { class: "title", x: left(thread) + 6, y: 17 }, title);
         about.append(shape("title", {}, name));
         shapes.push(about);

@@ -6,7 +6,7 @@ use super::finding::colour;
 use super::table::push_quoted;
 use crate::markup::{Element, classed, element};
 use crate::model::Report;
-use crate::trace::{Deed, Trace};
+use crate::trace::{Deed, Trace, TraceObject};
 use crate::visible::visible;
 
 /// Where the script puts the timeline of a finding; `None` if it has none. `number` is its place in the list, from 1.
@@ -36,25 +36,22 @@ pub(super) fn data(report: &Report) -> String {
 }
 
 /// A run: its threads, and each step as numbers: number, thread, what sort it is, then as places in the list of texts
-/// what it does, where, to what, in which function and its source, then which access of the finding it is, and the
-/// locks held, if known.
+/// what it does and where, to which object, again as text in which function and its source, then which access of the
+/// finding it is, and the locks held, if known.
 fn run(trace: &Trace) -> String {
     let mut texts = Texts::default();
+    let mut objects: IndexSet<&TraceObject> = IndexSet::new();
     let threads = trace.acting();
     let steps = trace.steps.iter().map(|step| {
         let thread = threads.binary_search(&step.thread).unwrap_or(0);
         let source = step.source.as_deref().unwrap_or_default().trim();
-        let words = [
-            &step.words(),
-            &step.place(),
-            &step.object,
-            step.function.as_deref().unwrap_or_default(),
-            source,
-        ];
-        let [words, place, object, function, source] = words.map(|text| texts.number(text));
+        let words = [&step.words(), &step.place(), step.function.as_deref().unwrap_or_default(), source];
+        let [words, place, function, source] = words.map(|text| texts.number(text));
+        let object = objects.insert_full(&step.object).0;
         let access = step.access.map_or(-1, |access| access as i64);
         let locks = step.locks.as_ref().map_or_else(String::new, |locks| {
-            let locks: Vec<String> = locks.iter().map(|lock| texts.number(lock).to_string()).collect();
+            let locks: Vec<String> =
+                locks.iter().map(|lock| objects.insert_full(lock).0.to_string()).collect();
             format!(",[{}]", locks.join(","))
         });
         let (number, sort) = (step.number, sort(step.deed));
@@ -64,11 +61,12 @@ fn run(trace: &Trace) -> String {
     let titles = trace.titles();
     let threads: Vec<String> = threads.iter().map(|&thread| quoted(&titles[thread])).collect();
     format!(
-        "{{\"title\":{},\"failed\":{},\"all\":{},\"threads\":[{}],\"texts\":[{}],\"steps\":[{}]}}",
+        "{{\"title\":{},\"failed\":{},\"all\":{},\"threads\":[{}],\"objects\":[{}],\"texts\":[{}],\"steps\":[{}]}}",
         quoted(&format!("run {} {}", trace.run, trace.outcome)),
         trace.failed,
         trace.left_out + steps.len() as u64,
         threads.join(","),
+        objects.iter().map(|object| quoted(&object.name)).collect::<Vec<_>>().join(","),
         texts.seen.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","),
         steps.join(",\n"),
     )

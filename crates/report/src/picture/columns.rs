@@ -10,8 +10,7 @@ const GUTTER: u32 = 56;
 const HEADER: u32 = 34;
 const ROW_GAP: u32 = 14;
 
-/// All columns together take about the width of a page; fewer threads get wider columns, up to a point.
-const PAGE: u32 = 1096;
+/// Fewer threads get wider columns, up to a point.
 const WIDEST: u32 = 520;
 const NARROWEST: u32 = 240;
 
@@ -45,9 +44,9 @@ pub(super) fn draw(picture: &Picture) -> Element {
 impl Layout {
     fn of(picture: &Picture) -> Self {
         let threads = picture.threads.len() as u32;
-        let share = (PAGE - (threads - 1) * GUTTER) / threads;
+        let share = (picture.room - (threads - 1) * GUTTER) / threads;
         let longest = picture.steps.iter().map(Step::longest_line).max().unwrap_or(0);
-        let wanted = (longest as u32).min(PAGE) * CHARACTER / 10 + 2 * PADDING + BADGE;
+        let wanted = (longest as u32).min(picture.room) * CHARACTER / 10 + 2 * PADDING + BADGE;
         let mut rows = vec![HEADER];
         for step in &picture.steps {
             rows.push(rows[rows.len() - 1] + step.height() + ROW_GAP);

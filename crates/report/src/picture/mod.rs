@@ -18,6 +18,10 @@ const MOST_COLUMNS: usize = 4;
 /// The width in which a picture with many threads is drawn, as wide as that with columns at most is.
 const WIDE_LANES: u32 = 900;
 
+/// The width of a page, and of one of two pictures side by side on it.
+const PAGE: u32 = 1096;
+const HALF: u32 = 600;
+
 /// A phone held upright shows about so many pixels.
 const NARROW_LANES: u32 = 340;
 
@@ -37,6 +41,11 @@ pub(crate) fn wide(finding: &Finding, margin: u32) -> Option<Element> {
     Some(Picture { margin, ..Picture::of(finding)? }.wide())
 }
 
+/// The same for half of that place, where another picture is beside it.
+pub(crate) fn half(finding: &Finding) -> Option<Element> {
+    Some(Picture { room: HALF, ..Picture::of(finding)? }.wide())
+}
+
 /// Draws a finding for a place as narrow as a phone; `None` if there is nothing to draw.
 pub(crate) fn narrow(finding: &Finding) -> Option<Element> {
     Some(Picture::of(finding)?.narrow())
@@ -50,12 +59,22 @@ pub(crate) fn passing(finding: &Finding) -> Option<[Element; 2]> {
     for (step, number) in picture.steps.iter_mut().zip(finding.in_failing_order()?) {
         step.access = number;
     }
+    if fits_half(finding) {
+        picture.room = HALF;
+    }
     Some([picture.wide(), picture.narrow()])
+}
+
+/// Whether the columns of a finding are readable in half of the place.
+pub(crate) fn fits_half(finding: &Finding) -> bool {
+    wording::threads(finding).len() <= 2
 }
 
 struct Picture {
     title: String,
     margin: u32,
+    /// The width that all columns together may take.
+    room: u32,
     /// The titles of the threads, in the order in which they first act.
     threads: Vec<String>,
     steps: Vec<Step>,
@@ -120,6 +139,7 @@ impl Picture {
         Some(Picture {
             title: wording::headline(finding).replace('`', ""),
             margin: 0,
+            room: PAGE,
             threads: threads.iter().map(|thread| wording::thread_title(finding, *thread)).collect(),
             handovers: handovers(finding)
                 .into_iter()

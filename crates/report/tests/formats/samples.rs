@@ -5,7 +5,7 @@ use report::{
     Runs, SCHEMA, Session, Trial, Verdict,
 };
 
-use report::trace::{Deed, Trace, TraceStep};
+use report::trace::{Deed, Trace, TraceObject, TraceStep};
 
 /// A report with these findings, of 212 runs with 15 failures that look alike.
 pub fn report(findings: Vec<Finding>) -> Report {
@@ -135,8 +135,8 @@ pub fn trace(failed: bool) -> Trace {
 pub fn trace_made_of(text: &str) -> Trace {
     let mut trace = Trace { outcome: text.into(), threads: vec![text.into(); 4], ..trace(true) };
     for step in &mut trace.steps {
-        (step.object, step.value) = (text.into(), Some(text.into()));
-        step.locks = Some(vec![text.into()]);
+        (step.object, step.value) = (named(text), Some(text.into()));
+        step.locks = Some(vec![named(text)]);
         (step.function, step.file, step.source) = (Some(text.into()), Some(text.into()), Some(text.into()));
     }
     trace
@@ -147,15 +147,20 @@ fn step(thread: usize, deed: Deed, object: &str, line: u32) -> TraceStep {
         number: 0,
         thread,
         deed,
-        object: object.into(),
+        object: named(object),
         value: None,
         function: Some("take_one".into()),
         file: Some("src/queue.c".into()),
         line: Some(line),
         source: Some(format!("    line {line};")),
-        locks: (deed == Deed::Write).then(|| vec!["queue.lock".into()]),
+        locks: (deed == Deed::Write).then(|| vec![named("queue.lock")]),
         access: None,
     }
+}
+
+/// What has another name is something else.
+pub fn named(name: &str) -> TraceObject {
+    TraceObject { name: name.into(), identity: name.bytes().map(u64::from).sum() }
 }
 
 trait InFinding {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{check_silence, written};
 use crate::devtools::{Browser, DESKTOP, Look, Page};
-use crate::samples::{report, stale_check, trace};
+use crate::samples::{named, report, stale_check, trace};
 
 /// A finding with its runs, the failing one preceded by many steps that have nothing to do with it.
 fn with_timeline(before: u64) -> Report {
@@ -15,7 +15,7 @@ fn with_timeline(before: u64) -> Report {
         number,
         thread: 1,
         deed: if number.is_multiple_of(2) { Deed::Read } else { Deed::Write },
-        object: format!("statistics[{number}]"),
+        object: named("statistics"),
         access: None,
         locks: Some(vec![]),
         ..failing.steps[2].clone()
