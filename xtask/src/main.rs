@@ -1,5 +1,5 @@
-//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `bench`, `replay` and `soak`. Whatever CI does is one of these, so
-//! that it can be done on any machine.
+//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `bench`, `search`, `replay` and `soak`. Whatever CI does is one of
+//! these, so that it can be done on any machine.
 
 mod bench;
 mod chart;
@@ -8,6 +8,7 @@ mod document;
 mod evaluate;
 mod measure;
 mod replay;
+mod search;
 mod soak;
 mod sources;
 mod tidy;
@@ -39,6 +40,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Replay failing runs of the corpus and say how many fail again
     Replay(replay::Arguments),
+    /// Count the runs and the time until each corpus program fails, for each way to run it
+    Search(search::Arguments),
     /// Try real programs under the recorder
     Soak(soak::Arguments),
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Search(arguments) => search::search(&arguments),
         Command::Soak(arguments) => soak::soak(&arguments),
     };
     match done {

@@ -8,10 +8,10 @@ use localize::{
     Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
     Violation,
 };
-use recording::Interleaving;
+use recording::{Interleaving, Recording};
 use report::explanation;
 use report::{FailureGroup, Kind, Report};
-use runner::{RunNumber, Session};
+use runner::{RunFile, RunNumber, Session};
 
 use crate::args::RankingArguments;
 use crate::causes;
@@ -23,6 +23,7 @@ use crate::hangs::Hangs;
 use crate::interleaving;
 use crate::names::{self, LocationKey, Names};
 use crate::replay;
+use crate::search;
 use crate::trace::timelines;
 
 /// What ranks the findings if the user names nothing.
@@ -49,6 +50,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     let mut warnings = Warnings::default();
     let mut left_out = BTreeSet::new();
     let mut hangs = Hangs::default();
+    let mut search = search::Summary::of(session);
     session.warnings().iter().for_each(|warning| warnings.add(warning));
     left_out_reads(session).iter().for_each(|warning| warnings.add(warning));
     for record in session.runs() {
@@ -58,6 +60,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
                 collector.observe(&profile.run);
                 hangs.observe(&profile, &code);
+                search.observe(session, record, &profile.run);
             }
             Err(error) => {
                 warnings.add(&format!("run {} was left out: {}", record.run, exit::in_one_line(&error)));
@@ -90,6 +93,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
     }
     report.hangs = hangs.into_report();
     report.outlooks = replay::outlooks(session);
+    report.search = search.into_report();
     report.warnings = warnings.into_sentences();
     let mut analysis = Analysis { report, interleavings };
     confirm::recall(session, &mut analysis);
@@ -111,14 +115,14 @@ fn left_out_reads(session: &Session) -> Option<String> {
 
 /// Reads one run; `code` numbers its sites.
 pub fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) -> anyhow::Result<Profile> {
-    let file = session.load(run)?;
-    let recordings = file
-        .processes
-        .iter()
-        .map(|process| recording::parse(&process.bytes))
-        .collect::<Result<Vec<_>, _>>()
-        .context("its recording cannot be read")?;
+    let recordings = recordings(&session.load(run)?)?;
     Ok(localize::profile(RunId(run.0), outcome, &recordings, code))
+}
+
+/// What the processes of a run have recorded.
+pub fn recordings(file: &RunFile) -> anyhow::Result<Vec<Recording>> {
+    let parsed = file.processes.iter().map(|process| recording::parse(&process.bytes));
+    parsed.collect::<Result<_, _>>().context("its recording cannot be read")
 }
 
 /// A run without an outcome says nothing about the test.
@@ -177,6 +181,7 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
         causes: Vec::new(),
         hangs: Vec::new(),
         outlooks: Vec::new(),
+        search: None,
         excerpts: Vec::new(),
         timelines: Vec::new(),
     }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use localize::{Formula, Technique};
-use recording::{Noise, Schedule};
+use recording::Noise;
 
+use crate::search::Scheduling;
 use crate::{confirm, exit};
 
 /// Finds the thread interleaving that makes your flaky test fail.
@@ -113,11 +114,15 @@ pub struct LimitArguments {
     /// How strongly to disturb the schedule: off, low, medium or high
     #[arg(long, value_name = "LEVEL", default_value_t, value_parser = noise)]
     pub noise: Noise,
-    /// Who decides which thread runs when: free (the operating system, disturbed by noise); or unsnarl, one thread at
-    /// a time: random (at random wherever threads meet), pct (by priorities that change a few times), pos (by
-    /// priorities of accesses that conflict)
-    #[arg(long, value_name = "NAME", default_value_t, value_parser = schedule)]
-    pub schedule: Schedule,
+    /// Who decides which thread runs when: mixed (all of these but bounded, more often what makes the test fail), free
+    /// (the operating system, disturbed by noise); or unsnarl, one thread at a time: random (at random wherever threads
+    /// meet), pct (by priorities that change a few times), pos (by priorities of accesses that conflict), surw (all
+    /// orders of some accesses equally likely), bounded:K (all schedules with up to K preemptions, for small tests)
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub schedule: Scheduling,
+    /// With mixed: do not go for orders of accesses that no run has shown
+    #[arg(long)]
+    pub undirected: bool,
     /// Let sleeps and time-outs take no time, where the schedule is not free
     #[arg(long)]
     pub skip_sleeps: bool,
@@ -374,11 +379,6 @@ fn time_span(text: &str) -> Result<Duration, String> {
         Ok(span) => Ok(span),
         Err(error) => Err(format!("{error}; say it as in 500ms, 60s or 10m")),
     }
-}
-
-fn schedule(text: &str) -> Result<Schedule, String> {
-    let known = Schedule::ALL.map(Schedule::name).join(", ");
-    text.parse().map_err(|_| format!("unknown schedule `{text}` (known: {known})"))
 }
 
 fn noise(text: &str) -> Result<Noise, String> {

@@ -8,8 +8,18 @@ use crate::args::{LimitArguments, OracleArguments, RunArguments};
 
 /// All flags that shape the runs, those that were left to their default included.
 pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
-    let LimitArguments { runs, until_failures, time, jobs, seed: _, noise, schedule, skip_sleeps, budget } =
-        &arguments.limits;
+    let LimitArguments {
+        runs,
+        until_failures,
+        time,
+        jobs,
+        seed: _,
+        noise,
+        schedule,
+        undirected,
+        skip_sleeps,
+        budget,
+    } = &arguments.limits;
     let optional = [
         ("runs", runs.map(|runs| runs.to_string())),
         ("until-failures", until_failures.map(|failures| failures.to_string())),
@@ -17,6 +27,7 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
         ("jobs", jobs.map(|jobs| jobs.to_string())),
         ("noise", Some(noise.to_string())),
         ("schedule", Some(schedule.to_string())),
+        ("undirected", undirected.then(|| "yes".to_owned())),
         ("skip-sleeps", skip_sleeps.then(|| "yes".to_owned())),
         ("include", Some(arguments.java.include.join(",")).filter(|list| !list.is_empty())),
         ("budget", Some(budget.to_string())),

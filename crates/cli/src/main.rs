@@ -21,6 +21,7 @@ mod recorder;
 mod replay;
 mod run;
 mod screen;
+mod search;
 mod sessions;
 mod trace;
 mod watch;

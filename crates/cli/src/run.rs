@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,7 @@ use runner::{Error, Manifest, Oracle, Session, Target};
 
 use crate::args::{OracleArguments, RunArguments};
 use crate::exit::Complaint;
+use crate::search::{self, Scheduling, Search};
 use crate::watch::Watch;
 use crate::{analysis, confirm, exit, flags, java, look, recorder, screen, sessions};
 
@@ -37,6 +39,7 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
     target.check_recordable()?;
     let recorder = recorder::unpack()?;
     let limits = &arguments.limits;
+    let is_bounded = matches!(limits.schedule, Scheduling::Bounded(_));
     let loops = runner::loops::tables(&target.binaries)?;
     let mut campaign = Campaign {
         program: target.path.clone(),
@@ -48,8 +51,16 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
         oracle: oracle(&arguments.oracle, &target)?,
         timeout: Some(arguments.oracle.timeout),
         limits: Limits { runs: limits.runs, failures: limits.until_failures, time: limits.time },
-        jobs: limits.jobs.unwrap_or_else(campaign::default_jobs),
+        // Which schedules there are, one run tells the next.
+        jobs: limits
+            .jobs
+            .filter(|_| !is_bounded)
+            .unwrap_or_else(|| if is_bounded { NonZeroUsize::MIN } else { campaign::default_jobs() }),
     };
+    if is_bounded && campaign.limits == Limits::default() {
+        // All schedules are wanted, however many of them fail.
+        campaign.limits.time = Some(campaign::DEFAULT_TIME);
+    }
     if let Some(tables) = &loops {
         campaign.environment.push((recording::ENV_LOOPS.into(), tables.path().into()));
     }
@@ -68,16 +79,16 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let plan = RunPlan {
         noise: limits.noise,
         budget_bytes: limits.budget << 20,
-        schedule: limits.schedule,
         skip_sleeps: limits.skip_sleeps,
         ..RunPlan::default()
     };
-    let stop = conduct(&prepared.campaign, &mut session, plan);
+    let mut search = Search::new(limits.schedule, !limits.undirected, plan, seed);
+    let stop = conduct(&prepared.campaign, &mut session, &mut search);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    finish(arguments, &session, &prepared.campaign, stop?)
+    finish(arguments, &session, &prepared.campaign, &search, stop?)
 }
 
 /// Nobody wants to hear after minutes of runs that the folder of the report's file was misspelt.
@@ -146,7 +157,7 @@ fn fresh_seed() -> u64 {
 }
 
 /// Conducts the campaign with a progress display; Ctrl-C ends it early and keeps what is done.
-pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> anyhow::Result<Stop> {
+pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) -> anyhow::Result<Stop> {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     ctrlc::set_handler(|| {
         // Whoever asks twice means it.
@@ -162,7 +173,6 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
     } else {
         Box::new(Lines::new(std::io::stderr(), &session.name(), LINE_EVERY))
     };
-    let seed = session.manifest().seed;
     let started = Instant::now();
     let mut progress = Progress {
         limits: report::progress::Limits {
@@ -175,8 +185,11 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
     if campaign.limits == Limits::default() {
         progress.limits.time = Some(campaign::DEFAULT_TIME);
     }
+    let mut tallies = search::Tallies::default();
     let mut sink = |event: Event| {
         if let Event::RunFinished { record } = event {
+            tallies.add(&record);
+            progress.most_by = tallies.best();
             progress.done += 1;
             match record.outcome {
                 runner::Outcome::Pass => progress.passed += 1,
@@ -195,9 +208,7 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, plan: RunPlan) -> any
     let mut watch = (campaign.limits == Limits::default()).then(Watch::default);
     let mut next_plan = |run, session: &Session| {
         let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session));
-        let mut next = plan;
-        next.seed = campaign::run_seed(seed, run);
-        (!is_settled).then_some(next)
+        if is_settled { None } else { search.next_plan(run, session) }
     };
     let stop = campaign.conduct(session, &INTERRUPTED, &mut next_plan, &mut sink);
     progress.elapsed = started.elapsed();
@@ -210,6 +221,7 @@ fn finish(
     arguments: &RunArguments,
     session: &Session,
     campaign: &Campaign,
+    search: &Search,
     stop: Stop,
 ) -> anyhow::Result<ExitCode> {
     if session.runs().is_empty() && stop == Stop::Interrupted {
@@ -233,7 +245,8 @@ fn finish(
     } else {
         screen::print(&text)?;
     }
-    if stop == Stop::Settled {
+    tell_of(search);
+    if stop == Stop::Settled && search.covered().is_none() {
         eprintln!("stopped after {} runs: more would hardly change the first cause", session.runs().len());
     }
     if stop == Stop::Interrupted {
@@ -245,6 +258,13 @@ fn finish(
         look::write_json(&report, file)?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// What a person should know about how the runs were made.
+fn tell_of(search: &Search) {
+    if let Some(why) = search.dropped() {
+        eprintln!("all further runs were free: {why}");
+    }
 }
 
 /// For results that are no answer: what to do about it.

@@ -28,6 +28,7 @@ mod name;
 mod occurrences;
 mod options;
 pub mod pattern;
+mod predicted;
 pub mod profile;
 mod pset;
 mod recon;
@@ -52,6 +53,7 @@ pub use locon::{Level, Procedure};
 pub use name::UnknownName;
 pub use options::Options;
 pub use pattern::{Pattern, PatternId, Violation};
+pub use predicted::{Coverage, Predicted};
 pub use profile::{Profile, profile};
 pub use recon::{Neighbour, Reconstruction};
 pub use run::{

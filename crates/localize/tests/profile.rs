@@ -42,6 +42,8 @@ fn process(bias: u64, locations: &[Location], events: Vec<ThreadEvent>) -> Recor
         ],
         locations: std::iter::once(zeroed()).chain(locations.iter().copied()).collect(),
         names: Vec::new(),
+        visits: Vec::new(),
+        decisions: Vec::new(),
         events,
         damage: Vec::new(),
     }

@@ -113,7 +113,7 @@ const SITE_DELAYS_PER_STEP: u32 = 8;
 /// get the time to come first.
 #[inline]
 pub unsafe fn at_site(thread: &mut Thread, site: usize) {
-    if planned::any() && planned::sites().any(|planned| planned == site) {
+    if planned::contains(site) {
         wait_at_site(thread);
     }
 }

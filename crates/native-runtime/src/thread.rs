@@ -9,7 +9,7 @@ use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
     atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, location, lock_code, log,
-    loops, mapping, noise, sandbox, shadow, split, stack, sync,
+    loops, mapping, noise, planned, sandbox, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -222,7 +222,7 @@ pub unsafe fn attach(origin: Origin) {
         if origin.id != 0 && high > low {
             crate::rebirth::forget(low as usize, high as usize);
         }
-        (*tls).root = shadow::root();
+        (*tls).root = planned::root();
     }
     (*tls).busy = 0;
 }

@@ -106,7 +106,7 @@ impl FromStr for Schedule {
 }
 
 /// Sites that a plan names at most.
-pub const MOST_SITES: usize = 16;
+pub const MOST_SITES: usize = 64;
 /// Threads whose operations a plan tells at most.
 pub const MOST_WEIGHTS: usize = 64;
 /// Deviations of a bounded run at most.
@@ -127,8 +127,8 @@ pub struct RunPlan {
     pub skip_sleeps: bool,
     /// About how many scheduling points a controlled run has, zero if unknown.
     pub points: u64,
-    /// Where in the code this run is to be interesting: free runs have delays there, and [`Schedule::Surw`] makes all
-    /// orders of what is done there equally likely.
+    /// Where in the code this run is to be interesting: free runs have delays there, controlled ones scheduling points
+    /// whoever the memory belongs to, and [`Schedule::Surw`] makes all orders of what is done there equally likely.
     pub sites: List<Site, MOST_SITES>,
     /// About how often the thread of each seat, from the first, comes to one of the sites.
     pub weights: List<u32, MOST_WEIGHTS>,

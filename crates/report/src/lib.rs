@@ -25,6 +25,7 @@ mod passage;
 mod picture;
 pub mod progress;
 pub mod sarif;
+mod search;
 pub mod source;
 mod stacks;
 pub mod svg;
@@ -39,4 +40,5 @@ pub use model::{
     FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, Report, Runs, SCHEMA, Session, Trial, Verdict,
 };
 pub use outlook::{Outlook, OutlookPoint, Turn};
+pub use search::{Covered, Orders, PolicyRuns, Search};
 pub use visible::visible;

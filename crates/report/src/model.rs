@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outlook::Outlook;
+use crate::search::Search;
 use crate::trace::Timeline;
 
 /// The version of the JSON keys that this crate writes and reads.
@@ -36,6 +37,9 @@ pub struct Report {
     /// How likely failing runs were to fail along their way, where that was tried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outlooks: Vec<Outlook>,
+    /// How the runs were made, and what came of each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
     /// The source around the accesses, where it could be read: each line once, however many findings have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excerpts: Vec<Excerpt>,

@@ -22,6 +22,8 @@ pub struct Progress {
     pub hung: u64,
     /// Runs spoilt by unsnarl's own trouble.
     pub damaged: u64,
+    /// The way of running the test that has made it fail most often, where there are several.
+    pub most_by: Option<&'static str>,
     /// The time since the first run started.
     pub elapsed: Duration,
     /// When the session will be over.
@@ -71,6 +73,9 @@ impl Progress {
                 |failures| format!("{} of {failures} failed", self.failed),
             ),
         ];
+        if let Some(way) = self.most_by {
+            counts.push(format!("most by {way}"));
+        }
         if self.hung > 0 {
             counts.push(format!("{} hung", self.hung));
         }

@@ -2,7 +2,7 @@
 //!
 //! [`Target`] says what the command is and how it was built, [`Recorder`] brings unsnarl's recorder into it,
 //! [`campaign`] runs it again and again ([`process`]), judges each run ([`Oracle`]) and stores it
-//! ([`Session`]). [`Symbolizer`] turns recorded addresses into names afterwards, and [`compiler`] builds
+//! ([`Session`]); [`portfolio`] and [`preemptions`] say how the next run is to go. [`Symbolizer`] turns recorded addresses into names afterwards, and [`compiler`] builds
 //! programs for recording in the first place.
 //!
 //! "The target failed" is an [`Outcome`]; "unsnarl failed" is an [`Error`].
@@ -19,6 +19,8 @@ pub mod loops;
 mod oracle;
 mod orphans;
 mod output;
+pub mod portfolio;
+pub mod preemptions;
 pub mod process;
 mod recorded_run;
 mod run_file;

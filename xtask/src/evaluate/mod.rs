@@ -13,7 +13,7 @@ mod figures;
 mod obstacle;
 mod plots;
 mod pool;
-mod record;
+pub mod record;
 mod report;
 #[cfg(test)]
 mod sample;

@@ -1,6 +1,7 @@
 //! `cargo xtask soak`: real programs must do under the recorder what they do without it. Each is fetched, built for the
 //! recorder and put to its own test suite, or to a task whose result can be checked.
 
+mod controlled;
 mod crates;
 mod ground;
 mod servers;
@@ -15,6 +16,12 @@ pub struct Arguments {
     /// Try only this program
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(TRIALS.map(|trial| trial.name)))]
     only: Option<String>,
+    /// Instead: run each correct corpus program so many times under all schedules; none may hang, crash or fail
+    #[arg(long, value_name = "RUNS")]
+    controlled: Option<u32>,
+    /// With --controlled: only this corpus program
+    #[arg(long, value_name = "NAME", requires = "controlled")]
+    program: Option<String>,
     /// Put the table into docs/real-programs.md
     #[arg(long, conflicts_with = "only")]
     write: bool,
@@ -69,6 +76,9 @@ const TRIALS: [Trial; 8] = [
 
 pub fn soak(arguments: &Arguments) -> anyhow::Result<()> {
     let ground = Ground::prepare()?;
+    if let Some(runs) = arguments.controlled {
+        return controlled::controlled(&ground, runs, arguments.program.as_deref());
+    }
     let mut table = head(&["program", "task", "result"]);
     let mut failed = Vec::new();
     for trial in TRIALS.iter().filter(|trial| arguments.only.as_deref().is_none_or(|name| name == trial.name))

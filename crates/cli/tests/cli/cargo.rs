@@ -91,7 +91,8 @@ fn unsnarl(place: &Workplace, words: &str) -> crate::kit::Seen {
 #[test]
 fn a_rust_test_is_localized_by_name() {
     let place = package();
-    let flags = "--runs 10 --jobs 1 --seed 1 --technique avio --session taking --json report.json";
+    let flags =
+        "--runs 10 --jobs 1 --seed 1 --schedule free --technique avio --session taking --json report.json";
     unsnarl(&place, &format!("cargo {flags} test the_last_item_is_taken_once")).exits(0);
     let report: Value = serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["runs"], json!({"passed": 5, "failed": 5, "hung": 0, "damaged": 0}));

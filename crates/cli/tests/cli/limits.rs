@@ -40,9 +40,9 @@ fn jobs_run_side_by_side_and_are_all_kept() {
 #[test]
 fn the_same_seed_gives_the_same_plans() {
     let place = Workplace::new();
-    run(&place, "--session one --runs 4 --jobs 1 --seed 7", 2).exits(0).says(&["seed 7"]);
-    run(&place, "--session two --runs 4 --jobs 2 --seed 7", 2).exits(0);
-    run(&place, "--session other --runs 4 --jobs 1 --seed 8", 2).exits(0);
+    run(&place, "--session one --schedule free --runs 4 --jobs 1 --seed 7", 2).exits(0).says(&["seed 7"]);
+    run(&place, "--session two --schedule free --runs 4 --jobs 2 --seed 7", 2).exits(0);
+    run(&place, "--session other --schedule free --runs 4 --jobs 1 --seed 8", 2).exits(0);
     let plans = |session| {
         let runs = place.runs(session).into_iter();
         let mut plans: Vec<_> = runs.map(|run| (run["run"].as_u64(), run["plan"].clone())).collect();

@@ -23,6 +23,7 @@ mod replay;
 mod reports;
 mod rust_locks;
 mod screen;
+mod search;
 mod sessions;
 mod standstill;
 mod takeover;

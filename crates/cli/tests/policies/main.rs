@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use cells::Kind;
 use control::Operation;
 use control::policy::{Candidate, Policies};
-use recording::{Deviation, List, RunPlan, Schedule};
+use recording::{Decision, Deviation, List, RunPlan, Schedule};
+use runner::preemptions::{Covered, Preemptions};
 
 /// The site that the plan calls interesting, and one that it does not.
 const CHOSEN: usize = 0x10;
@@ -33,22 +34,30 @@ fn operation(site: usize) -> Operation {
 
 /// The threads, from 1, in the order in which they did something at the chosen site.
 fn run(program: &Program, plan: &RunPlan) -> Vec<usize> {
+    run_and_decide(program, plan).0
+}
+
+/// Besides, the choices that there were.
+fn run_and_decide(program: &Program, plan: &RunPlan) -> (Vec<usize>, Vec<Decision>) {
     let mut policies = Policies::new();
     policies.start(plan, [CHOSEN].into_iter());
     (1..=program.len()).for_each(|seat| policies.chosen().seated(seat));
     let mut done = vec![0; program.len()];
-    let mut order = Vec::new();
+    let (mut order, mut decisions) = (Vec::new(), Vec::new());
     let mut current = None;
     loop {
         let left = |seat: usize| program[seat - 1].get(done[seat - 1]);
         let candidates: Vec<Candidate> = (1..=program.len())
             .filter_map(|seat| Some(Candidate { seat, operation: operation(*left(seat)?) }))
             .collect();
-        let Some(first) = candidates.first() else { return order };
+        let Some(first) = candidates.first() else { return (order, decisions) };
         let current_one = current.filter(|&seat| left(seat).is_some());
         let seat = match candidates.len() {
             1 => first.seat,
-            _ => candidates[policies.chosen().choose(&candidates, current_one)].seat,
+            count => {
+                decisions.push(Decision { candidates: count as u16, preempts: current_one.is_some().into() });
+                candidates[policies.chosen().choose(&candidates, current_one)].seat
+            }
         };
         let site = program[seat - 1][done[seat - 1]];
         done[seat - 1] += 1;
@@ -164,4 +173,48 @@ fn bounded_runs_deviate_where_they_are_told() {
     assert_eq!(order(&[(0, 2)]), [3, 1, 1, 1, 2, 2]);
     assert_eq!(order(&[(1, 1), (2, 2)]), [1, 2, 1, 1, 2, 3]);
     assert_eq!(order(&[(3, 1)]), [1, 1, 1, 3, 2, 2]);
+}
+
+/// How often a thread that could have gone on did not.
+fn preemptions(program: &Program, order: &[usize]) -> u32 {
+    let mut done = vec![0; program.len()];
+    let mut count = 0;
+    for pair in order.windows(2) {
+        done[pair[0] - 1] += 1;
+        count += u32::from(pair[0] != pair[1] && done[pair[0] - 1] < program[pair[0] - 1].len());
+    }
+    count
+}
+
+#[test]
+fn a_bounded_search_runs_each_schedule_exactly_once() {
+    let programs: [&Program; 3] = [
+        &[&[CHOSEN; 3], &[CHOSEN; 3]],
+        &[&[CHOSEN; 2], &[CHOSEN], &[CHOSEN; 2]],
+        &[&[CHOSEN], &[CHOSEN], &[CHOSEN], &[CHOSEN]],
+    ];
+    for program in programs {
+        let mut left: Vec<usize> = program.iter().map(|thread| thread.len()).collect();
+        let mut all = Vec::new();
+        all_orders(&mut left, &mut Vec::new(), &mut all);
+        for bound in 0..6 {
+            let mut search = Preemptions::up_to(bound);
+            let mut seen = Vec::new();
+            while let Some(schedule) = search.next_schedule() {
+                let deviations = List::of(schedule.iter().copied());
+                let plan = RunPlan { schedule: Schedule::Bounded, deviations, ..RunPlan::default() };
+                let (order, decisions) = run_and_decide(program, &plan);
+                search.observe(&schedule, &decisions);
+                seen.push(order);
+            }
+            let by_number: Vec<u32> = seen.iter().map(|order| preemptions(program, order)).collect();
+            assert!(by_number.is_sorted(), "those with fewer preemptions come first");
+            let schedules = seen.len() as u64;
+            assert_eq!(search.covered(), Some(Covered { preemptions: bound, schedules }));
+            seen.sort();
+            let within = |order: &&Vec<usize>| preemptions(program, order) <= bound;
+            let expected: Vec<Vec<usize>> = all.iter().filter(within).cloned().collect();
+            assert_eq!(seen, expected, "up to {bound} preemptions");
+        }
+    }
 }

@@ -19,7 +19,8 @@
 //! of the target is held by the recorder on a thread's behalf, so whoever leaves (end, cancellation, a jump) leaves
 //! nothing behind but its seat. Code that is not instrumented runs as always, between two points of its thread.
 //!
-//! What it misses: bytes that only one thread has used so far have a point at their first use only.
+//! What it misses: bytes that only one thread has used so far have a point at their first use only, but for the plan's
+//! sites.
 
 mod clock;
 mod counts;
@@ -110,7 +111,7 @@ pub unsafe fn before_access(
 ) {
     if !is_on() {
         noise::at_site(thread, site);
-    } else if !is_own(thread, address, size) || trial::is_step(site) {
+    } else if planned::contains(site) || !is_own(thread, address, size) || trial::is_step(site) {
         token::point(thread, Operation { kind, address, size: size as u32, leaf, site });
     }
 }

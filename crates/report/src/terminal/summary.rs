@@ -16,6 +16,7 @@ const LISTED_OUTLOOKS: usize = 2;
 pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &View) {
     write_header(page, report, view);
     write_failures(page, report);
+    write_search(page, report);
     page.blank();
     if report.findings.is_empty() {
         page.paragraph(Line::default(), STRONG, &wording::nothing_found(&report.runs));
@@ -60,6 +61,16 @@ fn write_failures(page: &mut Page, report: &Report) {
                 page.paragraph(lead, PLAIN, &kind.description);
             }
             write_rest(page, kinds.len(), LISTED_FAILURES, "kind");
+        }
+    }
+}
+
+/// How the runs were made, where there is something to be said about it.
+fn write_search(page: &mut Page, report: &Report) {
+    let Some(search) = &report.search else { return };
+    for telling in [wording::search::policies, wording::search::orders, wording::search::covered] {
+        if let Some(text) = telling(search) {
+            page.paragraph(Line::default(), QUIET, &text);
         }
     }
 }

@@ -4,6 +4,7 @@
 mod finding;
 mod functions;
 mod places;
+pub(crate) mod search;
 mod sentence;
 mod session;
 

@@ -30,6 +30,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         causes: vec![],
         hangs: vec![],
         outlooks: vec![],
+        search: None,
         excerpts: vec![],
         timelines: vec![],
     }

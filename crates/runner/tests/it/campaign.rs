@@ -47,6 +47,7 @@ fn raw_recording() -> Vec<u8> {
         regions,
         points: 0,
         interleavings: 0,
+        taken_away: 0,
     };
     let mut raw = bytes_of(&header).to_vec();
     raw.resize(HEADER_BYTES, 0);

@@ -1,0 +1,367 @@
+//! Several ways to make a test fail, mixed by what has come of them: a bandit.
+//!
+//! Thompson sampling (W. Thompson, Biometrika 1933): for each way, draw a failure rate from what is believed about it,
+//! and take the way that would then give most. What counts is *both* kinds of runs in little time: a way in which every
+//! run fails gives nothing to compare with. So a rate p is worth p (1 - p) per second: for rare failures that is the
+//! number of failures per second.
+//!
+//! The same seed and the same outcomes make the same choices. How long runs take counts by powers of two only,
+//! so that small differences do not matter.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use recording::{RunPlan, Schedule};
+
+/// One way to run a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// Freely, with random delays.
+    Noise,
+    /// Freely, with delays where some shared variables are accessed.
+    Delays,
+    /// Freely, with delays before an access that another one never came before.
+    DirectedDelays,
+    /// Controlled, by a random walk.
+    Random,
+    /// Controlled, by priorities that change a few times.
+    Pct,
+    /// Controlled, by priorities of operations that conflict.
+    Pos,
+    /// Controlled, with all orders of a few operations equally likely.
+    Surw,
+    /// Controlled, by a random walk that prefers an order of two accesses that was never seen.
+    Directed,
+    /// Controlled, one of all schedules with few preemptions.
+    Bounded,
+}
+
+impl Policy {
+    /// Those that a portfolio mixes, in the order in which they are first tried: what is learned from a free and from
+    /// a controlled run serves the others.
+    pub const MIXED: [Policy; 8] = [
+        Policy::Noise,
+        Policy::Random,
+        Policy::Surw,
+        Policy::Pos,
+        Policy::Pct,
+        Policy::Delays,
+        Policy::Directed,
+        Policy::DirectedDelays,
+    ];
+
+    /// The way that a plan asks for.
+    pub fn of(plan: &RunPlan) -> Policy {
+        match plan.schedule {
+            Schedule::Free if plan.directed => Policy::DirectedDelays,
+            Schedule::Free if !plan.sites.is_empty() => Policy::Delays,
+            Schedule::Free => Policy::Noise,
+            _ if plan.directed => Policy::Directed,
+            Schedule::Random => Policy::Random,
+            Schedule::Pct => Policy::Pct,
+            Schedule::Pos => Policy::Pos,
+            Schedule::Surw => Policy::Surw,
+            Schedule::Bounded => Policy::Bounded,
+        }
+    }
+
+    /// Who decides which thread runs.
+    pub fn schedule(self) -> Schedule {
+        match self {
+            Policy::Noise | Policy::Delays | Policy::DirectedDelays => Schedule::Free,
+            Policy::Random | Policy::Directed => Schedule::Random,
+            Policy::Pct => Schedule::Pct,
+            Policy::Pos => Schedule::Pos,
+            Policy::Surw => Schedule::Surw,
+            Policy::Bounded => Schedule::Bounded,
+        }
+    }
+
+    /// Whether it goes for orders of accesses that were never seen.
+    pub fn is_directed(self) -> bool {
+        matches!(self, Policy::Directed | Policy::DirectedDelays)
+    }
+
+    /// Whether one thread runs at a time.
+    pub fn is_controlled(self) -> bool {
+        self.schedule() != Schedule::Free
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Noise => "noise",
+            Policy::Delays => "delays",
+            Policy::DirectedDelays => "directed-delays",
+            Policy::Directed => "directed",
+            other => other.schedule().name(),
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What came of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// Whether it failed, which hanging is too.
+    pub failed: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// Of a controlled run: scheduling points.
+    pub points: u64,
+    /// Of a controlled run: how often a thread had to be left to itself.
+    pub taken_away: u64,
+}
+
+/// Why controlled runs are no longer made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// Nothing in the test can be controlled.
+    NoPoints,
+    /// They take far longer than free ones.
+    Slow,
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Dropped::NoPoints => "this test's threads cannot be controlled",
+            Dropped::Slow => "this test is far slower with one thread at a time",
+        })
+    }
+}
+
+/// Runs of each way before any is preferred.
+const FIRST_TRIES: u64 = 2;
+/// A controlled run that takes so much longer than free ones is slow, if it takes so many seconds at all.
+const SLOW: f64 = 20.0;
+const SLOW_SECONDS: f64 = 1.0;
+/// A run in which threads blocked or computed out of sight so often is as bad.
+const MOST_TAKEN_AWAY: u64 = 50;
+/// Slow runs after which no more controlled ones are made.
+const MOST_SLOW: u32 = 2;
+/// What is believed before the first run: failing ones are rare.
+const PRIOR: (u64, u64) = (1, 3);
+/// Older runs than these say no more than that there were many.
+const MOST_REMEMBERED: u64 = 400;
+
+/// What came of the runs so far, by the way they were made.
+#[derive(Clone, Debug)]
+pub struct Portfolio {
+    seed: u64,
+    policies: Vec<Policy>,
+    tallies: BTreeMap<Policy, Tally>,
+    /// Runs begun.
+    begun: BTreeMap<Policy, u64>,
+    choices: u64,
+    slow: u32,
+    dropped: Option<Dropped>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    runs: u64,
+    failed: u64,
+    seconds: f64,
+}
+
+impl Portfolio {
+    /// Nothing is known yet.
+    pub fn new(seed: u64, policies: &[Policy]) -> Portfolio {
+        Portfolio {
+            seed,
+            policies: policies.to_vec(),
+            tallies: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            choices: 0,
+            slow: 0,
+            dropped: None,
+        }
+    }
+
+    /// The way to make the next run; `is_possible` says which can be.
+    pub fn choose(&mut self, is_possible: impl Fn(Policy) -> bool) -> Policy {
+        let controlled = self.dropped.is_none();
+        let possible = self.policies.iter().copied();
+        let possible: Vec<Policy> = possible
+            .filter(|&policy| (controlled || !policy.is_controlled()) && is_possible(policy))
+            .collect();
+        let begun = |policy: &Policy| self.begun.get(policy).copied().unwrap_or(0);
+        // One of each first, then another one, and then by what came of them.
+        let untried = possible.iter().copied().filter(|policy| begun(policy) < FIRST_TRIES).min_by_key(begun);
+        let chosen = untried.unwrap_or_else(|| self.draw(&possible));
+        *self.begun.entry(chosen).or_default() += 1;
+        self.choices += 1;
+        chosen
+    }
+
+    fn draw(&self, possible: &[Policy]) -> Policy {
+        let mut chance = Chance(self.seed ^ self.choices.wrapping_mul(0xd134_2543_de82_ef95));
+        let worth = possible.iter().map(|&policy| {
+            let tally = self.tallies.get(&policy).copied().unwrap_or_default();
+            let remembered = tally.runs.clamp(1, MOST_REMEMBERED) as f64 / tally.runs.max(1) as f64;
+            let share = |count: u64| (count as f64 * remembered).round() as u64;
+            let rate = chance.beta(PRIOR.0 + share(tally.failed), PRIOR.1 + share(tally.runs - tally.failed));
+            (rate * (1.0 - rate) / coarse(tally.mean_seconds()), policy)
+        });
+        let best = worth.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        best.map_or(Policy::Noise, |(_, policy)| policy)
+    }
+
+    /// Takes note of a run.
+    pub fn observe(&mut self, policy: Policy, run: &Run) {
+        if policy.is_controlled() {
+            if run.points == 0 {
+                self.dropped = self.dropped.or(Some(Dropped::NoPoints));
+            }
+            let free = self.free_seconds();
+            let is_slow = run.seconds > SLOW_SECONDS && free.is_some_and(|free| run.seconds > SLOW * free);
+            if is_slow || run.taken_away > MOST_TAKEN_AWAY {
+                self.slow += 1;
+            }
+            if self.slow >= MOST_SLOW {
+                self.dropped = self.dropped.or(Some(Dropped::Slow));
+            }
+        }
+        let tally = self.tallies.entry(policy).or_default();
+        tally.runs += 1;
+        tally.failed += u64::from(run.failed);
+        tally.seconds += run.seconds;
+    }
+
+    /// Why controlled runs are no longer made, if that is so.
+    pub fn dropped(&self) -> Option<Dropped> {
+        self.dropped
+    }
+
+    fn free_seconds(&self) -> Option<f64> {
+        let free = self.tallies.iter().filter(|(policy, _)| !policy.is_controlled());
+        let (runs, seconds) =
+            free.fold((0, 0.0), |(runs, seconds), (_, tally)| (runs + tally.runs, seconds + tally.seconds));
+        (runs > 0).then(|| seconds / runs as f64)
+    }
+}
+
+impl Tally {
+    fn mean_seconds(&self) -> f64 {
+        if self.runs == 0 { 1.0 } else { self.seconds / self.runs as f64 }
+    }
+}
+
+/// The next power of two. Below a few milliseconds, starting a process is what takes the time.
+fn coarse(seconds: f64) -> f64 {
+    seconds.max(0.004).log2().round().exp2()
+}
+
+/// Random numbers (splitmix64).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// Above 0, at most 1.
+    fn share(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// From the gamma distribution with this whole number as its shape: a sum of exponential ones.
+    fn gamma(&mut self, shape: u64) -> f64 {
+        (0..shape).map(|_| -self.share().ln()).sum()
+    }
+
+    /// From the beta distribution.
+    fn beta(&mut self, one: u64, other: u64) -> f64 {
+        let (one, other) = (self.gamma(one), self.gamma(other));
+        one / (one + other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each way is chosen in 300 runs, if its runs fail at this rate and take so many seconds.
+    fn chosen(rates: &[(Policy, f64, f64)]) -> BTreeMap<Policy, u64> {
+        let policies: Vec<Policy> = rates.iter().map(|rate| rate.0).collect();
+        let mut portfolio = Portfolio::new(5, &policies);
+        let mut chance = Chance(77);
+        let mut counts = BTreeMap::new();
+        for _ in 0..300 {
+            let policy = portfolio.choose(|_| true);
+            let (_, rate, seconds) = rates.iter().find(|rate| rate.0 == policy).expect("one of those");
+            let failed = chance.share() < *rate;
+            portfolio.observe(policy, &Run { failed, seconds: *seconds, points: 9, taken_away: 0 });
+            *counts.entry(policy).or_default() += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn what_makes_the_test_fail_is_preferred() {
+        let counts =
+            chosen(&[(Policy::Noise, 0.01, 0.01), (Policy::Pct, 0.3, 0.01), (Policy::Pos, 0.02, 0.01)]);
+        assert!(counts[&Policy::Pct] > 200, "{counts:?}");
+        assert!(counts.values().all(|&count| count >= FIRST_TRIES), "{counts:?}");
+    }
+
+    #[test]
+    fn failures_per_second_count() {
+        let counts = chosen(&[(Policy::Noise, 0.1, 0.01), (Policy::Pct, 0.2, 0.16)]);
+        assert!(counts[&Policy::Noise] > 200, "{counts:?}");
+    }
+
+    #[test]
+    fn a_way_that_always_fails_leaves_nothing_to_compare_with() {
+        let counts = chosen(&[(Policy::Random, 1.0, 0.01), (Policy::Surw, 0.5, 0.01)]);
+        assert!(counts[&Policy::Surw] > 200, "{counts:?}");
+    }
+
+    #[test]
+    fn the_same_outcomes_make_the_same_choices() {
+        let rates = [(Policy::Noise, 0.1, 0.01), (Policy::Pct, 0.1, 0.01), (Policy::Surw, 0.1, 0.01)];
+        assert_eq!(chosen(&rates), chosen(&rates));
+    }
+
+    #[test]
+    fn control_that_does_not_work_is_given_up() {
+        let free = Run { failed: false, seconds: 0.1, points: 0, taken_away: 0 };
+        let controlled = |points, seconds| Run { points, seconds, ..free };
+        for (runs, why) in [
+            (vec![controlled(0, 0.1)], Some(Dropped::NoPoints)),
+            (vec![controlled(5, 3.0), controlled(5, 3.0)], Some(Dropped::Slow)),
+            (vec![Run { taken_away: 99, ..controlled(5, 0.1) }; 2], Some(Dropped::Slow)),
+            (vec![controlled(5, 0.9); 3], None),
+            (vec![controlled(5, 3.0), controlled(5, 0.1)], None),
+        ] {
+            let mut portfolio = Portfolio::new(1, &Policy::MIXED);
+            portfolio.observe(Policy::Noise, &free);
+            runs.iter().for_each(|run| portfolio.observe(Policy::Random, run));
+            assert_eq!(portfolio.dropped(), why);
+            let goes_on = (0..40).any(|_| portfolio.choose(|_| true).is_controlled());
+            assert_eq!(goes_on, why.is_none());
+        }
+    }
+
+    #[test]
+    fn plans_are_recognized() {
+        for policy in Policy::MIXED {
+            let mut plan =
+                RunPlan { schedule: policy.schedule(), directed: policy.is_directed(), ..RunPlan::default() };
+            if policy == Policy::Delays {
+                plan.sites = recording::List::of(["ab+1".parse().unwrap()]);
+            }
+            assert_eq!(Policy::of(&plan), policy);
+        }
+    }
+}
