@@ -111,9 +111,11 @@ fn proof(confirmation: &Confirmation) -> Vec<Element> {
         bar("bad", trial.failed, trial.runs, &format!("{name}: {}", wording::outcome(trial)))
     };
     let delayed = confirmation.delayed.as_ref().map(|delayed| trial("delayed only", delayed));
+    let chance = wording::chance(confirmation).map(|chance| classed("p", "quiet").text(&chance));
     [trial("forced", &confirmation.enforced), trial("forbidden", &confirmation.forbidden)]
         .into_iter()
         .chain(delayed)
+        .chain(chance)
         .collect()
 }
 

@@ -59,6 +59,6 @@
   document.addEventListener("pointerover", show);
   document.addEventListener("focusin", show);
   document.addEventListener("focusout", hide);
-  document.addEventListener("scroll", hide, true);
+  document.addEventListener("scroll", hide);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
 })();

@@ -6,6 +6,7 @@ use super::finding::badge;
 use crate::markup::{Element, Node, classed, element, text};
 use crate::model::Finding;
 use crate::passage::{Line, Passage};
+use crate::wording::Places;
 
 /// How a tab is shown; what follows it in a line is rarely aligned.
 const TAB: &str = "    ";
@@ -15,12 +16,15 @@ pub(super) fn section(finding: &Finding, passages: &[Passage<'_>]) -> Option<Ele
     if passages.is_empty() {
         return None;
     }
+    let places = Places::of(finding);
     let files = passages.chunk_by(|left, right| left.file == right.file).map(|passages| {
         let pieces = passages.iter().map(|passage| {
             let lines = passage.lines.iter().map(|line| source_line(finding, line));
             classed("div", "code").children(lines)
         });
-        element("figure").child(element("figcaption").text(passages[0].file)).children(pieces)
+        let file = passages[0].file;
+        let caption = element("figcaption").attribute("title", file).text(places.file(file));
+        element("figure").child(caption).children(pieces)
     });
     Some(classed("section", "source").child(element("h3").text("Source")).children(files))
 }

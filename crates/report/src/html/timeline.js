@@ -7,7 +7,7 @@
   const CHARACTER = 6.7;
   const [SMALLEST, LARGEST, READABLE, WITH_SOURCE, USUAL] = [1, 44, 13, 30, 20];
   const NARROWEST_COLUMN = 230;
-  const [NARROWEST_LANE, WIDEST_LANE, WORDS_BESIDE_LANES] = [16, 64, 300];
+  const [NARROWEST_LANE, WIDEST_LANE, WORDS_BESIDE_LANES] = [16, 110, 280];
   // Sorts of steps that are treated apart.
   const [LOCK, UNLOCK, THREAD, STUCK] = [2, 3, 5, 6];
 
@@ -29,6 +29,9 @@
     const room = Math.floor(width / CHARACTER);
     return text.length <= room ? text : `${text.slice(0, Math.max(0, room - 1))}…`;
   };
+
+  // The same for the same name in both runs.
+  const colour = (name) => [...name].reduce((sum, character) => sum + character.codePointAt(0), 0) % 4;
 
   // From when to when a thread is known to hold a lock, and how many it held already. A lock is on record only where
   // it changes hands; accesses know which are held.
@@ -191,7 +194,7 @@
         if (to < first || from > last) continue;
         const [begin, end] = [Math.max(y(from), 0), Math.min(y(to), scroll.clientHeight)];
         const x = left(thread) - 3 + Math.min(depth, 1) * 4;
-        const bar = shape("rect", { class: `held v${object % 4}`, x, y: begin, width: 3, height: Math.max(2, end - begin), rx: 1.5 });
+        const bar = shape("rect", { class: `held v${colour(this.whole.objects[object])}`, x, y: begin, width: 3, height: Math.max(2, end - begin), rx: 1.5 });
         bar.append(shape("title", {}, `holds ${this.whole.objects[object]}`));
         shapes.push(bar);
       }

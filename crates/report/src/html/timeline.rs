@@ -62,7 +62,7 @@ fn run(trace: &Trace) -> String {
     let threads: Vec<String> = threads.iter().map(|&thread| quoted(&titles[thread])).collect();
     format!(
         "{{\"title\":{},\"failed\":{},\"all\":{},\"threads\":[{}],\"objects\":[{}],\"texts\":[{}],\"steps\":[{}]}}",
-        quoted(&format!("run {} {}", trace.run, trace.outcome)),
+        quoted(&format!("run {} {}", trace.run, trace.outcome).replace('`', "")),
         trace.failed,
         trace.left_out + steps.len() as u64,
         threads.join(","),

@@ -177,6 +177,13 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
     )
 }
 
+/// How probable it is that chance made the difference, if that is known.
+pub(crate) fn chance(confirmation: &Confirmation) -> Option<String> {
+    let p = confirmation.p_value?;
+    let p = if p < 0.001 { "below 1 in 1000".to_owned() } else { format!("{:.1} %", 100.0 * p) };
+    Some(format!("chance of such a difference if this were not the cause: {p}"))
+}
+
 /// How many runs of a trial failed.
 pub(crate) fn outcome(trial: &Trial) -> String {
     format!("{} of {} fail", trial.failed, plural(trial.runs, "run"))

@@ -19,6 +19,11 @@ impl Places {
         Places { components: (1..=deepest).find(tells_apart).unwrap_or(deepest) }
     }
 
+    /// The name of a file.
+    pub(crate) fn file<'a>(&self, file: &'a str) -> &'a str {
+        tail(file, self.components)
+    }
+
     /// Where an access is, if that says more than the name of its function. An address is given only where there
     /// is no name.
     pub(crate) fn position(&self, access: &Access) -> Option<String> {

@@ -25,7 +25,7 @@ fn source_is_shown_around_the_accesses() {
     let mut report = report(vec![stale_check()]);
     report.excerpts = excerpts();
     let page = html::page(&report);
-    let code = &page[page.find("<figcaption>").unwrap()..page.find("</figure></section>").unwrap()];
+    let code = &page[page.find("<figcaption ").unwrap()..page.find("</figure></section>").unwrap()];
     assert_snapshot!(code.replace("<div class=\"line", "\n<div class=\"line"));
 }
 
