@@ -31,6 +31,17 @@ pub fn debug(
     let Some(schedules) = &saved.schedules else {
         return Err(Complaint::usage("Java programs cannot be replayed in gdb".to_owned()).into());
     };
+    if let Some(path) = test.rebuilt() {
+        return Err(Complaint {
+            code: exit::DIFFERENT_PROGRAMS,
+            what: format!(
+                "{} is not the build that was recorded: its accesses are elsewhere",
+                path.display()
+            ),
+            advice: "  restore that build, or record again with this one",
+        }
+        .into());
+    }
     let analysis = analysis::examine(session, &arguments.ranking)?;
     let found = analysis.interleavings.iter().enumerate().find_map(|(index, steps)| {
         let wanted = arguments.finding.is_none_or(|number| number == index + 1);

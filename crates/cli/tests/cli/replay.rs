@@ -43,6 +43,12 @@ fn build(place: &Workplace, source: &str) {
     place.compile(&format!("{UNSNARL} cc"), "lost", source);
 }
 
+/// So few updates that about every second run loses none.
+fn two_updates() -> String {
+    let once = LOST_UPDATE.replace("START", "").replace("i < 5", "i < 1");
+    once.replace("i < 3", "i < 2").replace("15", "2")
+}
+
 /// A session in which nearly every run fails: fifteen updates all survive only if no two of three threads meet.
 fn session(start: &str, schedule: &str) -> Workplace {
     let place = Workplace::new();
@@ -77,8 +83,7 @@ fn the_debugger_stops_before_the_first_access_with_the_others_held() {
         return;
     }
     let place = Workplace::new();
-    // So few updates that some runs lose none.
-    build(&place, &LOST_UPDATE.replace("START", "").replace("i < 5", "i < 1").replace("15", "3"));
+    build(&place, &two_updates());
     place.call("run --session lost --schedule random --runs 30 --seed 3 -- ./lost").exits(0);
     let report = place.call("report --json").exits(0).json();
     let access = &report["findings"][0]["accesses"][0];
@@ -105,6 +110,8 @@ fn the_debugger_stops_before_the_first_access_with_the_others_held() {
     let threads = all.matches("\nThread ").count();
     assert!(threads >= 2, "{seen}");
     assert_eq!(all.matches("in park () ").count(), threads - 1, "{seen}");
+    build(&place, &LOST_UPDATE.replace("START", ""));
+    place.call("replay --gdb").exits(14).complains(&["not the build that was recorded"]);
 }
 
 /// What a seed would make of a program with other scheduling points has nothing to do with the recorded run.
@@ -161,11 +168,11 @@ fn a_schedule_is_found_for_a_run_that_ran_freely() {
     assert!(!seen.stdout.contains("ran freely"), "{}", seen.stdout);
 }
 
-/// Two threads of one update each: at random, some of the runs lose one, and all that follow a failing run to its end.
+/// At random, some of the runs lose an update, and all that follow a failing run to its end. Seeds are fixed.
 #[test]
 fn the_report_shows_when_a_run_became_certain_to_fail() {
     let place = Workplace::new();
-    build(&place, &LOST_UPDATE.replace("START", "").replace("i < 5", "i < 1").replace("15", "3"));
+    build(&place, &two_updates());
     place.call("run --session lost --schedule random --runs 30 --seed 3 -- ./lost").exits(0);
     let run = 1 + place.outcomes("lost").iter().position(|outcome| outcome == "fail").unwrap();
     place
