@@ -70,6 +70,8 @@ fn look_ahead(
     record: &RunRecord,
     arguments: &ReplayArguments,
 ) -> anyhow::Result<ExitCode> {
+    // The report would lose its names, and the schedule would lead elsewhere.
+    test.check_same()?;
     let Some(outlook) = outlook::of_run(session, test, saved, record, arguments.time)? else {
         return Err(Complaint::usage("the schedules of Java programs are not recorded".to_owned()).into());
     };

@@ -31,17 +31,7 @@ pub fn debug(
     let Some(schedules) = &saved.schedules else {
         return Err(Complaint::usage("Java programs cannot be replayed in gdb".to_owned()).into());
     };
-    if let Some(path) = test.rebuilt() {
-        return Err(Complaint {
-            code: exit::DIFFERENT_PROGRAMS,
-            what: format!(
-                "{} is not the build that was recorded: its accesses are elsewhere",
-                path.display()
-            ),
-            advice: "  restore that build, or record again with this one",
-        }
-        .into());
-    }
+    test.check_same()?;
     let analysis = analysis::examine(session, &arguments.ranking)?;
     let found = analysis.interleavings.iter().enumerate().find_map(|(index, steps)| {
         let wanted = arguments.finding.is_none_or(|number| number == index + 1);
@@ -64,6 +54,7 @@ pub fn debug(
         }
         _ => "its place".to_owned(),
     };
+    let place = report::visible(&place);
     screen::print(&format!(
         "stops before the first access of finding {}, in {place}; the other threads are held where they are\n",
         index + 1

@@ -59,8 +59,9 @@ impl Places {
 fn brief(frame: &report::Frame) -> String {
     let function = frame.function.as_deref().unwrap_or("?");
     let file = frame.file.as_deref().and_then(|file| Path::new(file).file_name());
-    match (file, frame.line) {
+    let place = match (file, frame.line) {
         (Some(file), Some(line)) => format!("{function}() at {}:{line}", file.to_string_lossy()),
         _ => format!("{function}()"),
-    }
+    };
+    report::visible(&place).into_owned()
 }

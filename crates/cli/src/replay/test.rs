@@ -7,6 +7,7 @@ use std::time::Duration;
 use runner::campaign::Campaign;
 use runner::{Binary, Outcome, Session};
 
+use crate::exit::{self, Complaint};
 use crate::{confirm, run};
 
 /// A run that hangs is known by its not ending, and nobody waits half a minute for each.
@@ -59,6 +60,18 @@ impl Test {
     /// Is it another build than the one that was recorded?
     pub fn is_rebuilt(&self) -> bool {
         self.rebuilt.is_some()
+    }
+
+    /// For what means nothing in another build.
+    pub fn check_same(&self) -> Result<(), Complaint> {
+        match &self.rebuilt {
+            Some(path) => Err(Complaint {
+                code: exit::DIFFERENT_PROGRAMS,
+                what: format!("{} is not the build that was recorded", path.display()),
+                advice: "  restore that build, or record again with this one",
+            }),
+            None => Ok(()),
+        }
     }
 
     /// What was built anew.
