@@ -23,6 +23,7 @@ use crate::hangs::Hangs;
 use crate::interleaving;
 use crate::names::{self, LocationKey, Names};
 use crate::replay;
+use crate::runs::Runs;
 use crate::search;
 use crate::trace::timelines;
 
@@ -43,24 +44,28 @@ pub fn analyse(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
 
 /// Analyses all runs of a session.
 pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<Analysis> {
+    examine_runs(&mut Runs::of(session), ranking)
+}
+
+/// Analyses some runs.
+pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::Result<Analysis> {
+    let session = runs.session;
     let technique = ranking.technique.unwrap_or(DEFAULT_TECHNIQUE);
     let options = Options { window: ranking.window, distance: ranking.distance, formula: ranking.formula };
-    let mut code = Code::default();
     let mut collector = Collector::new(technique, &options);
     let mut warnings = Warnings::default();
     let mut left_out = BTreeSet::new();
     let mut hangs = Hangs::default();
     let mut search = search::Summary::of(session);
-    session.warnings().iter().for_each(|warning| warnings.add(warning));
-    left_out_reads(session).iter().for_each(|warning| warnings.add(warning));
-    for record in session.runs() {
+    runs.warnings().iter().for_each(|warning| warnings.add(warning));
+    for record in runs.records.clone() {
         let Some(outcome) = outcome(&record.outcome) else { continue };
-        match load(session, record.run, outcome, &mut code) {
+        match runs.load(record.run, outcome) {
             Ok(profile) => {
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
-                collector.observe(&profile.run);
-                hangs.observe(&profile, &code);
-                search.observe(session, record, &profile.run);
+                collector.add(runs.reduce(&profile, technique, &options));
+                hangs.observe(&profile, &runs.code, &mut runs.names);
+                search.observe(session, &record, &profile.run);
             }
             Err(error) => {
                 warnings.add(&format!("run {} was left out: {}", record.run, exit::in_one_line(&error)));
@@ -68,7 +73,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
             }
         }
     }
-    let mut report = empty_report(session, technique, &left_out);
+    let mut report = empty_report(runs, technique, &left_out);
     let mut interleavings = Vec::new();
     if report.runs.failed > 0 && report.runs.passed > 0 {
         // What only passing runs show is no suspect.
@@ -77,7 +82,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
-        let described = describe(session, &mut chosen, &mut code, &mut warnings)?;
+        let described = describe(runs, &mut chosen, &mut warnings)?;
         interleavings = described.iter().map(|one| one.interleaving).collect();
         let (locations, facts): (Vec<_>, Vec<_>);
         (report.findings, (locations, facts)) =
@@ -89,7 +94,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
             finding.evidence.extend(explanation::sentences(finding, facts));
             finding.story = explanation::story(finding, &report.runs);
         }
-        report.timelines = timelines(session, &chosen, &report.findings, &mut code);
+        report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code);
     }
     report.hangs = hangs.into_report();
     report.outlooks = replay::outlooks(session);
@@ -101,7 +106,7 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
 }
 
 /// What clang does not report unless it is told to, and what makes of it.
-fn left_out_reads(session: &Session) -> Option<String> {
+pub fn left_out_reads(session: &Session) -> Option<String> {
     let binaries = session.manifest().binaries.iter();
     let sources: Vec<String> =
         binaries.flat_map(|binary| runner::left_out_reads::sources(&binary.path)).collect();
@@ -136,11 +141,12 @@ pub fn outcome(outcome: &runner::Outcome) -> Option<Outcome> {
 }
 
 /// A report without findings. Runs that had to be left out say as little as those damaged from the start.
-fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<RunNumber>) -> Report {
+fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<RunNumber>) -> Report {
+    let session = compared.session;
     let manifest = session.manifest();
     let mut runs = report::Runs::default();
     let mut failures: BTreeMap<&str, u64> = BTreeMap::new();
-    for record in session.runs() {
+    for record in &compared.records {
         if left_out.contains(&record.run) {
             runs.damaged += 1;
             continue;
@@ -191,11 +197,10 @@ fn empty_report(session: &Session, technique: Technique, left_out: &BTreeSet<Run
 const COMPARED_FINDINGS: usize = 20;
 const COMPARED_RUNS: usize = 4;
 
-/// Puts findings into words. Their example runs are read again: keeping all runs in memory would cost more.
+/// Puts findings into words, for which their example runs are read again.
 fn describe(
-    session: &Session,
+    runs: &mut Runs<'_>,
     findings: &mut [Finding],
-    code: &mut Code,
     warnings: &mut Warnings,
 ) -> anyhow::Result<Vec<Described>> {
     let mut by_run: BTreeMap<RunId, Vec<usize>> = BTreeMap::new();
@@ -203,12 +208,11 @@ fn describe(
         by_run.entry(finding.example.run).or_default().push(index);
     }
     let outcomes: BTreeMap<RunNumber, Outcome> =
-        session.runs().iter().filter_map(|record| Some((record.run, outcome(&record.outcome)?))).collect();
-    let mut names = Names::default();
+        runs.records.iter().filter_map(|record| Some((record.run, outcome(&record.outcome)?))).collect();
     let mut described: Vec<Option<Described>> = findings.iter().map(|_| None).collect();
     for (run, indices) in by_run {
         let run = RunNumber(run.0);
-        let profile = load(session, run, outcomes[&run], code)?;
+        let profile = runs.load(run, outcomes[&run])?;
         for &index in &indices {
             findings[index].example = telling_example(&profile.run, &findings[index].example);
         }
@@ -217,21 +221,21 @@ fn describe(
         let witness = Witness::of(&profile.run, &accesses);
         for index in indices {
             let finding = &findings[index];
-            described[index] = Some(describe_one(finding, &witness, &profile, code, &mut names));
+            described[index] = Some(describe_one(finding, &witness, &profile, &runs.code, &mut runs.names));
         }
     }
     let mut described: Vec<Described> = described.into_iter().flatten().collect();
     let passing = outcomes.iter().filter(|(_, outcome)| !outcome.is_failing()).map(|(run, _)| *run);
     for run in passing.take(COMPARED_RUNS) {
         // What cannot be read was told of before.
-        let Ok(profile) = load(session, run, Outcome::Pass, code) else { continue };
+        let Ok(profile) = runs.load(run, Outcome::Pass) else { continue };
         for (one, finding) in described.iter_mut().zip(&*findings).take(COMPARED_FINDINGS) {
             if one.finding.comparison.is_none() {
-                one.finding.comparison = compare(finding, &profile, code, &mut names);
+                one.finding.comparison = compare(finding, &profile, &runs.code, &mut runs.names);
             }
         }
     }
-    names.warnings().iter().for_each(|warning| warnings.add(warning));
+    runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
     Ok(described)
 }
 

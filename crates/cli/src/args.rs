@@ -32,6 +32,9 @@ pub enum Command {
     Show(ShowArguments),
     /// Show one run step by step, in thread columns
     Trace(TraceArguments),
+    /// Report on parts of a session's runs, as a plan on standard input says
+    #[command(hide = true)]
+    Draws(DrawsArguments),
     /// Find out whether a finding is the cause, by forcing and by forbidding its interleaving
     Confirm(ConfirmArguments),
     /// Make a failing run happen again: the same threads in the same order
@@ -154,7 +157,7 @@ pub struct JavaArguments {
     pub include: Vec<String>,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct RankingArguments {
     /// How to find suspects: verdict, falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci or pset [default: verdict]
     #[arg(long, value_name = "NAME")]
@@ -271,6 +274,15 @@ pub struct TraceArguments {
     /// The last step to show
     #[arg(long, value_name = "STEP")]
     pub to: Option<u64>,
+}
+
+#[derive(Args)]
+pub struct DrawsArguments {
+    /// The session: a name within .unsnarl, or a path [default: the newest]
+    #[arg(long, value_name = "NAME|PATH")]
+    pub session: Option<PathBuf>,
+    #[command(flatten)]
+    pub ranking: RankingArguments,
 }
 
 #[derive(Args)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use localize::evidence::{LockStep, lock_cycles, waiting_cycle};
-use localize::{Code, LocksetId, Outcome, Profile, RunId, SyncKind, SyncTarget, Wait};
+use localize::{Code, LocksetId, ObjectId, Outcome, Profile, RunId, StackId, SyncKind, SyncTarget, Wait};
 use report::{Hang, HangKind};
 
 use crate::names::Names;
@@ -11,7 +11,6 @@ use crate::names::Names;
 /// Gathers what threads wait for, run by run. What looks the same in words is the same.
 #[derive(Default)]
 pub struct Hangs {
-    names: Names,
     seen: BTreeMap<Wording, Seen>,
 }
 
@@ -27,7 +26,8 @@ struct Seen {
 
 impl Hangs {
     /// Looks at one more run.
-    pub fn observe(&mut self, profile: &Profile, code: &Code) {
+    pub fn observe(&mut self, profile: &Profile, code: &Code, names: &mut Names) {
+        let mut words = Words { profile, code, names };
         if profile.run.outcome == Outcome::Hang {
             let circle = waiting_cycle(&profile.run);
             let (kind, waits) = if circle.is_empty() {
@@ -35,14 +35,13 @@ impl Hangs {
             } else {
                 (HangKind::Deadlock, circle)
             };
-            let threads = waits.iter().map(|wait| self.waiting(wait, profile, code)).collect();
-            let locks =
-                if kind == HangKind::Deadlock { self.held(&waits, profile, code) } else { Vec::new() };
+            let threads = waits.iter().map(|wait| words.waiting(wait)).collect();
+            let locks = if kind == HangKind::Deadlock { words.held(&waits) } else { Vec::new() };
             self.note((kind, threads), locks, profile);
         }
         for cycle in lock_cycles(&profile.run) {
-            let threads = cycle.steps.iter().map(|step| self.nesting(step, profile, code)).collect();
-            let locks = cycle.steps.iter().map(|step| self.names.object(step.held, profile, code)).collect();
+            let threads = cycle.steps.iter().map(|step| words.nesting(step)).collect();
+            let locks = cycle.steps.iter().map(|step| words.lock(step.held)).collect();
             self.note((HangKind::PotentialDeadlock, threads), locks, profile);
         }
     }
@@ -76,51 +75,70 @@ impl Hangs {
         hangs.sort_by_key(|hang| (hang.kind, std::cmp::Reverse(hang.runs)));
         hangs
     }
+}
 
-    fn waiting(&mut self, wait: &Wait, profile: &Profile, code: &Code) -> String {
-        let thread = self.thread(wait.thread, profile, code);
-        let place = self.names.place_of(wait.stack, code);
+/// Puts what threads of one run do into words.
+struct Words<'a> {
+    profile: &'a Profile,
+    code: &'a Code,
+    names: &'a mut Names,
+}
+
+impl Words<'_> {
+    fn waiting(&mut self, wait: &Wait) -> String {
+        let thread = self.thread(wait.thread);
+        let place = self.place(wait.stack);
         let target = match wait.target {
-            SyncTarget::Thread(other) => format!("the end of {}", self.thread(other, profile, code)),
-            SyncTarget::Object(object) => format!("`{}`", self.names.object(object, profile, code)),
+            SyncTarget::Thread(other) => format!("the end of {}", self.thread(other)),
+            SyncTarget::Object(object) => format!("`{}`", self.lock(object)),
         };
         let verb = if wait.kind == SyncKind::WaitBegin { "waits for a signal on" } else { "waits for" };
-        let holding = self.holding(wait.locks, profile, code);
+        let holding = self.holding(wait.locks);
         format!("{thread} {verb} {target} at {place}{holding}")
     }
 
-    fn nesting(&mut self, step: &LockStep, profile: &Profile, code: &Code) -> String {
-        let thread = self.thread(step.thread, profile, code);
-        let [held, taken] = [step.held, step.taken].map(|lock| self.names.object(lock, profile, code));
-        let [held_at, taken_at] = [step.held_at, step.taken_at].map(|stack| self.names.place_of(stack, code));
+    fn nesting(&mut self, step: &LockStep) -> String {
+        let thread = self.thread(step.thread);
+        let [held, taken] = [step.held, step.taken].map(|lock| self.lock(lock));
+        let [held_at, taken_at] = [step.held_at, step.taken_at].map(|stack| self.place(stack));
         format!("{thread} takes `{taken}` at {taken_at} while it holds `{held}` from {held_at}")
     }
 
-    fn holding(&mut self, locks: LocksetId, profile: &Profile, code: &Code) -> String {
-        let held = &profile.run.locksets[locks.0 as usize];
+    fn holding(&mut self, locks: LocksetId) -> String {
+        let held = &self.profile.run.locksets[locks.0 as usize];
         let each: Vec<String> = held
             .iter()
             .map(|lock| {
-                let name = self.names.object(lock.object, profile, code);
-                format!("`{name}` from {}", self.names.place_of(lock.taken_at, code))
+                let name = self.lock(lock.object);
+                format!("`{name}` from {}", self.place(lock.taken_at))
             })
             .collect();
         if each.is_empty() { String::new() } else { format!(", holding {}", each.join(" and ")) }
     }
 
-    fn held(&mut self, waits: &[Wait], profile: &Profile, code: &Code) -> Vec<String> {
+    fn held(&mut self, waits: &[Wait]) -> Vec<String> {
         let locks = waits.iter().filter_map(|wait| match wait.target {
             SyncTarget::Object(object) => Some(object),
             SyncTarget::Thread(_) => None,
         });
-        locks.map(|lock| self.names.object(lock, profile, code)).collect()
+        locks.map(|lock| self.lock(lock)).collect()
+    }
+
+    fn lock(&mut self, lock: ObjectId) -> String {
+        self.names.object(lock, self.profile, self.code)
+    }
+
+    fn place(&mut self, stack: StackId) -> String {
+        self.names.place_of(stack, self.code)
     }
 
     /// A thread by its name, or by the function it runs.
-    fn thread(&mut self, thread: localize::ThreadId, profile: &Profile, code: &Code) -> String {
-        let known = &profile.threads[thread.0 as usize];
+    fn thread(&mut self, thread: localize::ThreadId) -> String {
+        let known = &self.profile.threads[thread.0 as usize];
         match (known.name.as_str(), known.entry) {
-            ("", Some(entry)) => format!("thread {} ({})", thread.0, self.names.function_at(entry, code)),
+            ("", Some(entry)) => {
+                format!("thread {} ({})", thread.0, self.names.function_at(entry, self.code))
+            }
             ("", None) => "the main thread".to_owned(),
             (name, _) => format!("thread {} ({name})", thread.0),
         }

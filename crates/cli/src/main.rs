@@ -8,6 +8,7 @@ mod check;
 mod compile;
 mod confirm;
 mod demo;
+mod draws;
 mod evidence;
 mod exit;
 mod explain;
@@ -20,6 +21,7 @@ mod names;
 mod recorder;
 mod replay;
 mod run;
+mod runs;
 mod screen;
 mod search;
 mod sessions;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Draws(arguments) => draws::draws(&arguments),
         Command::Confirm(arguments) => confirm::confirm(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Check(arguments) => check::check(&arguments),

@@ -19,7 +19,9 @@ pub struct BuildId(String);
 impl BuildId {
     /// From the bytes of the ELF note; none if there are none.
     pub fn from_bytes(bytes: &[u8]) -> Option<BuildId> {
-        (!bytes.is_empty()).then(|| BuildId(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+        let text = || bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        (!bytes.is_empty()).then(|| BuildId(text()))
     }
 
     /// The bytes of the ELF note.

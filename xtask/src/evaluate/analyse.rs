@@ -3,7 +3,6 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -12,9 +11,10 @@ use super::clusters;
 use super::data::{Analysis, Scores, Seconds};
 use super::explanation::explained;
 use super::obstacle::obstacle;
-use super::pool::{Pool, Run, Size};
+use super::pool::{Draw, Pool, Size};
 use super::record::{self, Recording};
 use super::report::Report;
+use super::reports;
 use super::score::Key;
 use crate::tool::Tool;
 use crate::truth::Subject;
@@ -49,13 +49,14 @@ pub const BETWEEN: [Size; 6] = [
 pub const BLIND: [(Size, u64); 3] = [(SINGLE, 2), (Size { failing: 5, passing: 100 }, 2), (FULL, 2)];
 
 /// The text of all that has a say in the answers: when it changes, the techniques are asked again.
-const JUDGES: [&str; 8] = [
+const JUDGES: [&str; 9] = [
     include_str!("analyse.rs"),
     include_str!("clusters.rs"),
     include_str!("explanation.rs"),
     include_str!("obstacle.rs"),
     include_str!("pool.rs"),
     include_str!("report.rs"),
+    include_str!("reports.rs"),
     include_str!("score.rs"),
     include_str!("../truth.rs"),
 ];
@@ -121,13 +122,14 @@ impl Question<'_> {
             let between = BETWEEN.iter().map(|&size| (size, 1)).filter(|_| self.extent == Extent::Whole);
             let ends = |size: Size| size == FULL || size == SINGLE;
             let grid = GRID.into_iter().filter(|(size, _)| self.extent == Extent::Whole || ends(*size));
-            for (size, draws) in grid.chain(between) {
-                for draw in 0..draws {
-                    let runs = self.runs.pool.draw(size, self.seed + draw);
-                    let reports = self.reports(tool, &self.runs.pool, runs)?;
-                    self.judge(size, &reports, &mut analysis, &mut seconds)?;
-                }
-            }
+            let sizes =
+                grid.chain(between).flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
+            let (sizes, draws): (Vec<Size>, Vec<Draw>) =
+                sizes.map(|(size, draw)| (size, self.runs.pool.draw(size, self.seed + draw))).unzip();
+            self.reports(tool, &self.runs.pool, &draws, |draw, reports| {
+                self.judge(sizes[draw], &reports, &mut analysis)
+            })?;
+            seconds = self.seconds(tool)?;
         } else {
             self.ask_blind(tool, &self.runs.pool, Pool::draw, &mut analysis)?;
         }
@@ -142,54 +144,52 @@ impl Question<'_> {
         &self,
         tool: &Tool,
         pool: &Pool,
-        draw_runs: fn(&Pool, Size, u64) -> Vec<Run>,
+        draw_runs: fn(&Pool, Size, u64) -> Draw,
         analysis: &mut Analysis,
     ) -> anyhow::Result<()> {
         let key = Key { answers: &[], own_files: &[] };
-        for (size, draws) in BLIND {
-            for draw in 0..draws {
-                for (technique, report, _) in
-                    self.reports(tool, pool, draw_runs(pool, size, self.seed + draw))?
-                {
-                    let scores = analysis.blind.entry(technique.to_owned()).or_default();
-                    add(scores, size, key.score(&report));
-                }
+        let sizes = BLIND.into_iter().flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
+        let (sizes, draws): (Vec<Size>, Vec<Draw>) =
+            sizes.map(|(size, draw)| (size, draw_runs(pool, size, self.seed + draw))).unzip();
+        self.reports(tool, pool, &draws, |draw, reports| {
+            for (technique, report) in self.techniques.iter().zip(&reports) {
+                let scores = analysis.blind.entry(technique.clone()).or_default();
+                add(scores, sizes[draw], key.score(report));
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
-    /// What each technique says about some runs, and after how many seconds.
-    fn reports(&self, tool: &Tool, pool: &Pool, runs: Vec<Run>) -> anyhow::Result<Vec<(&str, Report, f64)>> {
-        let folder = self.folder.join("draw");
-        pool.session(&folder, runs)?;
-        let reports = self.techniques.iter().map(|technique| {
-            let begun = Instant::now();
-            let report = record::report(tool, &folder, technique)?;
-            Ok((technique.as_str(), report, begun.elapsed().as_secs_f64()))
-        });
-        let reports = reports.collect();
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot delete {}", folder.display()))?;
-        reports
-    }
-
-    fn judge(
+    /// Has `judge` hear what each technique says about each draw.
+    fn reports(
         &self,
-        size: Size,
-        reports: &[(&str, Report, f64)],
-        analysis: &mut Analysis,
-        times: &mut Seconds,
+        tool: &Tool,
+        pool: &Pool,
+        draws: &[Draw],
+        judge: impl FnMut(usize, Vec<Report>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
+        let own_files = self.subject.truth.own_files();
+        let asked = (self.techniques, own_files.as_slice());
+        reports::each_draw(tool, (pool, draws), asked, &self.folder.join("pool"), judge)
+    }
+
+    /// How long each technique takes for all runs.
+    fn seconds(&self, tool: &Tool) -> anyhow::Result<Seconds> {
+        let draw = self.runs.pool.draw(FULL, self.seed);
+        let folder = self.folder.join("draw");
+        let seconds = reports::seconds(tool, (&self.runs.pool, &draw), self.techniques, &folder)?;
+        Ok(self.techniques.iter().cloned().zip(seconds).collect())
+    }
+
+    fn judge(&self, size: Size, reports: &[Report], analysis: &mut Analysis) -> anyhow::Result<()> {
         let truth = &self.subject.truth;
         let (answers, own_files) = (truth.answers()?, truth.own_files());
         let key = Key { answers: &answers, own_files: &own_files };
-        for (technique, report, seconds) in reports {
-            let technique = (*technique).to_owned();
+        for (technique, report) in self.techniques.iter().cloned().zip(reports) {
             add(analysis.scores.entry(technique.clone()).or_default(), size, key.score(report));
             if size != FULL {
                 continue;
             }
-            times.insert(technique.clone(), *seconds);
             if let Some(best) = key.best(report) {
                 analysis.explained.insert(technique.clone(), explained(best, truth));
             }
@@ -197,8 +197,7 @@ impl Question<'_> {
                 analysis.obstacles.insert(technique.clone(), obstacle);
             }
             // Whoever finds most of a bug's patterns knows best which runs failed by it.
-            let reference = reports.iter().max_by_key(|(_, report, _)| report.findings.len());
-            let reference = reference.map_or(report, |(_, reference, _)| reference);
+            let reference = reports.iter().max_by_key(|report| report.findings.len()).unwrap_or(report);
             if let Some(clusters) = clusters::clusters(report, reference, &key) {
                 analysis.clusters.insert(technique, clusters);
             }

@@ -15,6 +15,7 @@ mod plots;
 mod pool;
 pub mod record;
 mod report;
+mod reports;
 #[cfg(test)]
 mod sample;
 mod score;

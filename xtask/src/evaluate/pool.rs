@@ -12,8 +12,16 @@ use super::report::Runs;
 /// A run in one of the sessions.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// With its number in the pool, which grows in the order of recording.
     pub record: RunRecord,
     pub file: PathBuf,
+}
+
+/// Some runs of a pool, by number, and how they are said to have ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct Draw {
+    pub failing: Vec<RunNumber>,
+    pub passing: Vec<RunNumber>,
 }
 
 /// All runs that count.
@@ -50,6 +58,9 @@ impl Pool {
                 }
             }
         }
+        let mut in_order: Vec<&mut Run> = pool.failing.iter_mut().chain(&mut pool.passing).collect();
+        in_order.sort_by(|a, b| a.file.cmp(&b.file));
+        (1..).zip(in_order).for_each(|(number, run)| run.record.run = RunNumber(number));
         Ok(pool)
     }
 
@@ -67,30 +78,35 @@ impl Pool {
     /// All runs in the order in which they were recorded.
     pub fn in_order(&self) -> Vec<&Run> {
         let mut runs: Vec<&Run> = self.failing.iter().chain(&self.passing).collect();
-        runs.sort_by(|a, b| a.file.cmp(&b.file));
+        runs.sort_by_key(|run| run.record.run);
         runs
+    }
+
+    /// Every run, as it ended.
+    pub fn all(&self) -> Draw {
+        Draw { failing: numbers(&self.failing), passing: numbers(&self.passing) }
     }
 
     /// Runs at random, the first `size` of an order that depends on `seed` alone: a smaller draw with the same seed is
     /// part of a larger one. Fewer if there are not enough.
-    pub fn draw(&self, size: Size, seed: u64) -> Vec<Run> {
-        let mut runs: Vec<Run> = shuffled(&self.failing, seed).take(size.failing).collect();
-        runs.extend(shuffled(&self.passing, seed).take(size.passing));
-        runs
+    pub fn draw(&self, size: Size, seed: u64) -> Draw {
+        let mut drawn =
+            Draw { failing: shuffled(&self.failing, seed), passing: shuffled(&self.passing, seed) };
+        drawn.failing.truncate(size.failing);
+        drawn.passing.truncate(size.passing);
+        drawn
     }
 
     /// Runs at random of which `failing` are said to have failed though they passed: failures without a cause.
-    pub fn draw_blind(&self, size: Size, seed: u64) -> Vec<Run> {
-        let mut runs: Vec<Run> = shuffled(&self.passing, seed).take(size.failing + size.passing).collect();
-        for run in runs.iter_mut().take(size.failing) {
-            run.record.outcome = Outcome::Fail { reason: "bad luck".to_owned() };
-        }
-        runs
+    pub fn draw_blind(&self, size: Size, seed: u64) -> Draw {
+        let mut failing = shuffled(&self.passing, seed);
+        let mut passing = failing.split_off(size.failing.min(failing.len()));
+        passing.truncate(size.passing);
+        Draw { failing, passing }
     }
 
-    /// Makes a session of some runs. Their order is that of recording, as if the others had never been made.
-    pub fn session(&self, folder: &Path, mut runs: Vec<Run>) -> anyhow::Result<()> {
-        runs.sort_by(|a, b| a.file.cmp(&b.file));
+    /// Makes a session of some runs, as if the others had never been made.
+    pub fn session(&self, folder: &Path, draw: &Draw) -> anyhow::Result<()> {
         if folder.exists() {
             fs::remove_dir_all(folder).with_context(|| format!("cannot delete {}", folder.display()))?;
         }
@@ -98,20 +114,28 @@ impl Pool {
         fs::create_dir_all(&run_folder).with_context(|| format!("cannot create {}", run_folder.display()))?;
         fs::copy(&self.manifest, folder.join("manifest.json")).context("cannot copy the manifest")?;
         let mut list = String::new();
-        for (number, Run { record, file }) in (1..).zip(runs) {
-            let link = run_folder.join(format!("{number:06}.run"));
-            fs::hard_link(&file, &link).with_context(|| format!("cannot link {}", file.display()))?;
-            list += &serde_json::to_string(&RunRecord { run: RunNumber(number), ..record })?;
-            list.push('\n');
+        for Run { record, file } in self.in_order() {
+            let number = record.run;
+            if draw.failing.contains(&number) || draw.passing.contains(&number) {
+                let link = run_folder.join(format!("{:06}.run", number.0));
+                fs::hard_link(file, &link).with_context(|| format!("cannot link {}", file.display()))?;
+                list += &serde_json::to_string(record)?;
+                list.push('\n');
+            }
         }
         fs::write(folder.join("runs.jsonl"), list).context("cannot write the list of runs")
     }
 }
 
-fn shuffled(runs: &[Run], seed: u64) -> impl Iterator<Item = Run> {
-    let mut order: Vec<(u64, usize)> = (0..runs.len()).map(|index| (scramble(seed, index), index)).collect();
+fn numbers(runs: &[Run]) -> Vec<RunNumber> {
+    runs.iter().map(|run| run.record.run).collect()
+}
+
+fn shuffled(runs: &[Run], seed: u64) -> Vec<RunNumber> {
+    let mut order: Vec<(u64, RunNumber)> =
+        runs.iter().enumerate().map(|(index, run)| (scramble(seed, index), run.record.run)).collect();
     order.sort_unstable();
-    order.into_iter().map(|(_, index)| runs[index].clone())
+    order.into_iter().map(|(_, run)| run).collect()
 }
 
 /// A number at random for each seed and index: the finalizer of splitmix64, the same on every machine.
@@ -151,66 +175,71 @@ mod tests {
         }
     }
 
-    fn numbers(runs: &[Run]) -> Vec<u32> {
-        let mut numbers: Vec<u32> = runs.iter().map(|run| run.record.run.0).collect();
-        numbers.sort_unstable();
-        numbers
-    }
-
     #[test]
     fn a_draw_has_the_size_asked_for_and_grows_by_more_runs() {
         let pool = pool(30, 120);
-        let small = numbers(&pool.draw(Size { failing: 1, passing: 25 }, 7));
-        let large = numbers(&pool.draw(Size { failing: 5, passing: 100 }, 7));
-        assert_eq!((small.len(), large.len()), (26, 105));
-        assert!(small.iter().all(|run| large.contains(run)));
-        assert_eq!(small.iter().filter(|&&run| run < 30).count(), 1);
-        assert_ne!(small, numbers(&pool.draw(Size { failing: 1, passing: 25 }, 8)));
-        assert_eq!(pool.draw(Size { failing: 50, passing: 500 }, 7).len(), 150);
+        let small = pool.draw(Size { failing: 1, passing: 25 }, 7);
+        let large = pool.draw(Size { failing: 5, passing: 100 }, 7);
+        assert_eq!(
+            [&small, &large].map(|draw| (draw.failing.len(), draw.passing.len())),
+            [(1, 25), (5, 100)]
+        );
+        assert!(large.failing.starts_with(&small.failing) && large.passing.starts_with(&small.passing));
+        assert!(large.failing.iter().all(|run| run.0 < 30) && large.passing.iter().all(|run| run.0 >= 30));
+        assert_ne!(small.passing, pool.draw(Size { failing: 1, passing: 25 }, 8).passing);
+        let most = pool.draw(Size { failing: 50, passing: 500 }, 7);
+        assert_eq!((most.failing.len(), most.passing.len()), (30, 120));
     }
 
     #[test]
     fn blind_failures_are_passing_runs() {
         let blind = pool(3, 40).draw_blind(Size { failing: 5, passing: 20 }, 1);
-        assert!(blind.iter().all(|run| run.record.run.0 >= 3));
-        assert_eq!(blind.iter().filter(|run| run.record.outcome.is_failing()).count(), 5);
-        assert_eq!(blind.len(), 25);
+        assert_eq!((blind.failing.len(), blind.passing.len()), (5, 20));
+        let mut runs = [blind.failing, blind.passing].concat();
+        assert!(runs.iter().all(|run| run.0 >= 3));
+        runs.sort_unstable();
+        runs.dedup();
+        assert_eq!(runs.len(), 25);
+        assert_eq!(pool(0, 3).draw_blind(Size { failing: 5, passing: 20 }, 1).failing.len(), 3);
     }
 
     #[test]
     fn a_draw_is_a_session_like_any_other() {
         let folder = tempfile::tempdir().unwrap();
         let store = runner::Store::new(folder.path());
-        let manifest = runner::Manifest::new(vec!["./test".to_owned()], Default::default(), 7, Vec::new());
-        let mut recorded = store.create("recorded", manifest).unwrap();
-        for number in 1..=6 {
-            let outcome = if number % 3 == 0 { Outcome::Hang } else { Outcome::Pass };
-            let Run { record, .. } = run(number, outcome);
-            let process = runner::ProcessRecording { pid: number, bytes: vec![number as u8] };
-            runner::RunFile { record: record.clone(), processes: vec![process] }
-                .write(&recorded.run_path(record.run))
-                .unwrap();
-            recorded.add(record).unwrap();
-        }
-        let pool = Pool::of(&[recorded.folder().to_owned()]).unwrap();
-        assert_eq!((pool.failing.len(), pool.passing.len(), pool.runs().hung), (2, 4, 2));
-        for drawn in [
-            pool.draw(Size { failing: 1, passing: 2 }, 1),
-            pool.draw_blind(Size { failing: 1, passing: 2 }, 1),
-        ] {
-            pool.session(&folder.path().join("drawn"), drawn.clone()).unwrap();
+        let sessions = ["first", "second"].map(|name| {
+            let manifest =
+                runner::Manifest::new(vec!["./test".to_owned()], Default::default(), 7, Vec::new());
+            let mut recorded = store.create(name, manifest).unwrap();
+            for number in 1..=6 {
+                let outcome = if number % 3 == 0 { Outcome::Hang } else { Outcome::Pass };
+                let Run { record, .. } = run(number, outcome);
+                let pid = number + if name == "second" { 6 } else { 0 };
+                let process = runner::ProcessRecording { pid, bytes: vec![number as u8] };
+                runner::RunFile { record: record.clone(), processes: vec![process] }
+                    .write(&recorded.run_path(record.run))
+                    .unwrap();
+                recorded.add(record).unwrap();
+            }
+            recorded.folder().to_owned()
+        });
+        let pool = Pool::of(&sessions).unwrap();
+        assert_eq!((pool.failing.len(), pool.passing.len(), pool.runs().hung), (4, 8, 4));
+        for drawn in [pool.draw(Size { failing: 1, passing: 2 }, 1), pool.all()] {
+            pool.session(&folder.path().join("drawn"), &drawn).unwrap();
             let session = store.open("drawn").unwrap();
-            let listed: Vec<u32> = session.runs().iter().map(|record| record.run.0).collect();
-            assert_eq!(listed, [1, 2, 3]);
-            assert_eq!(session.runs().iter().filter(|record| record.outcome.is_failing()).count(), 1);
             assert_eq!(session.manifest().seed, 7);
-            // In the order of recording, each with its own recording.
-            let pids: Vec<u32> = session
-                .runs()
-                .iter()
-                .map(|record| session.load(record.run).unwrap().processes[0].pid)
-                .collect();
-            assert_eq!(pids, numbers(&drawn));
+            let mut listed: Vec<RunNumber> = session.runs().iter().map(|record| record.run).collect();
+            assert!(listed.is_sorted());
+            for record in session.runs() {
+                // Each with its own recording and outcome.
+                assert_eq!(session.load(record.run).unwrap().processes[0].pid, record.run.0);
+                assert_eq!(record.outcome.is_failing(), drawn.failing.contains(&record.run));
+            }
+            let mut asked = [drawn.failing, drawn.passing].concat();
+            asked.sort_unstable();
+            listed.sort_unstable();
+            assert_eq!(listed, asked);
         }
     }
 }

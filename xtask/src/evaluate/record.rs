@@ -11,7 +11,6 @@ use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 
 use super::pool::Pool;
-use super::report::Report;
 use crate::tool::Tool;
 
 /// Exit codes that tell of a session as it should be: a finding, no failing run, no passing run, nothing that tells
@@ -161,18 +160,6 @@ impl<'a> Recorder<'a> {
         healthy(unsnarl.arg("--").arg(self.program))?;
         Ok(session)
     }
-}
-
-/// What a technique has to say about a session, with all of its findings.
-pub fn report(tool: &Tool, session: &Path, technique: &str) -> anyhow::Result<Report> {
-    let file = session.with_extension(format!("{technique}.json"));
-    let mut unsnarl = tool.command();
-    unsnarl.arg("report").arg("--session").arg(session).args(["--technique", technique]);
-    unsnarl.args(["--findings", &u32::MAX.to_string()]).arg("--json").arg(&file);
-    healthy(&mut unsnarl)?;
-    let text = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    fs::remove_file(&file).with_context(|| format!("cannot delete {}", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("in {}", file.display()))
 }
 
 /// Runs unsnarl, which must end as it should.

@@ -9,6 +9,7 @@ mod confirm;
 mod damage;
 mod demo;
 mod disk;
+mod draws;
 mod formats;
 mod hangs;
 mod interruption;

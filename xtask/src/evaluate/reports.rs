@@ -1,0 +1,75 @@
+//! What the techniques have to say, through unsnarl's command line.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use super::pool::{Draw, Pool};
+use super::record;
+use super::report::Report;
+use crate::tool::Tool;
+
+/// Findings to keep in a report: all of them.
+const ALL: u32 = u32::MAX;
+
+/// What each technique says about each draw of a pool's runs, draw by draw, from one process that reads each run once.
+/// Accesses are where the program's own `files` make them. `folder` is for a session that is deleted afterwards.
+pub fn each_draw(
+    tool: &Tool,
+    (pool, draws): (&Pool, &[Draw]),
+    (techniques, files): (&[String], &[&str]),
+    folder: &Path,
+    mut judge: impl FnMut(usize, Vec<Report>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    pool.session(folder, &pool.all())?;
+    let mut unsnarl = tool.command();
+    unsnarl.arg("draws").arg("--session").arg(folder).args(["--findings", &ALL.to_string()]);
+    unsnarl.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = unsnarl.spawn().with_context(|| format!("cannot start {unsnarl:?}"))?;
+    let (plan, reports) = (child.stdin.take(), child.stdout.take());
+    let (plan, reports) = plan.zip(reports).context("unsnarl has no pipes")?;
+    serde_json::to_writer(plan, &json!({ "techniques": techniques, "files": files, "draws": draws }))
+        .context("cannot tell unsnarl its plan")?;
+    let mut lines = BufReader::new(reports).lines();
+    for draw in 0..draws.len() {
+        let lines = lines.by_ref().take(techniques.len());
+        let reports = lines.map(|line| Ok(serde_json::from_str(&line?)?));
+        let reports = reports.collect::<anyhow::Result<Vec<Report>>>().context("in unsnarl's reports")?;
+        if reports.len() < techniques.len() {
+            break;
+        }
+        judge(draw, reports)?;
+    }
+    let status = child.wait().context("cannot wait for unsnarl")?;
+    if !status.success() {
+        bail!("{unsnarl:?} failed: {status}");
+    }
+    fs::remove_dir_all(folder).with_context(|| format!("cannot delete {}", folder.display()))
+}
+
+/// How long each technique's report on a draw takes, as a user would ask for it. `folder` is for a session that is
+/// deleted afterwards.
+pub fn seconds(
+    tool: &Tool,
+    (pool, draw): (&Pool, &Draw),
+    techniques: &[String],
+    folder: &Path,
+) -> anyhow::Result<Vec<f64>> {
+    pool.session(folder, draw)?;
+    let seconds = techniques.iter().map(|technique| {
+        let begun = Instant::now();
+        let mut unsnarl = tool.command();
+        unsnarl.arg("report").arg("--session").arg(folder).args(["--technique", technique]);
+        unsnarl.args(["--findings", &ALL.to_string()]).arg("--json").arg(folder.join("timed.json"));
+        record::healthy(&mut unsnarl)?;
+        Ok(begun.elapsed().as_secs_f64())
+    });
+    let seconds = seconds.collect();
+    fs::remove_dir_all(folder).with_context(|| format!("cannot delete {}", folder.display()))?;
+    seconds
+}
