@@ -22,41 +22,44 @@
 //!    not known.
 //! 4. Nothing is concluded across a gap.
 
-use rustc_hash::FxHashMap;
-
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
-use crate::occurrences::{self, Occurrence, Occurrences};
+use crate::gathering::Gathering;
+use crate::histories::Entry;
+use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::pattern::PatternId;
-use crate::run::{AccessKind, LocationId, Run, ThreadId};
+use crate::run::{AccessKind, ThreadId};
+use crate::scan::Scan;
 
-/// The unserializable triples that `run` shows.
-pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    each_triple(run, |id, accesses| {
-        // The method's four cases do not have WWW.
-        if id != PatternId::P8 {
-            found.add_first(occurrences::pattern(run, id, &accesses), Occurrence::new(id, &accesses));
-        }
-    });
-    found
+/// The unserializable triples that a run shows.
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    let mut found = Gathering::new();
+    let mut history = History::default();
+    for stretch in scan.histories.stretches() {
+        each_triple(stretch, &mut history, |id, accesses| {
+            // The method's four cases do not have WWW.
+            if id != PatternId::P8 {
+                found.add(id, &accesses.map(|access| (access.index, access.site)), accesses[2].index);
+            }
+        });
+    }
+    found.into_occurrences(scan.run)
 }
 
-/// Tells `found` each unserializable triple of `run` whose first and third access follow each other in their
-/// thread, in the order of the third.
-pub(crate) fn each_triple(run: &Run, mut found: impl FnMut(PatternId, [u32; 3])) {
-    let mut locations: FxHashMap<LocationId, History> = FxHashMap::default();
-    let mut gaps = run.gaps.iter().peekable();
-    for (index, access) in (0u32..).zip(&run.accesses) {
-        while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
-            locations.remove(&gap.location);
-        }
-        let history = locations.entry(access.location).or_default();
+/// Tells `found` each unserializable triple among the accesses of a location whose first and third access follow each
+/// other in their thread, in the order of the third.
+pub(crate) fn each_triple(
+    stretch: &[Entry],
+    history: &mut History,
+    mut found: impl FnMut(PatternId, [Entry; 3]),
+) {
+    history.clear();
+    for &access in stretch {
         // With nobody between an update's read and its write, only the read can be the third access.
         let third = if access.kind == AccessKind::Write { AccessKind::Write } else { AccessKind::Read };
-        history.each_triple(access.thread, third, |id, [first, middle]| found(id, [first, middle, index]));
-        history.add(access.thread, index, access.kind);
+        history.each_triple(access.thread, third, |id, [first, middle]| found(id, [first, middle, access]));
+        history.add(access);
     }
 }
 
@@ -67,15 +70,20 @@ pub(crate) fn findings(counts: &Counts, _: &Options) -> Vec<Finding> {
 
 /// The reads and writes of a location.
 #[derive(Default)]
-struct History {
-    events: Vec<(u32, AccessKind)>,
+pub(crate) struct History {
+    events: Vec<(Entry, AccessKind)>,
     /// Each thread with the place of its last event.
     last: Vec<(ThreadId, usize)>,
 }
 
 impl History {
+    fn clear(&mut self) {
+        self.events.clear();
+        self.last.clear();
+    }
+
     /// Tells `found` the first two accesses of each triple whose third access is a `third` by `thread`.
-    fn each_triple(&self, thread: ThreadId, third: AccessKind, mut found: impl FnMut(PatternId, [u32; 2])) {
+    fn each_triple(&self, thread: ThreadId, third: AccessKind, mut found: impl FnMut(PatternId, [Entry; 2])) {
         let Some(&(_, place)) = self.last.iter().find(|(other, _)| *other == thread) else { return };
         let (first, first_kind) = self.events[place];
         for &(middle, middle_kind) in &self.events[place + 1..] {
@@ -85,17 +93,17 @@ impl History {
         }
     }
 
-    fn add(&mut self, thread: ThreadId, index: u32, kind: AccessKind) {
-        if kind != AccessKind::Write {
-            self.events.push((index, AccessKind::Read));
+    fn add(&mut self, access: Entry) {
+        if access.kind != AccessKind::Write {
+            self.events.push((access, AccessKind::Read));
         }
-        if kind.writes() {
-            self.events.push((index, AccessKind::Write));
+        if access.kind.writes() {
+            self.events.push((access, AccessKind::Write));
         }
         let place = self.events.len() - 1;
-        match self.last.iter_mut().find(|(other, _)| *other == thread) {
+        match self.last.iter_mut().find(|(other, _)| *other == access.thread) {
             Some((_, last)) => *last = place,
-            None => self.last.push((thread, place)),
+            None => self.last.push((access.thread, place)),
         }
     }
 }

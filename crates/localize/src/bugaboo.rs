@@ -16,18 +16,17 @@
 //! 1. Those of the graph.
 //! 2. The score is Recon's first feature, so that the two techniques differ only in the reconstruction.
 
-use crate::communication;
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
 use crate::occurrences::Occurrences;
 use crate::options::Options;
-use crate::run::Run;
+use crate::scan::Scan;
 use crate::suspiciousness::Spectrum;
 
 /// The communications that `run` shows.
-pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    communication::each_edge(run, |suspect, occurrence| found.add_first(suspect, occurrence));
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    let mut found = Occurrences::of(scan.run);
+    found.suspects = scan.edges().iter().map(|(&suspect, edge)| (suspect, edge.first)).collect();
     found
 }
 

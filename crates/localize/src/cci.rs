@@ -31,12 +31,14 @@ use crate::occurrences::{Occurrence, Occurrences};
 use crate::options::Options;
 use crate::pattern::Pattern;
 use crate::run::{AccessKind, LocationId, Observation, Run, SiteId, ThreadId};
+use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::suspect::{Circumstance, Previous, Suspect};
 use crate::suspiciousness::Spectrum;
 
 /// The predicates that hold in `run`, and the sites that were observed.
-pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    let run = scan.run;
     let mut sites: FxHashMap<SiteId, Sightings> = FxHashMap::default();
     each_access_with_previous(run, |index, previous| {
         let seen = sites.entry(run.accesses[index as usize].site).or_insert_with(|| Sightings::from(index));

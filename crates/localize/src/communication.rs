@@ -24,9 +24,10 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use crate::histories::LocationNumbers;
 use crate::occurrences::{self, Occurrence};
 use crate::pattern::PatternId;
-use crate::run::{Access, LocationId, Run, SiteId, ThreadId};
+use crate::run::{Access, Run, SiteId, ThreadId};
 use crate::suspect::{Circumstance, Suspect};
 
 /// The kinds of the latest communications of a thread.
@@ -106,16 +107,36 @@ impl Suspect {
     }
 }
 
+/// The first and the last occurrence of a communication.
+#[derive(Clone, Copy)]
+pub(crate) struct Edge {
+    pub first: Occurrence,
+    pub last: Occurrence,
+}
+
+/// The communications of `run`.
+pub(crate) fn edges(run: &Run) -> FxHashMap<Suspect, Edge> {
+    let mut edges: FxHashMap<Suspect, Edge> = FxHashMap::default();
+    each_edge(run, |suspect, last| {
+        edges.entry(suspect).and_modify(|edge| edge.last = last).or_insert(Edge { first: last, last });
+    });
+    edges
+}
+
 /// Tells `edge` each communication of `run`, in the order of its sinks.
-pub(crate) fn each_edge(run: &Run, mut edge: impl FnMut(Suspect, Occurrence)) {
+fn each_edge(run: &Run, mut edge: impl FnMut(Suspect, Occurrence)) {
     let mut contexts: FxHashMap<ThreadId, Context> = FxHashMap::default();
-    let mut locations: FxHashMap<LocationId, Sharing> = FxHashMap::default();
+    let numbers = LocationNumbers::of(run);
+    let mut locations: Vec<Sharing> = Vec::new();
+    locations.resize_with(numbers.count, Sharing::default);
     let mut gaps = run.gaps.iter().peekable();
     for (index, access) in (0u32..).zip(&run.accesses) {
         while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
-            locations.remove(&gap.location);
+            if let Some(location) = numbers.find(gap.location) {
+                locations[location] = Sharing::default();
+            }
         }
-        let sharing = locations.entry(access.location).or_default();
+        let sharing = &mut locations[numbers.of_location(access.location)];
         let context = *contexts.entry(access.thread).or_default();
         if let Some(source) = sharing.source_for(access) {
             let id = if access.kind.writes() { PatternId::P3 } else { PatternId::P2 };

@@ -21,24 +21,24 @@
 use crate::counts::Counts;
 use crate::dependencies;
 use crate::finding::{self, Finding};
-use crate::occurrences::{self, Occurrence, Occurrences};
+use crate::gathering::Gathering;
+use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::pattern::PatternId;
-use crate::run::{AccessKind, Run};
+use crate::run::AccessKind;
+use crate::scan::Scan;
 
-/// The definition–use pairs that `run` shows.
-pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    dependencies::each(run, |pair| {
+/// The definition–use pairs that a run shows.
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    let mut found = Gathering::new();
+    dependencies::each_of_run(&scan.histories, |pair| {
         let defines = pair.id != PatternId::P1;
-        let uses = run.accesses[pair.tail as usize].kind != AccessKind::Write;
+        let uses = pair.tail.kind != AccessKind::Write;
         if defines && uses {
-            let accesses = [pair.head, pair.tail];
-            let pattern = occurrences::pattern(run, PatternId::P2, &accesses);
-            found.add_first(pattern, Occurrence::new(PatternId::P2, &accesses));
+            found.add(PatternId::P2, &pair.accesses(), pair.tail.index);
         }
     });
-    found
+    found.into_occurrences(scan.run)
 }
 
 /// What violates an invariant, by the number of runs and by time.

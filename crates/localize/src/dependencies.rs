@@ -9,68 +9,83 @@
 //! The recorder keeps, of the reads between two writes of a location, each thread's first at each site and its
 //! last. So all immediate dependencies are there, and of the others all with different sites.
 
-use rustc_hash::FxHashMap;
-
+use crate::histories::{Entry, Histories};
 use crate::pattern::PatternId;
-use crate::run::{LocationId, Run, ThreadId};
+use crate::run::{SiteId, ThreadId};
 
 /// Two accesses of which the later depends on the earlier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dependency {
-    /// Global index of the earlier access.
-    pub head: u32,
-    /// Global index of the later access.
-    pub tail: u32,
+    /// The earlier access.
+    pub head: Entry,
+    /// The later access.
+    pub tail: Entry,
     /// P1, P2 or P3.
     pub id: PatternId,
     /// Whether no other dependency says as much.
     pub is_immediate: bool,
 }
 
-/// Tells `found` each dependency of `run`, by ascending tail and then head.
-pub(crate) fn each(run: &Run, mut found: impl FnMut(Dependency)) {
-    let mut locations: FxHashMap<LocationId, State> = FxHashMap::default();
-    let mut gaps = run.gaps.iter().peekable();
-    let thread = |index: u32| run.accesses[index as usize].thread;
-    for (tail, access) in (0u32..).zip(&run.accesses) {
-        while let Some(gap) = gaps.next_if(|gap| gap.before <= tail as usize) {
-            locations.remove(&gap.location);
-        }
-        let state = locations.entry(access.location).or_default();
-        let writer = state.writer.filter(|&writer| thread(writer) != access.thread);
-        if access.kind.writes() {
+impl Dependency {
+    /// Its accesses as index and site.
+    pub fn accesses(&self) -> [(u32, SiteId); 2] {
+        [self.head, self.tail].map(|access| (access.index, access.site))
+    }
+}
+
+/// Tells `found` each dependency among the accesses of a location, by ascending tail.
+pub(crate) fn each(stretch: &[Entry], state: &mut State, mut found: impl FnMut(Dependency)) {
+    state.clear();
+    for &tail in stretch {
+        let writer = state.writer.filter(|writer| writer.thread != tail.thread);
+        if tail.kind.writes() {
             if let Some(head) = writer {
                 let has_read =
-                    |&(reader, _): &(ThreadId, u32)| reader == thread(head) || reader == access.thread;
+                    |(reader, _): &(ThreadId, u32)| *reader == head.thread || *reader == tail.thread;
                 let is_immediate = !state.last_reads.iter().any(has_read);
                 found(Dependency { head, tail, id: PatternId::P3, is_immediate });
             }
-            for &head in state.reads.iter().filter(|&&head| thread(head) != access.thread) {
-                let is_immediate = state.last_reads.contains(&(thread(head), head));
+            for &head in state.reads.iter().filter(|head| head.thread != tail.thread) {
+                let is_immediate = state.last_reads.contains(&(head.thread, head.index));
                 found(Dependency { head, tail, id: PatternId::P1, is_immediate });
             }
+            state.clear();
             state.writer = Some(tail);
-            state.reads.clear();
-            state.last_reads.clear();
         } else {
-            let last = state.last_reads.iter_mut().find(|(reader, _)| *reader == access.thread);
+            let last = state.last_reads.iter_mut().find(|(reader, _)| *reader == tail.thread);
             if let Some(head) = writer {
                 found(Dependency { head, tail, id: PatternId::P2, is_immediate: last.is_none() });
             }
             state.reads.push(tail);
             match last {
-                Some((_, index)) => *index = tail,
-                None => state.last_reads.push((access.thread, tail)),
+                Some((_, index)) => *index = tail.index,
+                None => state.last_reads.push((tail.thread, tail.index)),
             }
         }
     }
 }
 
+/// Tells `found` each dependency of a run, location by location and by ascending tail in each.
+pub(crate) fn each_of_run(histories: &Histories, mut found: impl FnMut(Dependency)) {
+    let mut state = State::default();
+    for stretch in histories.stretches() {
+        each(stretch, &mut state, &mut found);
+    }
+}
+
 /// The last write to a location and the reads since.
 #[derive(Default)]
-struct State {
-    writer: Option<u32>,
-    reads: Vec<u32>,
+pub(crate) struct State {
+    writer: Option<Entry>,
+    reads: Vec<Entry>,
     /// Each reading thread with its last read.
     last_reads: Vec<(ThreadId, u32)>,
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.writer = None;
+        self.reads.clear();
+        self.last_reads.clear();
+    }
 }

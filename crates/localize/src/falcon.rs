@@ -17,30 +17,30 @@
 //! 2. A pattern's sites stand for its accesses, and stacks do not: findings of one place in the code do not
 //!    split up by caller. An example occurrence has its stacks.
 
+use crate::gathering::Gathering;
 use crate::occurrences::Occurrences;
-use crate::options::Options;
 use crate::pattern::PatternId;
-use crate::run::Run;
+use crate::scan::Scan;
 use crate::window::{self, Slot};
 
-/// The patterns that `run` shows.
-pub(crate) fn occurrences(run: &Run, options: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    window::slide(run, options.window, |oldest, later| {
-        if !add_triples(run, oldest, later, &mut found) {
-            add_pairs(run, oldest, later, &mut found);
+/// The patterns that a run shows.
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    let mut found = Gathering::new();
+    window::slide(&scan.histories, scan.options.window, |oldest, later| {
+        if !add_triples(oldest, later, &mut found) {
+            add_pairs(oldest, later, &mut found);
         }
     });
-    found
+    found.into_occurrences(scan.run)
 }
 
 /// Adds the unserializable triples that begin with `oldest`, and says whether there are any.
-fn add_triples(run: &Run, oldest: &Slot, later: &[Slot], found: &mut Occurrences) -> bool {
+fn add_triples(oldest: &Slot, later: &[Slot], found: &mut Gathering) -> bool {
     let mut any = false;
     for (nth, middle) in later.iter().enumerate().filter(|(_, middle)| middle.thread != oldest.thread) {
         for last in later[nth + 1..].iter().filter(|last| last.thread == oldest.thread) {
             if let Some(id) = PatternId::triple(oldest.kind, middle.kind, last.kind) {
-                found.add(run, id, &[oldest.index, middle.index, last.index]);
+                add(id, &[oldest, middle, last], found);
                 any = true;
             }
         }
@@ -48,10 +48,14 @@ fn add_triples(run: &Run, oldest: &Slot, later: &[Slot], found: &mut Occurrences
     any
 }
 
-fn add_pairs(run: &Run, oldest: &Slot, later: &[Slot], found: &mut Occurrences) {
+fn add_pairs(oldest: &Slot, later: &[Slot], found: &mut Gathering) {
     for other in later.iter().filter(|other| other.thread != oldest.thread) {
         if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
-            found.add(run, id, &[oldest.index, other.index]);
+            add(id, &[oldest, other], found);
         }
     }
+}
+
+fn add<const LENGTH: usize>(id: PatternId, slots: &[&Slot; LENGTH], found: &mut Gathering) {
+    found.add(id, &slots.map(|slot| (slot.index, slot.site)), slots[0].index);
 }

@@ -21,10 +21,13 @@ pub mod evidence;
 mod falcon;
 mod finding;
 mod fisher;
+mod gathering;
 pub mod griffin;
+mod histories;
 mod locon;
 mod missing;
 mod name;
+mod numbering;
 mod occurrences;
 mod options;
 pub mod pattern;
@@ -33,6 +36,7 @@ pub mod profile;
 mod pset;
 mod recon;
 pub mod run;
+mod scan;
 mod settling;
 mod shape;
 mod standstill;
@@ -60,6 +64,7 @@ pub use run::{
     Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
     StackId, ThreadId,
 };
+pub use scan::Scan;
 pub use settling::Settling;
 pub use shape::{Shape, Step};
 pub use standstill::{Action, Standstill, StandstillKind, StandstillStep};

@@ -46,13 +46,13 @@ mod presence;
 
 use std::fmt;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::dependencies;
-use crate::occurrences;
-use crate::options::Options;
+use crate::numbering::Numbering;
 use crate::pattern::Pattern;
-use crate::run::{LocationId, LoopPosition, Outcome, Run, RunId, ThreadId};
+use crate::run::{LocationId, LoopPosition, Outcome, RunId, ThreadId};
+use crate::scan::Scan;
 
 pub(crate) use evidence::Evidence;
 
@@ -145,33 +145,72 @@ struct Iteration {
 
 type Positions = [Option<LoopPosition>; 2];
 
-/// The pairs that `run` shows.
-pub(crate) fn pairs(run: &Run, _: &Options) -> Pairs {
+/// The pairs that a run shows.
+pub(crate) fn find(scan: &Scan) -> Pairs {
+    let run = scan.run;
     let mut lanes: Vec<Lane> = Vec::new();
-    let mut iterations = Vec::new();
-    let mut number_of = FxHashMap::default();
+    let mut iterations: Vec<Iteration> = Vec::new();
+    let mut numbers = Numbering::new();
     let mut known_iterations = FxHashSet::default();
-    dependencies::each(run, |pair| {
+    dependencies::each_of_run(&scan.histories, |pair| {
         if !pair.is_immediate {
             return;
         }
-        let accesses = [pair.head, pair.tail];
-        let [head, tail] = accesses.map(|index| &run.accesses[index as usize]);
-        let (location, threads) = (head.location, [head.thread, tail.thread]);
-        let instance = Instance { location, accesses };
-        let lane = *number_of.entry((pair.id, head.site, tail.site, threads)).or_insert_with(|| {
-            let pattern = occurrences::pattern(run, pair.id, &accesses);
+        let (head, tail) = (pair.head, pair.tail);
+        let threads = [head.thread, tail.thread];
+        let access = &run.accesses[head.index as usize];
+        let instance = Instance { location: access.location, accesses: [head.index, tail.index] };
+        let (lane, is_new) = numbers.number((pair.id, head.site, tail.site, threads));
+        if is_new {
+            let pattern = Pattern::new(pair.id, &[head.site, tail.site]);
             lanes.push(Lane { pattern, threads, first: instance, other: None });
-            lanes.len() as u32 - 1
-        });
-        let known = &mut lanes[lane as usize];
-        if known.other.is_none() && known.first.location != location {
-            known.other = Some(instance);
+        } else {
+            lanes[lane as usize].add(instance);
         }
-        let positions = [head.iteration, tail.iteration];
-        if positions != [None, None] && known_iterations.insert((lane, positions, location)) {
+        let positions = [access.iteration, run.accesses[tail.index as usize].iteration];
+        if positions != [None, None] && known_iterations.insert((lane, positions, instance.location)) {
             iterations.push(Iteration { lane, positions, first: instance });
         }
     });
+    in_order_of_time(&mut lanes, &mut iterations);
     Pairs { run: run.id, outcome: run.outcome, is_whole: run.gaps.is_empty(), lanes, iterations }
+}
+
+/// Sorts what was found location by location.
+fn in_order_of_time(lanes: &mut Vec<Lane>, iterations: &mut [Iteration]) {
+    let mut order: Vec<usize> = (0..lanes.len()).collect();
+    order.sort_unstable_by_key(|&lane| lanes[lane].first.time());
+    let mut place = vec![0; lanes.len()];
+    for (new, &old) in (0u32..).zip(&order) {
+        place[old] = new;
+    }
+    *lanes = order.iter().map(|&lane| lanes[lane].clone()).collect();
+    for iteration in &mut *iterations {
+        iteration.lane = place[iteration.lane as usize];
+    }
+    iterations.sort_by_key(|iteration| iteration.first.time());
+}
+
+impl Instance {
+    /// When it is complete; of several at once, when it began.
+    fn time(&self) -> [u32; 2] {
+        let [head, tail] = self.accesses;
+        [tail, head]
+    }
+}
+
+impl Lane {
+    /// One more occurrence.
+    fn add(&mut self, new: Instance) {
+        let is_earlier = |known: &Instance| new.time() < known.time();
+        if new.location == self.first.location {
+            if is_earlier(&self.first) {
+                self.first = new;
+            }
+        } else if is_earlier(&self.first) {
+            self.other = Some(std::mem::replace(&mut self.first, new));
+        } else if self.other.as_ref().is_none_or(is_earlier) {
+            self.other = Some(new);
+        }
+    }
 }

@@ -49,11 +49,6 @@ impl Occurrences {
     pub fn add_first(&mut self, suspect: impl Into<Suspect>, occurrence: Occurrence) {
         self.suspects.entry(suspect.into()).or_insert(occurrence);
     }
-
-    /// Adds an occurrence of a suspect. Of several the last that is added stays.
-    pub fn add_last(&mut self, suspect: impl Into<Suspect>, occurrence: Occurrence) {
-        self.suspects.insert(suspect.into(), occurrence);
-    }
 }
 
 impl Occurrence {

@@ -21,21 +21,20 @@
 use crate::counts::Counts;
 use crate::dependencies;
 use crate::finding::{self, Finding};
-use crate::occurrences::{self, Occurrence, Occurrences};
+use crate::gathering::Gathering;
+use crate::occurrences::Occurrences;
 use crate::options::Options;
-use crate::run::Run;
+use crate::scan::Scan;
 
-/// The accesses with their predecessors that `run` shows.
-pub(crate) fn occurrences(run: &Run, _: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    dependencies::each(run, |pair| {
+/// The accesses with their predecessors that a run shows.
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    let mut found = Gathering::new();
+    dependencies::each_of_run(&scan.histories, |pair| {
         if pair.is_immediate {
-            let accesses = [pair.head, pair.tail];
-            let pattern = occurrences::pattern(run, pair.id, &accesses);
-            found.add_first(pattern, Occurrence::new(pair.id, &accesses));
+            found.add(pair.id, &pair.accesses(), pair.tail.index);
         }
     });
-    found
+    found.into_occurrences(scan.run)
 }
 
 /// What violates a set, by the number of runs and by time.

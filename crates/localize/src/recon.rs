@@ -30,12 +30,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::bugaboo::frequency_ratio;
-use crate::communication::{self, Context, Node};
+use crate::communication::{Context, Node};
 use crate::counts::{Counts, Sightings};
 use crate::finding::{self, Detail, Finding};
 use crate::occurrences::Occurrences;
-use crate::options::Options;
-use crate::run::{Run, RunId, SiteId};
+use crate::run::{RunId, SiteId};
+use crate::scan::Scan;
 use crate::suspect::Suspect;
 
 /// Reconstructions are made for so many edges: the paper's choice.
@@ -92,9 +92,9 @@ pub(crate) struct Graphs {
 }
 
 /// The communications that `run` shows, with the latest occurrence of each.
-pub(crate) fn graph(run: &Run, _: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    communication::each_edge(run, |suspect, occurrence| found.add_last(suspect, occurrence));
+pub(crate) fn graph(scan: &Scan) -> Occurrences {
+    let mut found = Occurrences::of(scan.run);
+    found.suspects = scan.edges().iter().map(|(&suspect, edge)| (suspect, edge.last)).collect();
     found
 }
 

@@ -10,7 +10,8 @@ use crate::name::{self, UnknownName};
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::run::Run;
-use crate::{avio, bugaboo, cci, defuse, falcon, finding, locon, pset, recon, unicorn, verdict};
+use crate::scan::Scan;
+use crate::{avio, bugaboo, cci, defuse, falcon, finding, pset, recon, unicorn, verdict};
 
 /// A way to find suspects in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,10 +50,7 @@ struct Row {
 /// What is made of each run, and then of all.
 pub(crate) enum Method {
     /// Suspects are found in each run, and the runs that show them are counted.
-    Counting {
-        occurrences: fn(&Run, &Options) -> Occurrences,
-        findings: fn(&Counts, &Options) -> Vec<Finding>,
-    },
+    Counting { occurrences: fn(&Scan) -> Occurrences, findings: fn(&Counts, &Options) -> Vec<Finding> },
     /// The failing runs are looked at again once all are known.
     Recon,
     /// Each failing run is compared with all passing ones.
@@ -154,11 +152,16 @@ impl Technique {
 
     /// All that has to be known of `run`. Runs can be looked at in parallel.
     pub fn reduce(self, run: &Run, options: &Options) -> Reduced {
+        self.reduce_scanned(&Scan::new(run, options))
+    }
+
+    /// The same for a run that other techniques look at, too: what they need alike is made once.
+    pub fn reduce_scanned(self, scan: &Scan) -> Reduced {
         Reduced(match self.method() {
-            Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(run, options)),
-            Method::Recon => Form::Occurrences(recon::graph(run, options)),
-            Method::Locon => Form::Pairs(locon::pairs(run, options)),
-            Method::Verdict => Form::Clues(verdict::clues(run, options)),
+            Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(scan)),
+            Method::Recon => Form::Occurrences(recon::graph(scan)),
+            Method::Locon => Form::Pairs(scan.pairs().clone()),
+            Method::Verdict => Form::Clues(verdict::clues(scan)),
         })
     }
 

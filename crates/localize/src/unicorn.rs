@@ -23,19 +23,23 @@
 //!    an atomicity violation looks like.
 //! 5. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
 
-use rustc_hash::FxHashMap;
-
+use crate::numbering::Numbering;
 use crate::occurrences::Occurrences;
-use crate::options::Options;
 use crate::pattern::{Crossing, PatternId};
 use crate::run::{LocationId, Run, SiteId, ThreadId};
-use crate::window;
+use crate::scan::Scan;
+use crate::window::{self, Slot};
 
-/// The patterns that `run` shows.
-pub(crate) fn occurrences(run: &Run, options: &Options) -> Occurrences {
-    let mut found = Occurrences::of(run);
-    let pairs = conflicting_pairs(run, options, &mut found);
-    combine(run, &pairs, options.distance, &mut found);
+/// The patterns that a run shows.
+pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
+    scan.unicorn().clone()
+}
+
+/// Finds them.
+pub(crate) fn find(scan: &Scan) -> Occurrences {
+    let mut found = Occurrences::of(scan.run);
+    let pairs = conflicting_pairs(scan, &mut found);
+    combine(scan.run, &pairs, scan.options.distance, &mut found);
     found
 }
 
@@ -64,8 +68,9 @@ struct Pairs {
     lanes: Vec<Lane>,
 }
 
-#[derive(Default)]
 struct Lane {
+    from: ThreadId,
+    to: ThreadId,
     /// The places of its pairs in the sorted list, ascending.
     members: Vec<u32>,
     /// The lane with whose pairs its own can make quadruples: all of these, in the table, run in opposite
@@ -74,49 +79,55 @@ struct Lane {
 }
 
 /// Step 1. Adds the pairs themselves to what is `found`.
-fn conflicting_pairs(run: &Run, options: &Options, found: &mut Occurrences) -> Pairs {
+fn conflicting_pairs(scan: &Scan, found: &mut Occurrences) -> Pairs {
+    let run = scan.run;
     let mut emitted = Vec::new();
-    window::slide(run, options.window, |oldest, later| {
+    window::slide(&scan.histories, scan.options.window, |oldest, later| {
         for other in later.iter().filter(|other| other.thread != oldest.thread) {
             if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
-                emitted.push((oldest.index, other.index, id));
+                emitted.push(Emitted { first: oldest.index, second: *other, id });
             }
         }
     });
     let (emitted, places) = sort_by_first(emitted, run.accesses.len());
 
     let mut sorted = Vec::with_capacity(emitted.len());
-    let mut classes: FxHashMap<(PatternId, SiteId, SiteId), u32> = FxHashMap::default();
-    let mut lane_of: FxHashMap<(PatternId, ThreadId, ThreadId), u32> = FxHashMap::default();
+    let mut classes: Numbering<(PatternId, SiteId, SiteId)> = Numbering::new();
+    let mut lane_of: Numbering<(PatternId, ThreadId, ThreadId)> = Numbering::new();
     let mut lanes: Vec<Lane> = Vec::new();
-    for (place, (first, second, id)) in (0u32..).zip(emitted) {
-        let [from, to] = [first, second].map(|index| &run.accesses[index as usize]);
-        let next_class = classes.len() as u32;
-        let class = *classes.entry((id, from.site, to.site)).or_insert(next_class);
-        if class == next_class {
-            found.add(run, id, &[first, second]);
+    for (place, Emitted { first, second: to, id }) in (0u32..).zip(emitted) {
+        let from = &run.accesses[first as usize];
+        let (class, is_new) = classes.number((id, from.site, to.site));
+        if is_new {
+            found.add(run, id, &[first, to.index]);
         }
-        let lane = *lane_of.entry((id, from.thread, to.thread)).or_insert_with(|| {
-            lanes.push(Lane::default());
-            lanes.len() as u32 - 1
-        });
+        let (lane, is_new) = lane_of.number((id, from.thread, to.thread));
+        if is_new {
+            lanes.push(Lane { from: from.thread, to: to.thread, members: Vec::new(), opposite: None });
+        }
         lanes[lane as usize].members.push(place);
-        sorted.push(Pair { first, second, location: from.location, id, class, lane });
+        sorted.push(Pair { first, second: to.index, location: from.location, id, class, lane });
     }
-    for (&(id, from, to), &lane) in &lane_of {
-        lanes[lane as usize].opposite = lane_of.get(&(opposite(id), to, from)).copied();
+    for ((id, from, to), lane) in lane_of.iter() {
+        lanes[lane as usize].opposite = lane_of.find((opposite(id), to, from));
     }
     Pairs { sorted, places, classes: classes.len(), lanes }
 }
 
-type Emitted = (u32, u32, PatternId);
+/// A pair, as it leaves the window.
+#[derive(Clone, Copy)]
+struct Emitted {
+    first: u32,
+    second: Slot,
+    id: PatternId,
+}
 
 /// The pairs by ascending first access, and where those of each access begin. Counting beats comparing, since
 /// all pairs of one first access are emitted together and in the order of their second.
 fn sort_by_first(emitted: Vec<Emitted>, accesses: usize) -> (Vec<Emitted>, Vec<u32>) {
     let mut places = vec![0; accesses + 1];
-    for &(first, ..) in &emitted {
-        places[first as usize + 1] += 1;
+    for pair in &emitted {
+        places[pair.first as usize + 1] += 1;
     }
     let mut before = 0;
     for place in &mut places {
@@ -124,9 +135,9 @@ fn sort_by_first(emitted: Vec<Emitted>, accesses: usize) -> (Vec<Emitted>, Vec<u
         *place = before;
     }
     let mut next = places.clone();
-    let mut sorted = vec![(0, 0, PatternId::P1); emitted.len()];
+    let mut sorted = emitted.clone();
     for pair in emitted {
-        let place = &mut next[pair.0 as usize];
+        let place = &mut next[pair.first as usize];
         sorted[*place as usize] = pair;
         *place += 1;
     }
@@ -149,8 +160,11 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     for (place, one) in pairs.sorted.iter().enumerate() {
         let end = pairs.sorted.len().min((place + 1).saturating_add(distance));
         let [from, to] = [one.second, one.second + 1].map(|access| pairs.places[access as usize] as usize);
+        let lane = |pair: &Pair| &pairs.lanes[pair.lane as usize];
         for other in &pairs.sorted[from..to] {
-            add_triple(run, one, other, &mut seen, found);
+            if lane(one).from == lane(other).to {
+                add_triple(run, one, other, &mut seen, found);
+            }
         }
         if let Some(opposite) = pairs.lanes[one.lane as usize].opposite {
             let members = &pairs.lanes[opposite as usize].members;
@@ -165,10 +179,9 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     }
 }
 
-/// Adds the pairs (a, b) and (b, c) as (a, b, c), if a and c are by one thread.
+/// Adds the pairs (a, b) and (b, c) as (a, b, c), where a and c are by one thread.
 fn add_triple(run: &Run, one: &Pair, other: &Pair, seen: &mut Seen, found: &mut Occurrences) {
-    let thread = |index: u32| run.accesses[index as usize].thread;
-    if thread(one.first) != thread(other.second) || !seen.is_new(one, other, Seen::TRIPLE) {
+    if !seen.is_new(one, other, Seen::TRIPLE) {
         return;
     }
     let [first, middle, last] = [one.id.steps()[0], one.id.steps()[1], other.id.steps()[1]].map(|s| s.kind);

@@ -15,9 +15,8 @@
 
 use std::num::NonZeroUsize;
 
-use rustc_hash::FxHashMap;
-
-use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
+use crate::histories::{Entry, Histories};
+use crate::run::{AccessKind, SiteId, ThreadId};
 
 /// What is left of a turn: its last write, else its last read.
 #[derive(Clone, Copy, Debug)]
@@ -30,26 +29,14 @@ pub(crate) struct Slot {
     pub kind: AccessKind,
 }
 
-/// Slides a window of `size` slots over the accesses to each location of `run`. `leaving` is told each slot
+/// Slides a window of `size` slots over the accesses to each location of a run. `leaving` is told each slot
 /// that leaves and the slots still there, oldest first.
-pub(crate) fn slide(run: &Run, size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
-    let mut windows: Vec<Window> = Vec::new();
-    let mut window_of: FxHashMap<LocationId, usize> = FxHashMap::default();
-    let mut gaps = run.gaps.iter().peekable();
-    // Indices are kept small, since there are many; a run of 2³² accesses would not fit into memory.
-    for (index, access) in (0u32..).zip(&run.accesses) {
-        while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
-            if let Some(&window) = window_of.get(&gap.location) {
-                windows[window].drain(&mut leaving);
-            }
+pub(crate) fn slide(histories: &Histories, size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
+    let mut window = Window::default();
+    for stretch in histories.stretches() {
+        for access in stretch {
+            window.take(Slot::new(access), size, &mut leaving);
         }
-        let window = *window_of.entry(access.location).or_insert_with(|| {
-            windows.push(Window::default());
-            windows.len() - 1
-        });
-        windows[window].take(Slot::new(index, access), size, &mut leaving);
-    }
-    for window in &mut windows {
         window.drain(&mut leaving);
     }
 }
@@ -61,9 +48,9 @@ struct Window {
 }
 
 impl Slot {
-    fn new(index: u32, access: &Access) -> Self {
-        let kind = if access.kind.writes() { AccessKind::Write } else { AccessKind::Read };
-        Self { index, thread: access.thread, site: access.site, kind }
+    fn new(access: &Entry) -> Self {
+        let &Entry { index, thread, site, kind } = access;
+        Self { index, thread, site, kind: kind.as_written() }
     }
 }
 

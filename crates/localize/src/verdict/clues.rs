@@ -8,14 +8,15 @@
 //!
 //! An update counts as a write in a triple: all four of AVIO's cases stay unserializable with it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::options::Options;
+use crate::gathering::Gathering;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, ThreadId};
+use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
-use crate::{avio, dependencies, locon, occurrences, unicorn};
+use crate::{avio, dependencies, locon};
 
 use super::orders::{self, Orders};
 
@@ -111,29 +112,14 @@ impl Sighting {
     }
 }
 
-/// The clues that `run` shows.
-pub(crate) fn clues(run: &Run, options: &Options) -> Clues {
+/// The clues that a run shows.
+pub(crate) fn clues(scan: &Scan) -> Clues {
+    let run = scan.run;
     let mut seen: FxHashMap<Pattern, Sighting> = FxHashMap::default();
-    let mut add = |id: PatternId, accesses: &[u32]| {
-        let pattern = occurrences::pattern(run, id, accesses);
-        seen.entry(pattern).or_insert_with(|| Sighting::new(run, id.into(), accesses, true));
-    };
-    let mut depends: FxHashSet<(u32, u32)> = FxHashSet::default();
-    dependencies::each(run, |pair| {
-        depends.insert((pair.head, pair.tail));
-        if pair.is_immediate {
-            add(pair.id, &[pair.head, pair.tail]);
-        }
+    pairs_and_triples(scan).each(|id, pattern, accesses| {
+        seen.insert(pattern, Sighting::new(run, id.into(), accesses, true));
     });
-    avio::each_triple(run, |id, accesses| {
-        if !depends.contains(&(accesses[1], accesses[2])) {
-            return;
-        }
-        let kinds = accesses.map(|index| run.accesses[index as usize].kind.as_written());
-        let [first, middle, last] = kinds;
-        add(PatternId::triple(first, middle, last).unwrap_or(id), &accesses);
-    });
-    for (suspect, occurrence) in unicorn::occurrences(run, options).suspects {
+    for (suspect, occurrence) in &scan.unicorn().suspects {
         let is_clue = suspect.pattern.shape().len() == Shape::MAX_STEPS;
         seen.entry(suspect.pattern)
             .or_insert_with(|| Sighting::new(run, occurrence.shape, occurrence.accesses(), is_clue));
@@ -142,9 +128,43 @@ pub(crate) fn clues(run: &Run, options: &Options) -> Clues {
         run: run.id,
         outcome: run.outcome,
         seen,
-        orders: if run.outcome.is_failing() { Orders::default() } else { orders::orders(run) },
-        pairs: locon::pairs(run, options),
+        orders: if run.outcome.is_failing() { Orders::default() } else { orders::orders(&scan.histories) },
+        pairs: scan.pairs().clone(),
         // A crash may come while threads wait for what would have come.
         standstills: if run.outcome == Outcome::Fail { Vec::new() } else { standstill::standstills(run) },
     }
+}
+
+fn pairs_and_triples(scan: &Scan) -> Gathering {
+    let mut found = Gathering::new();
+    let (mut state, mut history) = Default::default();
+    // Of one location, by ascending tail.
+    let mut depends: Vec<[u32; 2]> = Vec::new();
+    for stretch in scan.histories.stretches() {
+        depends.clear();
+        dependencies::each(stretch, &mut state, |pair| {
+            depends.push([pair.tail.index, pair.head.index]);
+            if pair.is_immediate {
+                found.add(pair.id, &pair.accesses(), pair.tail.index);
+            }
+        });
+        let mut nth = 0;
+        avio::each_triple(stretch, &mut history, |id, accesses| {
+            let [first, middle, last] = accesses;
+            while depends.get(nth).is_some_and(|[tail, _]| *tail < last.index) {
+                nth += 1;
+            }
+            let of_last = depends[nth..].iter().take_while(|[tail, _]| *tail == last.index);
+            if of_last.into_iter().any(|[_, head]| *head == middle.index) {
+                let kinds = [first, middle, last].map(|access| access.kind.as_written());
+                let written = PatternId::triple(kinds[0], kinds[1], kinds[2]);
+                found.add(
+                    written.unwrap_or(id),
+                    &accesses.map(|access| (access.index, access.site)),
+                    last.index,
+                );
+            }
+        });
+    }
+    found
 }

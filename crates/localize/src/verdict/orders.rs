@@ -4,10 +4,11 @@
 //! ordered by other means, such as the creation of a thread; and what they never show on one location happens for
 //! another reason: then the failure is the cause and the accesses are its effect.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use crate::histories::Histories;
 use crate::pattern::Pattern;
-use crate::run::{LocationId, Run, SiteId, ThreadId};
+use crate::run::{SiteId, ThreadId};
 
 /// What some runs show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,22 +61,24 @@ struct Visitors {
     known: Vec<(SiteId, ThreadId, usize)>,
 }
 
-/// The orders that `run` shows.
-pub(super) fn orders(run: &Run) -> Orders {
+/// The orders that a run shows.
+pub(super) fn orders(histories: &Histories) -> Orders {
     let mut found = Orders::default();
     let mut recent = Recent::new();
-    let mut locations: FxHashMap<LocationId, Visitors> = FxHashMap::default();
-    for access in &run.accesses {
-        let visitors = locations.entry(access.location).or_default();
-        visitors.visit(access.site, access.thread, |earlier, is_other_thread| {
-            let order = [earlier, access.site];
-            if recent.is_new(order, is_other_thread) {
-                found.together.insert(unordered(order));
-                if is_other_thread {
-                    found.ordered.insert(order);
+    let mut visitors = Visitors::default();
+    for accesses in histories.locations() {
+        visitors.known.clear();
+        for access in accesses {
+            visitors.visit(access.site, access.thread, |earlier, is_other_thread| {
+                let order = [earlier, access.site];
+                if recent.is_new(order, is_other_thread) {
+                    found.together.insert(unordered(order));
+                    if is_other_thread {
+                        found.ordered.insert(order);
+                    }
                 }
-            }
-        });
+            });
+        }
     }
     found
 }
@@ -127,7 +130,7 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Access, AccessKind, LocksetId, Outcome, RunId, StackId};
+    use crate::run::{Access, AccessKind, LocationId, LocksetId, Outcome, Run, RunId, StackId};
 
     /// A run of accesses that are given as site, thread and location.
     fn run(accesses: &[[u32; 3]]) -> Run {
@@ -172,13 +175,13 @@ mod tests {
         for length in 0..200 {
             let accesses: Vec<[u32; 3]> = (0..length % 40).map(|_| [below(5), below(3), below(3)]).collect();
             let run = run(&accesses);
-            assert_eq!(orders(&run), naive(&run), "{accesses:?}");
+            assert_eq!(orders(&Histories::of(&run)), naive(&run), "{accesses:?}");
         }
     }
 
     #[test]
     fn a_crowded_location_is_cut_short() {
         let accesses: Vec<[u32; 3]> = (0..200).map(|site| [site, site % 2, 0]).collect();
-        assert!(orders(&run(&accesses)).ordered.len() < MOST * MOST);
+        assert!(orders(&Histories::of(&run(&accesses))).ordered.len() < MOST * MOST);
     }
 }
