@@ -2,10 +2,12 @@
 //! 780,977 pairs of accesses in each of 100 runs.
 //!
 //! ```text
-//! cargo run --release -p unsnarl-localize --example speed [pairs [runs]]
+//! cargo run --release -p unsnarl-localize --example speed [pairs [runs [threads]]]
+//! cargo run --release -p unsnarl-localize --example speed patterns [count]
 //! ```
 //!
-//! Runs are made and looked at by two threads. Making them is not counted, and neither is waiting: the
+//! The second clusters patterns as Griffin does: 71,694 of them, the largest number in the thesis. `cargo xtask bench`
+//! runs both and reads the last number that they print. Runs are made and looked at by two threads. Making them is not counted, and neither is waiting: the
 //! seconds are those of a processor.
 
 use std::sync::Mutex;
@@ -17,9 +19,15 @@ use localize::*;
 const WORKERS: usize = 2;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().expect("a number"));
-    let pairs = arguments.next().unwrap_or(780_977);
-    let runs = arguments.next().unwrap_or(100) as u32;
+    let mut words = std::env::args().skip(1).peekable();
+    let clusters = words.next_if(|word| word == "patterns").is_some();
+    let mut numbers = words.map(|word| word.parse::<u32>().expect("a number"));
+    if clusters {
+        return cluster(numbers.next().unwrap_or(71_694));
+    }
+    let pairs = numbers.next().unwrap_or(780_977);
+    let runs = numbers.next().unwrap_or(100);
+    let threads = numbers.next().unwrap_or(8);
 
     let options = Options::default();
     let meters: Vec<Mutex<Meter>> =
@@ -34,8 +42,8 @@ fn main() {
                     if id >= runs {
                         break;
                     }
-                    let run =
-                        synthetic_run(RunId(id), if id == 0 { Outcome::Fail } else { Outcome::Pass }, pairs);
+                    let outcome = if id == 0 { Outcome::Fail } else { Outcome::Pass };
+                    let run = synthetic_run(RunId(id), outcome, pairs as usize, threads);
                     let start = processor_time();
                     let scan = Scan::new(&run, &options);
                     *sorting.lock().unwrap() += processor_time() - start;
@@ -79,7 +87,7 @@ fn main() {
             }
         }
     }
-    println!("all techniques on {WORKERS} threads, adding and ranking on one: {:.2}", all.as_secs_f64());
+    println!("all techniques on {WORKERS} threads, adding and ranking on one: {:.3}", all.as_secs_f64());
 }
 
 /// What this thread has used so far.
@@ -103,7 +111,6 @@ impl Meter {
     }
 }
 
-const THREADS: u32 = 8;
 const LOCATIONS: u32 = 20_000;
 /// Kinds of data, each with sites of its own and with a script by which two threads exchange it. So many that
 /// Falcon finds about as many patterns as in that case of the paper: 1670. Most of them are used in a run, so
@@ -113,11 +120,11 @@ const STEPS: u32 = 6;
 
 /// Two threads at a time exchange data by the script, and now and then a third one joins in, until so many
 /// pairs have come about.
-fn synthetic_run(id: RunId, outcome: Outcome, pairs: usize) -> Run {
+fn synthetic_run(id: RunId, outcome: Outcome, pairs: usize, threads: u32) -> Run {
     let mut random = Random(u64::from(id.0) + 1);
     let used: Vec<bool> = (0..KINDS).map(|_| random.below(8) != 0).collect();
     // The last writer, and who has read since.
-    let mut state: Vec<(Option<u32>, u32)> = vec![(None, 0); LOCATIONS as usize];
+    let mut state: Vec<(Option<u32>, Vec<u32>)> = vec![(None, Vec::new()); LOCATIONS as usize];
     let mut accesses = Vec::with_capacity(pairs);
     let mut made = 0;
     while made < pairs {
@@ -130,7 +137,7 @@ fn synthetic_run(id: RunId, outcome: Outcome, pairs: usize) -> Run {
         for step in 0..STEPS {
             let (role, writes) = (script.below(2), script.below(2) == 0);
             let thread =
-                if random.below(50) == 0 { random.below(THREADS) } else { (location + role) % THREADS };
+                if random.below(50) == 0 { random.below(threads) } else { (location + role) % threads };
             let site = STEPS * kind + step;
             made += pairs_with_earlier(&mut state[location as usize], thread, writes);
             accesses.push(access(thread, location, site, writes));
@@ -140,18 +147,64 @@ fn synthetic_run(id: RunId, outcome: Outcome, pairs: usize) -> Run {
 }
 
 /// How many accesses one more access immediately depends on.
-fn pairs_with_earlier((writer, readers): &mut (Option<u32>, u32), thread: u32, writes: bool) -> usize {
+fn pairs_with_earlier((writer, readers): &mut (Option<u32>, Vec<u32>), thread: u32, writes: bool) -> usize {
     let other_writer = writer.filter(|&writer| writer != thread);
     if writes {
-        let others = *readers & !(1 << thread);
-        let unread = other_writer.filter(|writer| *readers & (1 << writer | 1 << thread) == 0);
-        (*writer, *readers) = (Some(thread), 0);
-        others.count_ones() as usize + usize::from(unread.is_some())
+        let others = readers.iter().filter(|&&reader| reader != thread).count();
+        let unread = other_writer.filter(|writer| !readers.contains(writer) && !readers.contains(&thread));
+        *writer = Some(thread);
+        readers.clear();
+        others + usize::from(unread.is_some())
+    } else if readers.contains(&thread) {
+        0
     } else {
-        let is_first = *readers & (1 << thread) == 0;
-        *readers |= 1 << thread;
-        usize::from(other_writer.is_some() && is_first)
+        readers.push(thread);
+        usize::from(other_writer.is_some())
     }
+}
+
+/// Each of so many patterns is seen in the failing runs of one of three bugs, or in any runs.
+fn cluster(count: u32) {
+    const RUNS: u32 = 100;
+    const BUGS: u32 = 3;
+    let mut random = Random(1);
+    let mut finding = |nth: u32| {
+        let pattern = Pattern::new(PatternId::P7, &[SiteId(nth), SiteId(nth / 2), SiteId(nth / 3)]);
+        let bug = (nth < count / 10).then_some(nth % BUGS);
+        let shows = |run: &u32| bug.map_or(random.below(4) == 0, |bug| run % BUGS == bug);
+        let failing_runs: Vec<RunId> = (0..RUNS).filter(shows).map(RunId).collect();
+        let passed = if bug.is_some() { 0 } else { 1 + nth % 100 };
+        let failed = failing_runs.len() as u32;
+        Finding {
+            rank: 1,
+            tied: 1,
+            score: f64::from(failed) / f64::from(RUNS + passed),
+            failed,
+            passed,
+            pattern,
+            example: Example { run: RunId(0), id: pattern.shape(), accesses: vec![0, 1, 2] },
+            failing_runs,
+            detail: Detail::Accesses,
+        }
+    };
+    let mut findings: Vec<Finding> = (0..count).map(&mut finding).collect();
+    findings.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let calls = |nth: usize| {
+        let sites = findings[nth].pattern.sites().iter().zip(findings[nth].pattern.shape().steps());
+        let call = |(&site, step): (&SiteId, Step)| griffin::Call {
+            thread: step.thread,
+            site,
+            kind: step.kind,
+            functions: (0..8).map(|depth| site.0 >> depth).collect::<Vec<u32>>(),
+        };
+        sites.map(call).collect()
+    };
+    let clustering = griffin::Clustering::default();
+    let start = processor_time();
+    let groups = griffin::failing_run_groups(&findings, RUNS, Formula::default(), &clustering);
+    let causes: usize = groups.iter().map(|group| griffin::causes(group, calls, &clustering).len()).sum();
+    let seconds = (processor_time() - start).as_secs_f64();
+    println!("{count} patterns in {} groups with {causes} causes: {seconds:.3}", groups.len());
 }
 
 fn access(thread: u32, location: u32, site: u32, writes: bool) -> Access {

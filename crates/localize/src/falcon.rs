@@ -21,16 +21,19 @@ use crate::gathering::Gathering;
 use crate::occurrences::Occurrences;
 use crate::pattern::PatternId;
 use crate::scan::Scan;
-use crate::window::{self, Slot};
+use crate::window::{Slot, Window};
 
 /// The patterns that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
     let mut found = Gathering::new();
-    window::slide(&scan.histories, scan.options.window, |oldest, later| {
-        if !add_triples(oldest, later, &mut found) {
-            add_pairs(oldest, later, &mut found);
-        }
-    });
+    let mut window = Window::default();
+    for stretch in scan.histories.stretches() {
+        window.slide(stretch, scan.options.window, |oldest, later| {
+            if !add_triples(oldest, later, &mut found) {
+                add_pairs(oldest, later, &mut found);
+            }
+        });
+    }
     found.into_occurrences(scan.run)
 }
 

@@ -23,12 +23,13 @@
 //!    an atomicity violation looks like.
 //! 5. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
 
+use crate::gathering::Gathering;
 use crate::numbering::Numbering;
 use crate::occurrences::Occurrences;
 use crate::pattern::{Crossing, PatternId};
 use crate::run::{LocationId, Run, SiteId, ThreadId};
 use crate::scan::Scan;
-use crate::window::{self, Slot};
+use crate::window::{Slot, Window};
 
 /// The patterns that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
@@ -37,13 +38,15 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
 
 /// Finds them.
 pub(crate) fn find(scan: &Scan) -> Occurrences {
-    let mut found = Occurrences::of(scan.run);
-    let pairs = conflicting_pairs(scan, &mut found);
+    let mut on_one_variable = Gathering::new();
+    let pairs = conflicting_pairs(scan, &mut on_one_variable);
+    let mut found = on_one_variable.into_occurrences(scan.run);
     combine(scan.run, &pairs, scan.options.distance, &mut found);
     found
 }
 
 /// Two accesses of different threads to one location, at least one of them a write.
+#[derive(Clone, Copy)]
 struct Pair {
     /// Global index of the earlier access.
     first: u32,
@@ -60,17 +63,14 @@ struct Pair {
 struct Pairs {
     /// By ascending index of their first access, then of their second.
     sorted: Vec<Pair>,
-    /// For each access, and for the end, the place of the first pair that does not begin before it.
-    places: Vec<u32>,
     /// Pairs of one class have the same kinds and sites. There are so many classes.
     classes: usize,
     /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
     lanes: Vec<Lane>,
 }
 
+#[derive(Default)]
 struct Lane {
-    from: ThreadId,
-    to: ThreadId,
     /// The places of its pairs in the sorted list, ascending.
     members: Vec<u32>,
     /// The lane with whose pairs its own can make quadruples: all of these, in the table, run in opposite
@@ -78,55 +78,76 @@ struct Lane {
     opposite: Option<u32>,
 }
 
-/// Step 1. Adds the pairs themselves to what is `found`.
-fn conflicting_pairs(scan: &Scan, found: &mut Occurrences) -> Pairs {
-    let run = scan.run;
-    let mut emitted = Vec::new();
-    window::slide(&scan.histories, scan.options.window, |oldest, later| {
-        for other in later.iter().filter(|other| other.thread != oldest.thread) {
-            if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
-                emitted.push(Emitted { first: oldest.index, second: *other, id });
-            }
-        }
-    });
-    let (emitted, places) = sort_by_first(emitted, run.accesses.len());
-
-    let mut sorted = Vec::with_capacity(emitted.len());
+/// Step 1, and of step 2 what is about one variable: pairs and triples are added to what is `found`.
+fn conflicting_pairs(scan: &Scan, found: &mut Gathering) -> Pairs {
+    let mut pairs: Vec<Pair> = Vec::new();
     let mut classes: Numbering<(PatternId, SiteId, SiteId)> = Numbering::new();
     let mut lane_of: Numbering<(PatternId, ThreadId, ThreadId)> = Numbering::new();
+    let mut window = Window::default();
+    // Those of one location.
+    let mut emitted: Vec<Emitted> = Vec::new();
+    for stretch in scan.histories.stretches() {
+        let location = scan.run.accesses[stretch[0].index as usize].location;
+        emitted.clear();
+        window.slide(stretch, scan.options.window, |oldest, later| {
+            for other in later.iter().filter(|other| other.thread != oldest.thread) {
+                if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
+                    emitted.push(Emitted { ends: [*oldest, *other], id });
+                }
+            }
+        });
+        for (nth, pair) in emitted.iter().enumerate() {
+            let Emitted { ends: [first, second], id } = *pair;
+            found.add(id, &[first, second].map(|slot| (slot.index, slot.site)), first.index);
+            add_triples(pair, &emitted[nth + 1..], found);
+            pairs.push(Pair {
+                first: first.index,
+                second: second.index,
+                location,
+                id,
+                class: classes.number((id, first.site, second.site)).0,
+                lane: lane_of.number((id, first.thread, second.thread)).0,
+            });
+        }
+    }
+    let sorted = sort_by_first(&pairs, scan.run.accesses.len());
     let mut lanes: Vec<Lane> = Vec::new();
-    for (place, Emitted { first, second: to, id }) in (0u32..).zip(emitted) {
-        let from = &run.accesses[first as usize];
-        let (class, is_new) = classes.number((id, from.site, to.site));
-        if is_new {
-            found.add(run, id, &[first, to.index]);
-        }
-        let (lane, is_new) = lane_of.number((id, from.thread, to.thread));
-        if is_new {
-            lanes.push(Lane { from: from.thread, to: to.thread, members: Vec::new(), opposite: None });
-        }
-        lanes[lane as usize].members.push(place);
-        sorted.push(Pair { first, second: to.index, location: from.location, id, class, lane });
+    lanes.resize_with(lane_of.len(), Lane::default);
+    for (place, pair) in (0u32..).zip(&sorted) {
+        lanes[pair.lane as usize].members.push(place);
     }
     for ((id, from, to), lane) in lane_of.iter() {
         lanes[lane as usize].opposite = lane_of.find((opposite(id), to, from));
     }
-    Pairs { sorted, places, classes: classes.len(), lanes }
+    Pairs { sorted, classes: classes.len(), lanes }
 }
 
 /// A pair, as it leaves the window.
-#[derive(Clone, Copy)]
 struct Emitted {
-    first: u32,
-    second: Slot,
+    ends: [Slot; 2],
     id: PatternId,
 }
 
-/// The pairs by ascending first access, and where those of each access begin. Counting beats comparing, since
-/// all pairs of one first access are emitted together and in the order of their second.
-fn sort_by_first(emitted: Vec<Emitted>, accesses: usize) -> (Vec<Emitted>, Vec<u32>) {
-    let mut places = vec![0; accesses + 1];
-    for pair in &emitted {
+/// Adds the pairs (a, b) and (b, c) as (a, b, c), if a and c are by one thread. `later` are the pairs of the location
+/// that were emitted after `one`, by ascending first access: those of b soon follow.
+fn add_triples(one: &Emitted, later: &[Emitted], found: &mut Gathering) {
+    let [first, middle] = one.ends;
+    let not_after = later.iter().take_while(|other| other.ends[0].index <= middle.index);
+    for Emitted { ends: [again, last], .. } in not_after {
+        if again.index == middle.index
+            && last.thread == first.thread
+            && let Some(id) = PatternId::triple(first.kind, middle.kind, last.kind)
+        {
+            found.add(id, &[first, middle, *last].map(|slot| (slot.index, slot.site)), first.index);
+        }
+    }
+}
+
+/// The pairs by ascending first access. Counting beats comparing, since all pairs of one first access are together and
+/// in the order of their second.
+fn sort_by_first(pairs: &[Pair], accesses: usize) -> Vec<Pair> {
+    let mut places = vec![0u32; accesses + 1];
+    for pair in pairs {
         places[pair.first as usize + 1] += 1;
     }
     let mut before = 0;
@@ -134,14 +155,13 @@ fn sort_by_first(emitted: Vec<Emitted>, accesses: usize) -> (Vec<Emitted>, Vec<u
         before += *place;
         *place = before;
     }
-    let mut next = places.clone();
-    let mut sorted = emitted.clone();
-    for pair in emitted {
-        let place = &mut next[pair.first as usize];
-        sorted[*place as usize] = pair;
+    let mut sorted = pairs.to_vec();
+    for pair in pairs {
+        let place = &mut places[pair.first as usize];
+        sorted[*place as usize] = *pair;
         *place += 1;
     }
-    (sorted, places)
+    sorted
 }
 
 fn opposite(pair: PatternId) -> PatternId {
@@ -152,20 +172,13 @@ fn opposite(pair: PatternId) -> PatternId {
     }
 }
 
-/// Step 2. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
+/// Step 2 for two variables. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
 fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     let mut seen = Seen::new(pairs.classes);
     // How many members of each lane are not after the pair at hand.
     let mut passed = vec![0; pairs.lanes.len()];
     for (place, one) in pairs.sorted.iter().enumerate() {
         let end = pairs.sorted.len().min((place + 1).saturating_add(distance));
-        let [from, to] = [one.second, one.second + 1].map(|access| pairs.places[access as usize] as usize);
-        let lane = |pair: &Pair| &pairs.lanes[pair.lane as usize];
-        for other in &pairs.sorted[from..to] {
-            if lane(one).from == lane(other).to {
-                add_triple(run, one, other, &mut seen, found);
-            }
-        }
         if let Some(opposite) = pairs.lanes[one.lane as usize].opposite {
             let members = &pairs.lanes[opposite as usize].members;
             let passed = &mut passed[opposite as usize];
@@ -176,17 +189,6 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
                 add_quadruple(run, one, &pairs.sorted[member as usize], &mut seen, found);
             }
         }
-    }
-}
-
-/// Adds the pairs (a, b) and (b, c) as (a, b, c), where a and c are by one thread.
-fn add_triple(run: &Run, one: &Pair, other: &Pair, seen: &mut Seen, found: &mut Occurrences) {
-    if !seen.is_new(one, other, Seen::TRIPLE) {
-        return;
-    }
-    let [first, middle, last] = [one.id.steps()[0], one.id.steps()[1], other.id.steps()[1]].map(|s| s.kind);
-    if let Some(id) = PatternId::triple(first, middle, last) {
-        found.add(run, id, &[one.first, one.second, other.second]);
     }
 }
 
@@ -218,12 +220,11 @@ struct Seen {
 }
 
 impl Seen {
-    const TRIPLE: usize = 0;
-    const APART: usize = 1;
-    const CROSSING: usize = 2;
-    const COMBINATIONS: usize = 3;
+    const APART: usize = 0;
+    const CROSSING: usize = 1;
+    const COMBINATIONS: usize = 2;
 
-    /// With so many classes the bits take 24 MiB. Programs have fewer; beyond, memory matters more than time.
+    /// With so many classes the bits take 16 MiB. Programs have fewer; beyond, memory matters more than time.
     const MAX_CLASSES: usize = 8192;
 
     fn new(classes: usize) -> Self {

@@ -15,7 +15,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::histories::{Entry, Histories};
+use crate::histories::Entry;
 use crate::run::{AccessKind, SiteId, ThreadId};
 
 /// What is left of a turn: its last write, else its last read.
@@ -29,21 +29,9 @@ pub(crate) struct Slot {
     pub kind: AccessKind,
 }
 
-/// Slides a window of `size` slots over the accesses to each location of a run. `leaving` is told each slot
-/// that leaves and the slots still there, oldest first.
-pub(crate) fn slide(histories: &Histories, size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
-    let mut window = Window::default();
-    for stretch in histories.stretches() {
-        for access in stretch {
-            window.take(Slot::new(access), size, &mut leaving);
-        }
-        window.drain(&mut leaving);
-    }
-}
-
 /// The slots of one location, oldest first.
 #[derive(Default)]
-struct Window {
+pub(crate) struct Window {
     slots: Vec<Slot>,
 }
 
@@ -55,6 +43,15 @@ impl Slot {
 }
 
 impl Window {
+    /// Slides a window of `size` slots over the accesses to a location. `leaving` is told each slot that leaves and
+    /// the slots still there, oldest first.
+    pub fn slide(&mut self, stretch: &[Entry], size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
+        for access in stretch {
+            self.take(Slot::new(access), size, &mut leaving);
+        }
+        self.drain(&mut leaving);
+    }
+
     fn take(&mut self, new: Slot, size: NonZeroUsize, leaving: &mut impl FnMut(&Slot, &[Slot])) {
         match self.slots.last() {
             Some(last) if last.thread != new.thread => self.forget_earlier_turn_like_last(),

@@ -15,13 +15,13 @@ use crate::measure;
 use crate::tool::Tool;
 
 /// How many times as many as at first.
-const FACTORS: [u32; 3] = [1, 10, 100];
+pub const FACTORS: [u32; 3] = [1, 10, 100];
 
 /// What grows, and how long each size took.
 pub struct Curve {
-    grows: &'static str,
-    at_first: u32,
-    times: Vec<Duration>,
+    pub grows: &'static str,
+    pub at_first: u32,
+    pub times: Vec<Duration>,
 }
 
 /// Measures all curves.

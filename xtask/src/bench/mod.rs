@@ -1,6 +1,7 @@
-//! `cargo xtask bench`: what recording costs. Programs built in every way take turns, so that whatever else the
+//! `cargo xtask bench`: what recording and analysis cost. Programs built in every way take turns, so that whatever else the
 //! machine does meets all of them alike, and the median run of each is compared with the native one.
 
+mod analysis;
 mod growth;
 pub mod programs;
 mod table;
@@ -8,6 +9,7 @@ pub mod variants;
 mod workloads;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
@@ -21,34 +23,82 @@ use workloads::{WORKLOADS, Workload};
 
 /// In place of a workload's name.
 const GROWTH: &str = "growth";
+const ANALYSIS: &str = "analysis";
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Measure only this workload, or the growth
+    /// Measure only this workload, or the growth, or the analysis
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Runs of each program, of which the median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
-    /// Put the tables into docs/performance.md
-    #[arg(long, conflicts_with = "only")]
+    /// Put the tables into docs/performance.md (not those of a single workload)
+    #[arg(long)]
     write: bool,
 }
 
 pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
-    let tool = Tool::build()?;
-    let folder = workspace::scratch("bench")?;
-    let chosen: Vec<&'static Workload> =
-        WORKLOADS.iter().filter(|w| arguments.only.as_deref().is_none_or(|name| name == w.name)).collect();
-    let grows = arguments.only.as_deref().is_none_or(|name| name == GROWTH);
-    if chosen.is_empty() && !grows {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain([GROWTH]).collect();
+    let is_asked = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
+    let chosen: Vec<&'static Workload> = WORKLOADS.iter().filter(|w| is_asked(w.name)).collect();
+    let (grows, analyses) = (is_asked(GROWTH), is_asked(ANALYSIS));
+    if chosen.is_empty() && !grows && !analyses {
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain([GROWTH, ANALYSIS]).collect();
         bail!("there is no such workload: choose one of {}", names.join(", "));
     }
+    if arguments.write && arguments.only.is_some() && !chosen.is_empty() {
+        bail!("the table has all workloads: measure them all to write it");
+    }
+    let docs = workspace::root().join("docs");
+    let page = docs.join("performance.md");
+    if !chosen.is_empty() || grows {
+        let tool = Tool::build()?;
+        let folder = workspace::scratch("bench")?;
+        if !chosen.is_empty() {
+            let text = table::markdown(
+                &measure_all(&chosen, &tool, &folder, arguments.repetitions)?,
+                &machine(),
+                arguments.repetitions,
+            );
+            println!("{text}");
+            if arguments.write {
+                document::update(&page, "bench", &text)?;
+            }
+        }
+        if grows {
+            let curves = growth::measure(&tool, &folder, arguments.repetitions)?;
+            let text = growth::table(&curves);
+            println!("{text}");
+            if arguments.write {
+                let text = format!("{text}\n![time against size](growth.svg)\n");
+                document::update(&page, "growth", &text)?;
+                std::fs::write(docs.join("growth.svg"), growth::chart(&curves).svg())?;
+            }
+        }
+    }
+    if analyses {
+        let analysis = analysis::measure()?;
+        let text = analysis.markdown(&machine());
+        println!("{text}");
+        if arguments.write {
+            let text = format!("{text}\n![time of the analysis against size](plots/analysis-growth.svg)\n");
+            document::update(&page, "analysis", &text)?;
+            std::fs::write(docs.join("plots/analysis-growth.svg"), analysis.chart().svg())?;
+        }
+    }
+    Ok(())
+}
+
+fn measure_all(
+    workloads: &[&'static Workload],
+    tool: &Tool,
+    folder: &Path,
+    repetitions: u32,
+) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for workload in chosen {
+    for &workload in workloads {
         eprintln!("{}: {}", workload.name, workload.stands_for);
-        let programs = match Programs::build(workload, &tool, &folder) {
+        let programs = match Programs::build(workload, tool, folder) {
             Ok(programs) => programs,
             // There may be nowhere to fetch it from.
             Err(error) if workload.source.is_fetched() => {
@@ -57,25 +107,9 @@ pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
             }
             Err(error) => return Err(error),
         };
-        rows.push(measure(workload, &programs, arguments.repetitions)?);
+        rows.push(measure(workload, &programs, repetitions)?);
     }
-    let docs = workspace::root().join("docs");
-    let text = table::markdown(&rows, &machine(), arguments.repetitions);
-    println!("{text}");
-    if arguments.write {
-        document::update(&docs.join("performance.md"), "bench", &text)?;
-    }
-    if grows {
-        let curves = growth::measure(&tool, &folder, arguments.repetitions)?;
-        let text = growth::table(&curves);
-        println!("{text}");
-        if arguments.write {
-            let text = format!("{text}\n![time against size](growth.svg)\n");
-            document::update(&docs.join("performance.md"), "growth", &text)?;
-            std::fs::write(docs.join("growth.svg"), growth::chart(&curves).svg())?;
-        }
-    }
-    Ok(())
+    Ok(rows)
 }
 
 fn measure(workload: &'static Workload, programs: &Programs, repetitions: u32) -> anyhow::Result<Row> {
