@@ -25,6 +25,7 @@ use crate::names::{self, LocationKey, Names};
 use crate::replay;
 use crate::runs::Runs;
 use crate::search;
+use crate::threads;
 use crate::trace::timelines;
 
 /// What ranks the findings if the user names nothing.
@@ -296,6 +297,7 @@ fn describe_one(
             |standstill| standstill.steps.iter().map(|step| step.action.letter()).collect(),
         ),
         pattern_id: finding.example.id.row().map(|row| format!("{row:?}")),
+        threads: threads::of(finding, profile, code, names),
         suspicious_functions: explanation::enclosing_functions(&accesses),
         accesses,
         cluster: None,

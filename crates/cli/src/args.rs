@@ -92,6 +92,9 @@ pub struct RunArguments {
 
 #[derive(Args)]
 pub struct CargoArguments {
+    /// Tell iterations of loops apart, for Locon's third level; costs time at every iteration
+    #[arg(long)]
+    pub loops: bool,
     /// The flags of `unsnarl run`, then cargo's command with its arguments
     #[command(flatten)]
     pub run: RunArguments,
@@ -126,6 +129,10 @@ pub struct LimitArguments {
     /// With mixed: do not go for orders of accesses that no run has shown
     #[arg(long)]
     pub undirected: bool,
+    /// Look at this share of all accesses only, as in 0.01 or 1%, in bursts: for tests that time out otherwise. Most of a
+    /// failure's occurrences go unseen, so it takes more runs
+    #[arg(long, value_name = "RATE", value_parser = share_of_accesses)]
+    pub sample: Option<AccessesInAMillion>,
     /// Let sleeps and time-outs take no time, where the schedule is not free
     #[arg(long)]
     pub skip_sleeps: bool,
@@ -390,6 +397,27 @@ fn time_span(text: &str) -> Result<Duration, String> {
         Ok(Duration::ZERO) => Err("no time at all is too short".to_owned()),
         Ok(span) => Ok(span),
         Err(error) => Err(format!("{error}; say it as in 500ms, 60s or 10m")),
+    }
+}
+
+/// A share of all accesses.
+#[derive(Clone, Copy)]
+pub struct AccessesInAMillion(pub u32);
+
+impl std::fmt::Display for AccessesInAMillion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (f64::from(self.0) / 1e6).fmt(f)
+    }
+}
+
+fn share_of_accesses(text: &str) -> Result<AccessesInAMillion, String> {
+    let (number, whole) = text.strip_suffix('%').map_or((text, 1e6), |number| (number, 1e4));
+    match number.trim().parse::<f64>().map(|number| (number * whole).round()) {
+        Ok(share @ 1.0..1e6) => Ok(AccessesInAMillion(share as u32)),
+        _ => {
+            Err("say it as in 0.01 or 1%: more than nothing, less than all, in steps of a millionth"
+                .to_owned())
+        }
     }
 }
 

@@ -8,15 +8,15 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
-use runner::Recorder;
-
 use crate::args::{CargoArguments, RunArguments};
 use crate::exit::{self, Complaint};
 use crate::{recorder, run};
+use anyhow::Context as _;
 
 mod build;
 mod choice;
+
+use build::Build;
 
 /// What is run again and again, with what, and where.
 struct Subject {
@@ -30,22 +30,20 @@ struct Subject {
 
 /// `cargo unsnarl …`.
 pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
-    let mut arguments = arguments.run;
+    let CargoArguments { loops, run: mut arguments } = arguments;
     let words = std::mem::take(&mut arguments.command);
     let Some((command, rest)) = words.split_first() else {
         return Err(usage(
             "say what to do:  cargo unsnarl test NAME,  cargo unsnarl run,  cargo unsnarl build",
         ));
     };
-    let recorder = recorder::unpack()?;
+    let build = Build { recorder: recorder::unpack()?, loops };
     match (command.to_str(), rest.first().and_then(|word| word.to_str())) {
-        (Some("test" | "t"), _) => localize(choice::of_cargo(&recorder, rest)?, arguments),
-        (Some("nextest"), Some("run" | "r")) => {
-            localize(choice::of_nextest(&recorder, &rest[1..])?, arguments)
-        }
-        (Some("run" | "r"), _) => localize(program(&recorder, rest)?, arguments),
+        (Some("test" | "t"), _) => localize(choice::of_cargo(&build, rest)?, arguments),
+        (Some("nextest"), Some("run" | "r")) => localize(choice::of_nextest(&build, &rest[1..])?, arguments),
+        (Some("run" | "r"), _) => localize(program(&build, rest)?, arguments),
         (Some("build" | "b" | "check" | "clippy" | "bench" | "nextest"), _) => {
-            let mut cargo = build::instrumented(&recorder, &[command], rest)?;
+            let mut cargo = build.command(&[command], rest)?;
             let status = cargo.status().context("cannot start cargo")?;
             Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
         }
@@ -93,10 +91,10 @@ fn stay_with(arguments: &mut RunArguments, here: &Path) {
 }
 
 /// The program that `cargo run` would run.
-fn program(recorder: &Recorder, words: &[OsString]) -> anyhow::Result<Subject> {
+fn program(build: &Build, words: &[OsString]) -> anyhow::Result<Subject> {
     let (cargo_words, program_words) = split_at_dashes(words);
-    let build = build::instrumented(recorder, &[OsStr::new("build")], cargo_words)?;
-    let built = build::executables(build, false)?.into_iter().map(|built| built.program).collect();
+    let command = build.command(&[OsStr::new("build")], cargo_words)?;
+    let built = build::executables(command, false)?.into_iter().map(|built| built.program).collect();
     let program = the_only(built, "no program was built that could be run", "--bin or --example")?;
     Ok(Subject { program, arguments: program_words.to_vec(), folder: None, name: String::new() })
 }

@@ -17,6 +17,7 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
         noise,
         schedule,
         undirected,
+        sample,
         skip_sleeps,
         budget,
     } = &arguments.limits;
@@ -28,6 +29,7 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
         ("noise", Some(noise.to_string())),
         ("schedule", Some(schedule.to_string())),
         ("undirected", undirected.then(|| "yes".to_owned())),
+        ("sample", sample.map(|share| share.to_string())),
         ("skip-sleeps", skip_sleeps.then(|| "yes".to_owned())),
         ("include", Some(arguments.java.include.join(",")).filter(|list| !list.is_empty())),
         ("budget", Some(budget.to_string())),

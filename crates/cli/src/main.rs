@@ -25,6 +25,7 @@ mod runs;
 mod screen;
 mod search;
 mod sessions;
+mod threads;
 mod trace;
 mod watch;
 

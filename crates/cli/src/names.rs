@@ -135,7 +135,7 @@ impl Names {
     }
 
     /// A call stack, inlined functions included, without what lies below `main` or a thread's start function.
-    fn stack(&mut self, sites: &[SiteId], code: &Code) -> Vec<Frame> {
+    pub fn stack(&mut self, sites: &[SiteId], code: &Code) -> Vec<Frame> {
         let is_users = |site: &SiteId| !starts_programs(code, *site);
         let users = sites.iter().rposition(is_users).map_or(sites, |last| &sites[..=last]);
         let mut frames: Vec<Frame> = users.iter().flat_map(|&site| self.frames(site, code)).collect();

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context as _;
-use recording::{Noise, RunPlan};
+use recording::{Noise, RunPlan, Schedule};
 use report::progress::{Bar, Lines, Progress, Reporter};
 use report::terminal::{self, Hint};
 use runner::campaign::{self, Campaign, Event, Limits, Stop};
-use runner::{Error, Manifest, Oracle, Session, Target};
+use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
 
-use crate::args::{OracleArguments, RunArguments};
+use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
 use crate::search::{self, Scheduling, Search};
 use crate::watch::Watch;
@@ -74,21 +74,40 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     }
     let prepared = prepare(arguments)?;
     let limits = &arguments.limits;
+    check_sampling(limits, &prepared.target)?;
     let seed = limits.seed.unwrap_or_else(fresh_seed);
     let mut session = begin(arguments, &prepared.target, seed)?;
     let plan = RunPlan {
         noise: limits.noise,
         budget_bytes: limits.budget << 20,
+        sample: limits.sample.map_or(0, |share| share.0),
         skip_sleeps: limits.skip_sleeps,
         ..RunPlan::default()
     };
-    let mut search = Search::new(limits.schedule, !limits.undirected, plan, seed);
+    let scheduling = if limits.sample.is_some() { Scheduling::Only(Schedule::Free) } else { limits.schedule };
+    let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
     let stop = conduct(&prepared.campaign, &mut session, &mut search);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
     finish(arguments, &session, &prepared.campaign, &search, stop?)
+}
+
+/// A controlled run looks at every access, or it could not decide what comes next.
+fn check_sampling(limits: &LimitArguments, target: &Target) -> anyhow::Result<()> {
+    let is_controlled = !matches!(limits.schedule, Scheduling::Mixed | Scheduling::Only(Schedule::Free));
+    let obstacle = if is_controlled {
+        format!("--schedule {} needs to see every access: leave out one of the two", limits.schedule)
+    } else if target.instrumentation == Instrumentation::Jvm {
+        "accesses are only sampled in C, C++ and Rust programs".to_owned()
+    } else {
+        return Ok(());
+    };
+    match limits.sample {
+        Some(_) => Err(Complaint::usage(format!("--sample cannot be had here: {obstacle}")).into()),
+        None => Ok(()),
+    }
 }
 
 /// Nobody wants to hear after minutes of runs that the folder of the report's file was misspelt.

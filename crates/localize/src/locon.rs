@@ -24,7 +24,7 @@
 //! Deviations, with why:
 //!
 //! 1. The recorder leaves out accesses that repeat others, but no immediate dependency.
-//! 2. A passing run with a gap may have shown what it lacks, so it is not asked by procedure II; and a
+//! 2. A passing run with a gap, or a sampled one, may have shown what it lacks, so it is not asked by procedure II; and a
 //!    failing run with a gap is not put to procedure II.
 //! 3. Both pairs of a couple of procedure III run between the same two threads at every level, as all of the
 //!    paper's examples do; those of procedure II need not, as in its Algorithm 2.
@@ -173,7 +173,13 @@ pub(crate) fn find(scan: &Scan) -> Pairs {
         }
     });
     in_order_of_time(&mut lanes, &mut iterations);
-    Pairs { run: run.id, outcome: run.outcome, is_whole: run.gaps.is_empty(), lanes, iterations }
+    Pairs {
+        run: run.id,
+        outcome: run.outcome,
+        is_whole: run.gaps.is_empty() && !run.is_sampled,
+        lanes,
+        iterations,
+    }
 }
 
 /// Sorts what was found location by location.

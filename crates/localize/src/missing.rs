@@ -11,6 +11,12 @@ pub fn from(recording: &Recording) -> Vec<String> {
         sentences
             .push(format!("recording stopped early: {}", why_stopped(header.fault, header.fault_detail)));
     }
+    if header.sample != 0 {
+        sentences.push(format!(
+            "about {} % of all accesses were looked at (--sample): what was not seen may have happened all the same",
+            header.sample as f64 / 1e4
+        ));
+    }
     if header.thinned > 0 {
         sentences.push(format!("{} handovers beyond the recording budget were left out", header.thinned));
     }

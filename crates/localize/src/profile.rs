@@ -162,6 +162,8 @@ struct ProcessReader<'a> {
     unknown_write: Vec<Option<usize>>,
     /// The accesses that free their memory.
     frees: Vec<usize>,
+    /// Per thread: when its set of held locks became which, as far as that is told.
+    held: Vec<Vec<(u64, u32)>>,
     /// Per thread: where in its innermost loop it is.
     positions: Vec<Option<LoopPosition>>,
 }
@@ -196,6 +198,7 @@ impl<'a> ProcessReader<'a> {
             pieces: pieces(&recording.locations),
             unknown_write: vec![None; recording.locations.len()],
             frees: Vec::new(),
+            held: held(recording),
             positions: vec![None; recording.threads.len()],
         }
     }
@@ -203,6 +206,7 @@ impl<'a> ProcessReader<'a> {
     /// Returns the accesses that free their memory.
     fn read(mut self) -> Vec<usize> {
         self.profile.warnings.extend(missing::from(self.recording));
+        self.profile.run.is_sampled |= self.recording.header.sample != 0;
         for (id, thread) in self.recording.threads.iter().enumerate() {
             let entry = (thread.entry != 0).then(|| self.site_of(thread.entry));
             let created_at = (thread.created_at != 0).then(|| self.leaf(thread.created_at).1);
@@ -213,6 +217,7 @@ impl<'a> ProcessReader<'a> {
             };
             self.profile.threads.push(Thread { name, entry, created_at });
         }
+        let modules = self.recording.modules_of_locations();
         for (index, location) in self.recording.locations.iter().enumerate() {
             if let Some(name) = self.recording.name(NameKind::Location, index as u64) {
                 let value_type = char::from_u32(name.size).unwrap_or('?');
@@ -220,7 +225,7 @@ impl<'a> ProcessReader<'a> {
                 let id = LocationId(self.profile.locations.len() as u32);
                 self.profile.names.locations.insert(id, name);
             }
-            let in_module = self.data_of(location.address);
+            let in_module = modules[index].map(|module| self.data_in(module, location.address));
             let block = (location.allocated_at != 0).then(|| Block {
                 allocated_at: self.leaf(location.allocated_at).1,
                 offset: location.block_offset,
@@ -332,10 +337,20 @@ impl<'a> ProcessReader<'a> {
         } else if event.event.flags & flag::LOCKS != 0 {
             u32::try_from(event.event.value).ok()?
         } else {
-            let first_locked = self.recording.threads.get(event.actor() as usize)?.first_locked;
-            return (first_locked == 0 || event.event.tick < first_locked).then_some(LocksetId(0));
+            self.held_at(event)?
         };
         if set == 0 { Some(LocksetId(0)) } else { self.locksets.get(&set).copied() }
+    }
+
+    /// The set that the thread held at an access of which the recorder did not note it: one to bytes that no other thread
+    /// had used.
+    fn held_at(&self, event: &ThreadEvent) -> Option<u32> {
+        let changes = self.held.get(event.actor() as usize)?;
+        let before = changes.partition_point(|&(tick, _)| tick <= event.event.tick);
+        match before.checked_sub(1) {
+            Some(last) => (event.event.flags & flag::EXACT_TIME != 0).then(|| changes[last].1),
+            None => Some(0),
+        }
     }
 
     fn lockset(&mut self, event: &ThreadEvent) {
@@ -434,12 +449,19 @@ impl<'a> ProcessReader<'a> {
     }
 
     fn data_of(&self, address: u64) -> Option<(ModuleId, u64)> {
-        let index = self.recording.module_of_data(address)?;
-        Some((self.modules[index], address.wrapping_sub(self.recording.modules[index].bias)))
+        Some(self.data_in(self.recording.module_of_data(address)?, address))
+    }
+
+    fn data_in(&self, module: usize, address: u64) -> (ModuleId, u64) {
+        (self.modules[module], address.wrapping_sub(self.recording.modules[module].bias))
     }
 
     fn site_of(&mut self, address: u64) -> SiteId {
-        let site = match self.recording.module_of_code(address) {
+        self.site_in(self.recording.module_of_code(address), address)
+    }
+
+    fn site_in(&mut self, module: Option<usize>, address: u64) -> SiteId {
+        let site = match module {
             Some(index) => Site {
                 module: Some(self.modules[index]),
                 address: address.wrapping_sub(self.recording.modules[index].bias),
@@ -464,28 +486,27 @@ impl<'a> ProcessReader<'a> {
         if let Some(&known) = self.leaves.get(&leaf) {
             return known;
         }
-        let mut stack = Vec::new();
-        if let Some((context, address)) = self.recording.resolve_leaf(leaf) {
-            stack.push(self.site_of(address));
-            let mut id = context;
-            // The root has no call; a parent always precedes its children, so this ends.
-            while id > 1 {
-                let context = &self.recording.contexts[id as usize];
-                if context.call != 0 {
-                    stack.push(self.site_of(context.call));
-                }
-                if context.parent >= id {
-                    break;
-                }
-                id = context.parent;
-            }
-        } else {
+        let frames = self.recording.frames(leaf);
+        let mut stack: Vec<SiteId> =
+            frames.into_iter().map(|frame| self.site_in(frame.module, frame.address)).collect();
+        if stack.is_empty() {
             stack.push(self.site_of(0));
         }
         let known = (stack[0], self.code.stack_id(&stack));
         self.leaves.insert(leaf, known);
         known
     }
+}
+
+/// Per thread: when its set of held locks became which.
+fn held(recording: &Recording) -> Vec<Vec<(u64, u32)>> {
+    let mut held = vec![Vec::new(); recording.threads.len()];
+    for event in recording.events.iter().filter(|event| event.kind == EventKind::Held) {
+        if let Some(changes) = held.get_mut(event.thread as usize) {
+            changes.push((event.event.tick, event.event.object));
+        }
+    }
+    held
 }
 
 /// For each location the ones it was cut into, or itself.

@@ -135,6 +135,8 @@ pub struct Run {
     pub accesses: Vec<Access>,
     /// All gaps, by ascending [`Gap::before`].
     pub gaps: Vec<Gap>,
+    /// Were most accesses left out from the start?
+    pub is_sampled: bool,
     /// What was observed at sites besides what the accesses show, each site at most once. The sites of both are
     /// all that touched shared memory.
     pub observations: Vec<Observation>,
@@ -164,6 +166,7 @@ impl Run {
             outcome,
             accesses: Vec::new(),
             gaps: Vec::new(),
+            is_sampled: false,
             observations: Vec::new(),
             locksets: vec![Vec::new()],
             synchronization: Vec::new(),

@@ -207,17 +207,25 @@ fn locks_of_closing_accesses_are_known_or_known_to_be_unknown() {
         ThreadEvent { event, ..base }
     };
     // The set is told later than it is used, by a thread that was overtaken.
+    let told = event(1, EventKind::Held, 2, 0, 1);
+    let exact = |tick| {
+        let base = closing(1, tick);
+        ThreadEvent { event: Event { flags: flag::EXACT_TIME, ..base.event }, ..base }
+    };
     let events = vec![
         closing(1, 1),
         holding(1, 1),
         set,
+        told,
         holding(0, 3),
         holding(UNKNOWN_LOCKS, 4),
         closing(1, 5),
         closing(2, 6),
+        exact(7),
+        event(1, EventKind::Held, 8, 0, UNKNOWN_LOCKS),
+        exact(9),
     ];
-    let mut recording = process(0x10000, &[location(0x5000, 4, 0)], events);
-    recording.threads[1].first_locked = 2;
+    let recording = process(0x10000, &[location(0x5000, 4, 0)], events);
     let run = read_run(&[recording], &mut Code::default()).run;
     let held: Vec<Option<usize>> = run
         .accesses
@@ -226,7 +234,20 @@ fn locks_of_closing_accesses_are_known_or_known_to_be_unknown() {
         .collect();
     let before_its_first_lock = Some(0);
     let has_no_lock_ever = Some(0);
-    assert_eq!(held, [before_its_first_lock, Some(1), Some(0), None, None, has_no_lock_ever]);
+    let (time_is_unsure, as_told, not_told_any_more) = (None, Some(1), None);
+    assert_eq!(
+        held,
+        [
+            before_its_first_lock,
+            Some(1),
+            Some(0),
+            None,
+            time_is_unsure,
+            has_no_lock_ever,
+            as_told,
+            not_told_any_more
+        ]
+    );
 }
 
 fn sync(thread: u32, kind: EventKind, tick: u64, leaf: u32, address: u64) -> ThreadEvent {

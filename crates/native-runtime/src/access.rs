@@ -6,7 +6,7 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{atomic_locks, context, control, location, lock_code, noise, thread};
+use crate::{atomic_locks, context, control, location, lock_code, noise, sampling, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -202,6 +202,9 @@ pub unsafe fn any(address: usize, size: usize, kind: Kind, pc: usize) {
 
 /// An access with event flags; `size` may be large.
 pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usize) {
+    if sampling::leaves_out() {
+        return;
+    }
     let Some(thread) = thread::enter() else { return };
     // What locks do among themselves is not the program's communication.
     if lock_code::role(thread, pc).is_none() {
@@ -215,6 +218,9 @@ pub unsafe fn range(address: usize, size: usize, kind: Kind, flags: u8, pc: usiz
 
 /// A further part of what the access before it has begun: in a controlled run nobody comes in between.
 pub unsafe fn further(address: usize, size: usize, kind: Kind, pc: usize) {
+    if sampling::is_quiet() {
+        return;
+    }
     let Some(thread) = thread::enter() else { return };
     let leaf = context::leaf(thread.tls, pc);
     touch_range(thread, address, size, Touch { kind, flags: 0, leaf });
@@ -224,7 +230,7 @@ pub unsafe fn further(address: usize, size: usize, kind: Kind, pc: usize) {
 /// Notes a plain access to a whole word if it is this thread's own.
 #[inline(always)]
 unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
-    let block = shadow::block((*tls).root, address);
+    let block = shadow::block(shadow::root(), address);
     if block.is_null() {
         return false;
     }
@@ -238,6 +244,9 @@ unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
 
 /// With the thread already in the recorder.
 pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usize, touch: Touch) {
+    if !sampling::enter(address, size) {
+        return;
+    }
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {
@@ -249,4 +258,5 @@ pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usi
         cells::touch(thread, at, next - at, touch);
         at = next;
     }
+    sampling::leave(thread);
 }

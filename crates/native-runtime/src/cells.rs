@@ -10,7 +10,7 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use recording::{Event, EventKind, Location, RegionId};
+use recording::{Event, EventKind, Location, RegionId, flag};
 
 use crate::cell::{BYTES, Cell, ID, READ_BY_MANY, SHARED, SPLIT, each_cell, exchange};
 use crate::own::{self, Who};
@@ -394,9 +394,10 @@ unsafe fn share(thread: &mut Thread, word: usize, cells: &[Cell], leaf: u32) -> 
     ] {
         if leaf != 0 {
             let tick = Thread::full_tick(owner, stamp);
+            let exact = if Thread::has_exact_stamps(owner) { flag::EXACT_TIME } else { 0 };
             let event = Event {
                 kind: kind as u8,
-                flags: loops::flag_at(thread, owner, tick),
+                flags: exact | loops::flag_at(thread, owner, tick),
                 size: (*location).size as u8,
                 reserved: 0,
                 leaf,

@@ -4,15 +4,15 @@
 //! from the function's start. That is one subtraction and one addition on the fast path, and 32 bits name
 //! instruction and whole call stack at once.
 
-use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use recording::{Context, RegionId};
 
 use crate::thread::{KNOWN_CALLS, KnownCall};
 use crate::tls::{self, Frame, Tls};
-use crate::{log, mapping, modules, spin, stack, thread};
+use crate::{bridges, log, mapping, modules, spin, stack, thread};
 
-const ROOT: u32 = 1;
+pub const ROOT: u32 = 1;
 /// In a frame: a call from here has to be looked at ([`crate::stack`]). The context is the one with the same first leaf.
 pub const ARMED: u32 = 0;
 /// Contexts beyond which recursion is folded: 12 MiB of them. A recursive sort of a million items makes
@@ -30,7 +30,7 @@ static NEXT_LEAF: AtomicU32 = AtomicU32::new(1);
 
 pub unsafe fn start() -> bool {
     // The root stands for code outside of any known function; it has no instructions of its own.
-    insert(0, 0, 0, modules::Function { start: 0, size: 1 }) == Some(ROOT)
+    insert(0, 0, 0, modules::Function { start: 0, size: 1, module: 0 }) == Some(ROOT)
 }
 
 pub fn table() -> *mut Context {
@@ -54,32 +54,43 @@ unsafe fn frame_of(contexts: *const Context, id: u32) -> Frame {
     }
 }
 
-/// A function was entered: `call` is where it will return to, `entry` where its hook does, `sp` its frame's lowest
-/// address.
+/// A function was entered.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Where it will return to.
+    pub call: usize,
+    /// Where its hook returns to.
+    pub entry: usize,
+    /// Its frame's lowest address.
+    pub sp: usize,
+    /// What it has in the register for frame pointers.
+    pub fp: usize,
+}
+
 #[inline(always)]
-pub unsafe fn enter(call: usize, entry: usize, sp: usize) {
+pub unsafe fn enter(new: Entry) {
     let tls = tls::current();
-    if (*tls).root.is_null() {
-        return enter_unattached(call, entry, sp);
-    }
     let contexts = (*tls).contexts;
+    if contexts.is_null() {
+        return enter_unattached(new);
+    }
     let id = (*contexts.add((*tls).frame.context as usize)).recent_child;
     let child = contexts.add(id as usize);
-    if (*child).call != call as u64 || (*child).entry != entry as u64 {
-        return enter_another(call, entry, sp);
+    if (*child).call != new.call as u64 || (*child).entry != new.entry as u64 {
+        return enter_another(new);
     }
     push(tls, frame_of(contexts, id));
 }
 
 /// Another function than the caller's last one: most often one that this thread called from there before.
 #[inline(never)]
-unsafe fn enter_another(call: usize, entry: usize, sp: usize) {
+unsafe fn enter_another(new: Entry) {
     let tls = tls::current();
     let parent = (*tls).frame.context;
-    let known = *known_call(tls, parent, call);
+    let known = *known_call(tls, parent, new.call);
     let child = (*tls).contexts.add(known.context as usize);
-    if known.parent != parent || (*child).call != call as u64 || (*child).entry != entry as u64 {
-        return enter_elsewhere(call, entry, sp);
+    if known.parent != parent || (*child).call != new.call as u64 || (*child).entry != new.entry as u64 {
+        return enter_elsewhere(new);
     }
     push(tls, frame_of((*tls).contexts, known.context));
 }
@@ -112,7 +123,7 @@ unsafe fn too_deep(tls: *mut Tls) {
 pub unsafe fn exit() {
     let tls = tls::current();
     let top = (*tls).top;
-    if core::ptr::eq(top.cast(), (*tls).thread) || (*tls).root.is_null() {
+    if core::ptr::eq(top.cast(), (*tls).thread) || (*tls).contexts.is_null() {
         return;
     }
     if top as usize + size_of::<Frame>() >= (*tls).thread as usize + thread::FRAMES * size_of::<Frame>()
@@ -127,17 +138,17 @@ pub unsafe fn exit() {
 }
 
 #[cold]
-unsafe fn enter_unattached(call: usize, entry: usize, sp: usize) {
+unsafe fn enter_unattached(new: Entry) {
     if let Some(thread) = thread::enter() {
         thread::leave(thread);
-        if !(*tls::current()).root.is_null() {
-            enter_elsewhere(call, entry, sp);
+        if !(*tls::current()).contexts.is_null() {
+            enter_elsewhere(new);
         }
     }
 }
 
 #[cold]
-unsafe fn enter_elsewhere(call: usize, entry: usize, sp: usize) {
+unsafe fn enter_elsewhere(new: Entry) {
     let tls = tls::current();
     if (*tls).busy != 0 {
         // A signal handler interrupted the recorder, which may hold the lock of the contexts. Accesses are not
@@ -147,16 +158,23 @@ unsafe fn enter_elsewhere(call: usize, entry: usize, sp: usize) {
     (*tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
     if (*tls).frame.context == ARMED {
-        stack::reuse(tls, call, sp);
+        stack::reuse(tls, new.call, new.sp);
     }
     let parent = (*tls).frame.context;
-    let id = child_of(parent, call as u64, entry as u64);
+    let is_direct = parent == ROOT || holds(parent, new.call as u64);
+    let id = if is_direct {
+        child_of(parent, new.call as u64, new.entry as u64)
+    } else {
+        bridges::context_of(&mut *(*tls).thread, parent, new)
+    };
     compiler_fence(Ordering::SeqCst);
     (*tls).busy = 0;
-    // After its content, for the threads that find it here.
-    AtomicU32::from_ptr(&raw mut (*(*tls).contexts.add(parent as usize)).recent_child)
-        .store(id, Ordering::Release);
-    *known_call(tls, parent, call) = KnownCall { parent, context: id };
+    if is_direct {
+        // After its content, for the threads that find it here.
+        AtomicU32::from_ptr(&raw mut (*(*tls).contexts.add(parent as usize)).recent_child)
+            .store(id, Ordering::Release);
+        *known_call(tls, parent, new.call) = KnownCall { parent, context: id };
+    }
     push(tls, frame_of((*tls).contexts, id));
 }
 
@@ -195,14 +213,15 @@ pub unsafe fn distant_leaf(address: usize) -> u32 {
     let current = current(tls);
     let place = (address >> 2) ^ current as usize;
     let known = &mut (*(*tls).thread).distant[place % thread::DISTANT_LEAVES];
-    if known.address == address && known.context == current {
+    let generation = modules::generation();
+    if (known.address, known.context, known.generation) == (address, current, generation) {
         return known.leaf;
     }
     let Some(id) = without_entry(current, address as u64) else { return 0 };
     let context = &*(*tls).contexts.add(id as usize);
     let distance = (address as u64).wrapping_sub(context.function);
     let leaf = if distance < context.size as u64 { context.first_leaf + distance as u32 } else { 0 };
-    *known = thread::DistantLeaf { address, context: current, leaf };
+    *known = thread::DistantLeaf { address, context: current, generation, leaf };
     leaf
 }
 
@@ -217,7 +236,7 @@ pub unsafe fn leaf(tls: *const Tls, address: usize) -> u32 {
 /// elsewhere, which takes the function's place on the stack, or a library without hooks, which was called by the
 /// function from who knows where.
 /// None for code that the loader does not know.
-unsafe fn without_entry(current: u32, address: u64) -> Option<u32> {
+pub unsafe fn without_entry(current: u32, address: u64) -> Option<u32> {
     let function = modules::function_at(address as usize)?;
     let here = &*table().add(current as usize);
     let (parent, call) = if current == ROOT {
@@ -230,17 +249,13 @@ unsafe fn without_entry(current: u32, address: u64) -> Option<u32> {
     Some(find_or_insert(parent, call, function.start | 1, function))
 }
 
-/// Did a call from the function of this context go through code without hooks (a library's callback, a signal)?
-unsafe fn is_indirect(parent: u32, call: u64) -> bool {
-    let caller = &*table().add(parent as usize);
-    parent != ROOT
-        && call.wrapping_sub(caller.function) >= caller.size as u64
-        && !modules::in_same_module(call, caller.function)
+/// Does this address lie in the function of this context?
+pub unsafe fn holds(context: u32, address: u64) -> bool {
+    let context = &*table().add(context as usize);
+    address.wrapping_sub(context.function) < context.size as u64
 }
 
-unsafe fn child_of(parent: u32, call: u64, entry: u64) -> u32 {
-    let between = if is_indirect(parent, call) { without_entry(parent, call) } else { None };
-    let parent = between.unwrap_or(parent);
+pub unsafe fn child_of(parent: u32, call: u64, entry: u64) -> u32 {
     if let Some(id) = find(parent, call, entry) {
         return id;
     }
@@ -250,8 +265,11 @@ unsafe fn child_of(parent: u32, call: u64, entry: u64) -> u32 {
     if let Some(id) = folded {
         return id;
     }
-    let function = modules::function_at(entry as usize)
-        .unwrap_or(modules::Function { start: entry & !0xfff, size: 0x10000 });
+    let function = modules::function_at(entry as usize).unwrap_or(modules::Function {
+        start: entry & !0xfff,
+        size: 0x10000,
+        module: 0,
+    });
     find_or_insert(parent, call, entry, function)
 }
 
@@ -288,7 +306,7 @@ unsafe fn find(parent: u32, call: u64, entry: u64) -> Option<u32> {
     None
 }
 
-unsafe fn find_or_insert(parent: u32, call: u64, entry: u64, function: modules::Function) -> u32 {
+pub unsafe fn find_or_insert(parent: u32, call: u64, entry: u64, function: modules::Function) -> u32 {
     if let Some(id) = find(parent, call, entry) {
         return id;
     }
@@ -320,10 +338,29 @@ unsafe fn insert(parent: u32, call: u64, entry: u64, function: modules::Function
         size: function.size,
         recent_child: 0,
         next: chain.load(Ordering::Relaxed),
-        flags: 0,
+        flags: function.module << recording::CONTEXT_MODULE_AT,
     };
     chain.store(id, Ordering::Release);
     Some(id)
+}
+
+/// In the entry of a context: its code has been unloaded, so that no call leads there any more.
+const UNLOADED: u64 = 1 << 63;
+
+/// Code is no longer there. Contexts in it, and those called from it, stay for what was recorded in them, but other code at
+/// the same addresses gets new ones.
+pub unsafe fn forget_code(is_gone: &dyn Fn(u64) -> bool) {
+    if !spin::lock(&INSERTING) {
+        return;
+    }
+    for id in ROOT + 1..mapping::record_count::<Context>(RegionId::Contexts) {
+        let context = table().add(id as usize);
+        if is_gone((*context).function) || (*context).call != 0 && is_gone((*context).call) {
+            let entry = AtomicU64::from_ptr(&raw mut (*context).entry);
+            entry.fetch_or(UNLOADED, Ordering::Release);
+        }
+    }
+    spin::unlock(&INSERTING);
 }
 
 pub fn lock_before_fork() {

@@ -7,8 +7,9 @@
 //! - [`own`] and [`cells`]: who touched these bytes so far (each described by a [`cell`] in the [`shadow`]), and …
 //! - [`location`]: the turns of bytes that several threads use (with [`slots`], in the file), which emit …
 //! - [`log`]: events, into the [`mapping`] that outlives the process.
-//! - [`context`]: calling contexts, kept up by function entry and exit.
+//! - [`context`]: calling contexts, kept up by function entry and exit ([`bridges`]: also across code without hooks).
 //! - [`sync`] and [`intercept`]: locks, threads, heap and memory functions; [`atomic_locks`]: locks without functions.
+//! - [`sampling`] leaves out most accesses, if that is asked for.
 //! - [`noise`] disturbs the schedule, or [`control`] makes it.
 //!
 //! Invariants: no target heap, no lock held across user code, no unwinding, and never the end of the target:
@@ -19,6 +20,7 @@
 mod access;
 mod atomic_locks;
 mod blocks;
+mod bridges;
 mod cell;
 mod cells;
 mod context;
@@ -44,6 +46,7 @@ mod path;
 mod planned;
 mod real;
 mod rebirth;
+mod sampling;
 mod sandbox;
 mod shadow;
 mod sites;
@@ -55,6 +58,7 @@ mod start;
 mod sync;
 mod thread;
 mod tls;
+mod unwind;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

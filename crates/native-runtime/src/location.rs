@@ -429,6 +429,23 @@ pub unsafe fn end(thread: &mut Thread, index: u32) {
     spin::unlock(lock);
 }
 
+/// What follows in this location's history will not be all that happens: what was open is closed, with a gap after it.
+pub unsafe fn pause(thread: &mut Thread, index: u32) {
+    let location = at(index);
+    let lock = lock_of(location);
+    if !spin::lock(lock) {
+        return;
+    }
+    if (*location).ended == 0 && (*location).slots != 0 {
+        close_all(thread, location, index, None);
+        AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
+        AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
+        (*location).gapped = 1;
+        log::emit_sync(thread, EventKind::Gap, 0, index, 0, 0);
+    }
+    spin::unlock(lock);
+}
+
 /// Up to eight bytes of the target's memory, which it is about to access itself.
 pub unsafe fn content(address: usize, size: usize) -> u64 {
     let pointer = address as *const u8;

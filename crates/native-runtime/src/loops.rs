@@ -167,7 +167,7 @@ pub unsafe fn at_block(pc: usize) {
         return;
     }
     let tls = tls::current();
-    if (*tls).root.is_null() || (*tls).busy != 0 {
+    if (*tls).contexts.is_null() || (*tls).busy != 0 {
         return;
     }
     // Functions without accesses and calls have no entry hook: their blocks are not the current function's.

@@ -5,13 +5,15 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering
 
 use recording::{ModuleHeader, RegionId};
 
-use crate::{mapping, spin};
+use crate::{context, mapping, rebirth, spin, thread};
 
 /// A function's code.
 #[derive(Clone, Copy)]
 pub struct Function {
     pub start: u64,
     pub size: u32,
+    /// Its module's number in the file, counted from 1; zero if unknown.
+    pub module: u32,
 }
 
 /// No function is taken to be longer; leaves are not to be wasted on gaps between functions.
@@ -24,6 +26,8 @@ static MODULES: [Known; KNOWN] = [const {
         start: AtomicU64::new(0),
         end: AtomicU64::new(0),
         unwind_index: AtomicU64::new(0),
+        identity: AtomicU64::new(0),
+        image: [const { AtomicU64::new(0) }; 2],
         loaded: AtomicBool::new(false),
     }
 }; KNOWN];
@@ -34,6 +38,10 @@ struct Known {
     start: AtomicU64,
     end: AtomicU64,
     unwind_index: AtomicU64,
+    /// Of path and build id: another library may be loaded where one was before.
+    identity: AtomicU64,
+    /// First address of the whole image, and one past the last.
+    image: [AtomicU64; 2],
     /// Unset when any module may have been unloaded, until the loader lists this one again.
     loaded: AtomicBool,
 }
@@ -52,12 +60,14 @@ fn known() -> &'static [Known] {
     &MODULES[..KNOWN_COUNT.load(Ordering::Acquire)]
 }
 
-/// The code of the module that holds this instruction. The loader, which may be waiting for the target, is asked only
+/// The number and code of the module that holds this instruction. The loader, which may be waiting for the target, is asked only
 /// about modules not seen before.
-unsafe fn code_at(address: u64) -> Option<Code> {
+unsafe fn code_at(address: u64) -> Option<(u32, Code)> {
     let find = || {
-        let modules = known().iter().filter(|module| module.loaded.load(Ordering::Acquire));
-        modules.map(Known::code).find(|code| code.holds(address))
+        let mut modules = (1..).zip(known()).filter(|(_, module)| module.loaded.load(Ordering::Acquire));
+        modules
+            .find(|(_, module)| module.code().holds(address))
+            .map(|(number, module)| (number, module.code()))
     };
     find().or_else(|| {
         list();
@@ -70,6 +80,36 @@ pub fn unloading() {
     for module in known() {
         module.loaded.store(false, Ordering::Release);
     }
+}
+
+/// A module may have been unloaded; what was known about its code must not be taken for another's.
+pub unsafe fn unloaded() {
+    unloading();
+    let Some(thread) = thread::enter() else { return };
+    list();
+    let gone = || known().iter().filter(|module| !module.loaded.load(Ordering::Acquire));
+    if gone().next().is_some() {
+        GENERATION.fetch_add(1, Ordering::Release);
+        context::forget_code(&|address| !is_loaded(address));
+    }
+    for [start, end] in gone().map(|module| &module.image) {
+        // What lies there now, or will, is other memory; only the first time, since it may be anybody's later.
+        rebirth::forget(start.load(Ordering::Relaxed) as usize, end.swap(0, Ordering::Relaxed) as usize);
+    }
+    thread::leave(thread);
+}
+
+/// Is this address in a module that the loader has listed?
+fn is_loaded(address: u64) -> bool {
+    let mut loaded = known().iter().filter(|module| module.loaded.load(Ordering::Acquire));
+    loaded.any(|module| module.code().holds(address))
+}
+
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+/// Counts how often modules were unloaded.
+pub fn generation() -> u32 {
+    GENERATION.load(Ordering::Acquire)
 }
 
 /// Threads that go through the loader's list, for which the loader holds a lock of its own: a fork in the midst of it
@@ -97,12 +137,18 @@ unsafe extern "C" fn note_each(info: *mut libc::dl_phdr_info, _: usize, _: *mut 
 /// The function that holds this instruction, from the unwind tables; they are there in stripped programs too.
 /// Also sees to it that its module is in the file.
 pub unsafe fn function_at(address: usize) -> Option<Function> {
-    code_at(address as u64).map(|code| code.function_at(address as u64))
+    code_at(address as u64)
+        .map(|(number, code)| Function { module: number, ..code.function_at(address as u64) })
+}
+
+/// Where the unwind tables describe the function that holds this instruction.
+pub unsafe fn unwind_entry(address: u64) -> Option<u64> {
+    code_at(address)?.1.unwind_entry(address).map(|entry| entry.description)
 }
 
 /// Are these two instructions in the same module?
 pub unsafe fn in_same_module(address: u64, other: u64) -> bool {
-    code_at(address).is_some_and(|code| code.holds(other))
+    code_at(address).is_some_and(|(_, code)| code.holds(other))
 }
 
 /// Where a module lies in memory.
@@ -153,12 +199,13 @@ impl Code {
     }
 
     unsafe fn function_at(&self, address: u64) -> Function {
-        let (start, end) = self.unwind_entry(address).unwrap_or((address & !0xfff, self.end));
-        Function { start, size: (end - start).min(LONGEST_FUNCTION) as u32 }
+        let entry = self.unwind_entry(address);
+        let (start, end) = entry.map_or((address & !0xfff, self.end), |entry| (entry.start, entry.end));
+        Function { start, size: (end - start).min(LONGEST_FUNCTION) as u32, module: 0 }
     }
 
-    /// Bounds of the code around `address` in the sorted table of `.eh_frame_hdr`.
-    unsafe fn unwind_entry(&self, address: u64) -> Option<(u64, u64)> {
+    /// The code around `address` in the sorted table of `.eh_frame_hdr`.
+    unsafe fn unwind_entry(&self, address: u64) -> Option<UnwindEntry> {
         // Version 1; pointer to .eh_frame and entries as signed 4-byte values; the count as an unsigned one:
         // what every linker writes.
         const USUAL: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
@@ -167,10 +214,11 @@ impl Code {
             return None;
         }
         let count = index.add(8).cast::<u32>().read_unaligned() as usize;
-        let begin_of = |entry: usize| {
-            let distance = index.add(12 + entry * 8).cast::<i32>().read_unaligned();
+        let field = |entry: usize, number: usize| {
+            let distance = index.add(12 + entry * 8 + number * 4).cast::<i32>().read_unaligned();
             self.unwind_index.wrapping_add_signed(distance as i64)
         };
+        let begin_of = |entry: usize| field(entry, 0);
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = (low + high) / 2;
@@ -180,10 +228,19 @@ impl Code {
                 high = middle;
             }
         }
-        let start = begin_of(low.checked_sub(1)?);
+        let found = low.checked_sub(1)?;
+        let start = begin_of(found);
         let end = if low < count { begin_of(low) } else { self.end };
-        (start <= address && address < end).then_some((start, end))
+        (start <= address && address < end).then(|| UnwindEntry { start, end, description: field(found, 1) })
     }
+}
+
+/// An entry of a module's unwind tables.
+struct UnwindEntry {
+    start: u64,
+    end: u64,
+    /// Where it says how to unwind.
+    description: u64,
 }
 
 /// What the loader tells of a module.
@@ -219,6 +276,17 @@ impl<'a> Image<'a> {
         core::slice::from_raw_parts(self.info.dlpi_phdr, self.info.dlpi_phnum as usize)
     }
 
+    unsafe fn name(&self) -> &'a [u8] {
+        if self.info.dlpi_name.is_null() { &[] } else { CStr::from_ptr(self.info.dlpi_name).to_bytes() }
+    }
+
+    /// FNV-1a of what tells it from others.
+    unsafe fn identity(&self) -> u64 {
+        let bytes = self.name().iter().chain(self.build_id());
+        bytes
+            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+
     /// The GNU build id, if there is one.
     unsafe fn build_id(&self) -> &'a [u8] {
         for header in self.headers().iter().filter(|header| header.p_type == libc::PT_NOTE) {
@@ -248,17 +316,23 @@ unsafe fn note(image: &Image<'_>) {
     if start >= end || !spin::lock(&NOTING) {
         return;
     }
+    let identity = image.identity();
     let same = |module: &&Known| {
         let code = module.code();
         (code.start, code.end, code.unwind_index) == (start, end, unwind_index)
+            && module.identity.load(Ordering::Relaxed) == identity
     };
     if let Some(module) = known().iter().find(same) {
+        module.image[1].store(image.end, Ordering::Relaxed);
         module.loaded.store(true, Ordering::Release);
     } else if let Some(module) = MODULES.get(known().len()) {
         write(image);
         module.start.store(start, Ordering::Relaxed);
         module.end.store(end, Ordering::Relaxed);
         module.unwind_index.store(unwind_index, Ordering::Relaxed);
+        module.identity.store(identity, Ordering::Relaxed);
+        module.image[0].store(image.start, Ordering::Relaxed);
+        module.image[1].store(image.end, Ordering::Relaxed);
         module.loaded.store(true, Ordering::Relaxed);
         KNOWN_COUNT.fetch_add(1, Ordering::Release);
     }

@@ -62,6 +62,11 @@ impl State {
         self.random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
 
+    /// Uniform from 0 to below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
     /// Uniform from 1 to twice the mean, the mean doubling with every so many delays.
     fn gap(&mut self, mean: &AtomicU32) -> u32 {
         let mean = mean.load(Ordering::Relaxed) as u64;

@@ -63,7 +63,7 @@ macro_rules! real {
 }
 
 /// Exports a function that passes on its caller's address as one more argument, the one with number `$argument`, and
-/// where its caller's frame ends as the next, if told so.
+/// where its caller's frame ends and its frame pointer as the next two, if told so.
 macro_rules! with_caller {
     ($name:ident => $argument:tt with frame, $target:path;) => {
         #[unsafe(naked)]
@@ -110,18 +110,20 @@ macro_rules! caller_to {
     };
 }
 
-/// The lowest address of the caller's frame, to the argument after this one.
+/// The lowest address of the caller's frame and its frame pointer, to the arguments after this one.
 #[cfg(target_arch = "x86_64")]
 macro_rules! frame_after {
     (1) => {
-        "lea rdx, [rsp + 8]"
+        "lea rdx, [rsp + 8]
+        mov rcx, rbp"
     };
 }
 
 #[cfg(target_arch = "aarch64")]
 macro_rules! frame_after {
     (1) => {
-        "mov x2, x29"
+        "mov x2, x29
+        mov x3, x29"
     };
 }
 

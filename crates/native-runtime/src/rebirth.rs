@@ -1,4 +1,4 @@
-//! Memory that begins a new life: its history ends.
+//! Memory that begins a new life: its history ends. And memory that is not watched for a while: its history has a gap.
 
 use crate::cell::{Cell, READ_BY_MANY, SHARED, SPLIT, each_cell};
 use crate::cells::stripe;
@@ -12,17 +12,38 @@ const LARGE: usize = 32 << 10;
 /// The bytes from `start` to `end` begin a new life: whole words, since blocks and stacks are aligned.
 pub unsafe fn forget(start: usize, end: usize) {
     let Some(thread) = crate::tls::current().as_ref().and_then(|tls| tls.thread.as_mut()) else { return };
+    each_part(start, end, &mut |from, to| forget_lines(thread, from, to));
+    shadow::discard(start, end);
+}
+
+/// Nobody looks at the bytes from `start` to `end` for a while: locations get a gap, all else is untouched again. No
+/// thread is recording an access to them.
+pub unsafe fn pause(thread: &mut Thread, start: usize, end: usize) {
+    each_part(start, end, &mut |from, to| {
+        for address in (from & !7..to).step_by(8) {
+            let line = shadow::line_if_mapped(address);
+            let [low, high] = (*line).owner;
+            if (low | high) & (SHARED | SPLIT) != 0 {
+                pause_line(thread, line, address);
+            } else if low | high != 0 {
+                Cell::half(line, 0).clear();
+                Cell::half(line, 1).clear();
+            }
+        }
+    });
+}
+
+/// Calls `visit` for the parts of a range that have lines, as far as these may be other than untouched.
+unsafe fn each_part(start: usize, end: usize, visit: &mut dyn FnMut(usize, usize)) {
     let mut at = start & !7;
     while at < end {
         if shadow::line_if_mapped(at).is_null() {
             at = shadow::range_end(at);
         } else if end - at >= LARGE {
-            let to = shadow::each_resident_part(at, end, &mut |from, to| forget_lines(thread, from, to));
-            shadow::discard(at, to);
-            at = to;
+            at = shadow::each_resident_part(at, end, visit);
         } else {
             let to = end.min(shadow::range_end(at));
-            forget_lines(thread, at, to);
+            visit(at, to);
             at = to;
         }
     }
@@ -61,6 +82,30 @@ unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
             split::free(thread);
         }
         Cell::half(line, half).clear();
+    }
+    spin::unlock(lock);
+}
+
+unsafe fn pause_line(thread: &mut Thread, line: *mut Line, address: usize) {
+    let lock = stripe(address);
+    if !spin::lock(lock) {
+        return;
+    }
+    for half in 0..2 {
+        let mut has_location = false;
+        each_cell(line, 15 << (half * 4), &mut |cell| {
+            if *cell.owner & SHARED == 0 || *cell.owner == READ_BY_MANY {
+                cell.clear();
+            } else {
+                location::pause(thread, *cell.owner & !SHARED);
+                has_location = true;
+            }
+        });
+        let owner = (*line).owner[half];
+        if !has_location && owner & (SHARED | SPLIT) == SPLIT {
+            split::free(thread);
+            Cell::half(line, half).clear();
+        }
     }
     spin::unlock(lock);
 }

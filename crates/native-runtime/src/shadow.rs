@@ -195,18 +195,22 @@ pub unsafe fn each_resident_part(start: usize, end: usize, visit: &mut dyn FnMut
     end
 }
 
-/// Gives back the memory of the shadow of bytes, all of one range, that nothing is known about any more. Worthwhile
-/// only where there is much of it.
+/// Gives back the memory of the shadow of bytes that nothing is known about any more. Worthwhile only where there is
+/// much of it.
 pub unsafe fn discard(start: usize, end: usize) {
     const WORTHWHILE: usize = 256 << 10;
-    if end - start < WORTHWHILE {
-        return;
-    }
-    let line = line_if_mapped(start);
-    let lines = (end - start) / 8;
-    discard_pages(line.cast(), lines * size_of::<Line>());
-    if !(*cells_pointer(line)).is_null() {
-        discard_pages(bytes(line).cast(), lines * CELLS_PER_LINE);
+    let mut at = start.next_multiple_of(8);
+    while at < end && end - at >= WORTHWHILE {
+        let to = end.min(range_end(at));
+        let line = line_if_mapped(at);
+        if !line.is_null() {
+            let lines = (to - at) / 8;
+            discard_pages(line.cast(), lines * size_of::<Line>());
+            if !(*cells_pointer(line)).is_null() {
+                discard_pages(bytes(line).cast(), lines * CELLS_PER_LINE);
+            }
+        }
+        at = to;
     }
 }
 

@@ -40,6 +40,11 @@ impl Stack {
         address < self.high.load(Ordering::Acquire) && address >= self.low.load(Ordering::Relaxed)
     }
 
+    /// One past its last address, if this address lies in it.
+    pub fn end_if_it_holds(&self, address: usize) -> Option<usize> {
+        self.holds(address).then(|| self.high.load(Ordering::Relaxed))
+    }
+
     /// Has a slot been shared since the frames were armed?
     #[inline]
     pub fn is_wanted(&self) -> bool {

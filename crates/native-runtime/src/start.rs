@@ -8,8 +8,8 @@ use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, Noise, RunPlan};
 
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::{
-    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, planned, sandbox,
-    shadow, thread,
+    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, planned, sampling,
+    sandbox, shadow, thread,
 };
 
 const NOT_STARTED: u32 = 0;
@@ -41,6 +41,9 @@ pub unsafe fn ensure() {
     let _errno = errno::keep();
     if STATE.compare_exchange(NOT_STARTED, STARTING, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         let started = start();
+        if !started {
+            sampling::leave_out_everything();
+        }
         STATE.store(if started { READY } else { OFF }, Ordering::Release);
     }
 }
@@ -86,6 +89,9 @@ unsafe fn start() -> bool {
     log::activate(plan.budget_bytes);
     planned::start(&plan);
     control::start(&plan);
+    if !control::is_on() {
+        sampling::start(plan.sample);
+    }
     noise::start(plan.seed, if control::is_on() { Noise::Off } else { plan.noise });
     let mut key = 0;
     if libc::pthread_key_create(&mut key, Some(at_thread_end)) == 0 {
@@ -232,6 +238,7 @@ unsafe extern "C" fn in_forked_child() {
     crate::sites::restart();
     crate::kept::restart();
     crate::loops::restart();
+    sampling::restart();
     // Inside since before the fork.
     if let Some(thread) = (*crate::tls::current()).thread.as_mut() {
         thread::restart(thread);

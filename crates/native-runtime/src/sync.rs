@@ -13,11 +13,16 @@ use crate::{atomic_locks, context, control, log, mapping, noise, spin, thread};
 /// Locks one thread can hold at a time; further ones are not tracked.
 const HELD: usize = 32;
 
+/// More changes of a thread's set than this are not told: what it initializes, it does not do in the midst of work.
+const CHANGES_TOLD: u32 = 256;
+
 /// The locks that a thread holds, in the order in which it took them.
 pub struct Held {
     /// The id of the whole set, zero if empty.
     pub set: u32,
     count: u32,
+    /// How many changes of the set have got an event.
+    changes_told: u32,
     locks: [HeldLock; HELD],
     /// Read-write locks that this thread has taken for reading, by address.
     read_locks: [ReadLock; READ_LOCKS],
@@ -116,8 +121,8 @@ pub unsafe fn restart(thread: &mut Thread) {
         set = set_with(thread, set, address, taken_at);
         thread.held.locks[at].set = set;
     }
-    thread.held.set = set;
-    (*thread.record).locks = set;
+    thread.held.changes_told = 0;
+    Held::change(thread, set);
 }
 
 pub fn lock_before_fork() {
@@ -238,15 +243,23 @@ fn known_holder(address: u64) -> Option<&'static LastHolder> {
 impl Held {
     unsafe fn push(thread: &mut Thread, address: u64, taken_at: u32) {
         let count = thread.held.count as usize;
-        if (*thread.record).first_locked == 0 {
-            (*thread.record).first_locked = thread.last_tick;
-        }
         if count < HELD {
             let set = set_with(thread, thread.held.set, address, taken_at);
             thread.held.locks[count] = HeldLock { address, taken_at, set };
             thread.held.count += 1;
-            thread.held.set = set;
-            (*thread.record).locks = set;
+            Held::change(thread, set);
+        }
+    }
+
+    /// Tells of the first changes with a time of their own: then it is known which locks a thread held at bytes that
+    /// it alone has used so far.
+    unsafe fn change(thread: &mut Thread, set: u32) {
+        thread.held.set = set;
+        (*thread.record).locks = set;
+        if thread.held.changes_told < CHANGES_TOLD {
+            thread.held.changes_told += 1;
+            let told = if thread.held.changes_told == CHANGES_TOLD { UNKNOWN_LOCKS } else { set };
+            log::emit_sync(thread, EventKind::Held, 0, told, 0, 0);
         }
     }
 
@@ -265,8 +278,8 @@ impl Held {
             thread.held.locks[at] = HeldLock { address, taken_at, set };
         }
         let top = thread.held.count as usize;
-        thread.held.set = if top == 0 { 0 } else { thread.held.locks[top - 1].set };
-        (*thread.record).locks = thread.held.set;
+        let set = if top == 0 { 0 } else { thread.held.locks[top - 1].set };
+        Held::change(thread, set);
     }
 }
 

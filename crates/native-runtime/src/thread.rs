@@ -5,11 +5,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
+use crate::bridges::{KNOWN_BRIDGES, KnownBridge};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
     atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, location, lock_code, log,
-    loops, mapping, noise, planned, sandbox, split, stack, sync,
+    loops, mapping, noise, planned, sampling, sandbox, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -43,6 +44,8 @@ pub const DISTANT_LEAVES: usize = 64;
 pub struct DistantLeaf {
     pub address: usize,
     pub context: u32,
+    /// [`crate::modules::generation`] then.
+    pub generation: u32,
     pub leaf: u32,
 }
 
@@ -83,6 +86,7 @@ pub struct Thread {
     /// Leaves of instructions outside their context's function, found before.
     pub distant: [DistantLeaf; DISTANT_LEAVES],
     pub calls: [KnownCall; KNOWN_CALLS],
+    pub bridges: [KnownBridge; KNOWN_BRIDGES],
     pub cache: [CachedSlot; CACHED_SLOTS],
     pub kept: kept::Used,
 }
@@ -101,6 +105,12 @@ impl Thread {
     #[inline(always)]
     pub fn who(&self) -> Who {
         Who { id: self.id, stamp: self.last_tick as u16 }
+    }
+
+    /// Are all stamps of this thread so far the low bits of just one tick?
+    pub unsafe fn has_exact_stamps(thread: u32) -> bool {
+        let record: *mut ThreadRecord = mapping::record(RegionId::Threads, thread);
+        (&raw const (*record).last_tick).read_volatile() <= u16::MAX.into()
     }
 
     /// The full tick that a 16-bit stamp of this thread stood for: the newest that fits.
@@ -211,7 +221,6 @@ pub unsafe fn attach(origin: Origin) {
         thread.frames[0] = context::root_frame();
         (*tls).frame = thread.frames[0];
         (*tls).top = &raw mut thread.frames[0];
-        (*tls).contexts = context::table();
         (*tls).owner_pair = id as u64 | (id as u64) << 32;
         (*tls).thread = memory;
         crate::start::call_at_thread_end();
@@ -222,7 +231,12 @@ pub unsafe fn attach(origin: Origin) {
         if origin.id != 0 && high > low {
             crate::rebirth::forget(low as usize, high as usize);
         }
-        (*tls).root = planned::root();
+        (*tls).contexts = context::table();
+        if sampling::is_on() {
+            sampling::begin_counting(thread);
+        } else {
+            (*tls).root = planned::root();
+        }
     }
     (*tls).busy = 0;
 }
@@ -282,6 +296,7 @@ pub unsafe fn detach() {
     control::ended(thread);
     stack::leave(&*thread.stack);
     (*tls).root = core::ptr::null();
+    (*tls).contexts = null_mut();
     (*tls).thread = null_mut();
     (*tls).owner_pair = 0;
     mapping::unmap(memory.cast(), size_of::<Thread>());

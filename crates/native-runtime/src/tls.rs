@@ -25,7 +25,7 @@ pub struct Frame {
 /// All zero until the thread is attached.
 #[repr(C, align(64))]
 pub struct Tls {
-    /// First level of the shadow; null while this thread is not recorded.
+    /// First level of the shadow; null while this thread is not recorded, or its process sampled.
     pub root: *const *mut u8,
     /// This thread's id in both halves: what the owner fields of a word it owns look like.
     pub owner_pair: u64,
@@ -37,8 +37,10 @@ pub struct Tls {
     /// Top of the shadow call stack: where the current frame is also stored.
     pub top: *mut Frame,
     pub thread: *mut Thread,
-    /// The table of contexts.
+    /// The table of contexts; null while this thread is not recorded.
     pub contexts: *mut Context,
+    /// In a sampled process: accesses until this thread begins a burst.
+    pub unseen: i64,
 }
 
 impl Tls {
@@ -53,7 +55,7 @@ impl Tls {
     }
 }
 
-const TLS_BYTES: usize = 64;
+const TLS_BYTES: usize = 128;
 const _: () = assert!(size_of::<Tls>() == TLS_BYTES);
 
 core::arch::global_asm!(

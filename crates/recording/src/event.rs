@@ -70,6 +70,9 @@ pub enum EventKind {
     /// From `tick` on the innermost loop that thread `other` is in is the one entered as its `object`th, in the
     /// iteration with number `value`.
     Iteration = 41,
+    /// The set of locks that the thread holds is `object` from here on. Only the first changes of each thread are told:
+    /// the last one says [`UNKNOWN_LOCKS`].
+    Held = 42,
     /// No event: room for one that is overwritten now and then.
     Nothing = 43,
 }
@@ -78,7 +81,7 @@ impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 31] = [
+        const ALL: [EventKind; 32] = [
             Read,
             Write,
             Update,
@@ -109,6 +112,7 @@ impl EventKind {
             Switch,
             Within,
             Iteration,
+            Held,
             Nothing,
         ];
         ALL.into_iter().find(|&kind| kind as u8 == number)
@@ -143,6 +147,8 @@ pub mod flag {
     pub const AWAY: u8 = 32;
     /// A switch: the one that runs now had waited until its time was over.
     pub const BY_TIME: u8 = 64;
+    /// The time of a closing access is that of its thread's newest event before it for certain.
+    pub const EXACT_TIME: u8 = 32;
     /// The access was made in a loop: where, the newest [`super::EventKind::Iteration`] of its thread says.
     pub const ITERATION: u8 = 128;
 }
@@ -191,7 +197,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 31);
+        assert_eq!(known, 32);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

@@ -132,6 +132,8 @@ pub struct Header {
     pub interleavings: u64,
     /// How often a thread lost the token, since it blocked or computed out of the recorder's sight.
     pub taken_away: u64,
+    /// Accesses in a million that were looked at, all if zero.
+    pub sample: u64,
 }
 
 /// One thread of the recorded process.
@@ -168,10 +170,8 @@ pub struct ThreadRecord {
     pub argument: u64,
     /// The recorder's: the thread's handle in the target.
     pub handle: u64,
-    /// Its newest tick when it first took a lock, zero if it never did: earlier accesses held none.
-    pub first_locked: u64,
     /// Zero: fills two cache lines.
-    pub reserved: [u64; 2],
+    pub reserved: [u64; 3],
 }
 
 /// One loaded module; followed by `path_bytes` bytes of path, padded to eight.
@@ -196,6 +196,9 @@ pub struct ModuleHeader {
     pub build_id: [u8; 32],
 }
 
+/// In [`Context::flags`], where the module's number begins.
+pub const CONTEXT_MODULE_AT: u32 = 1;
+
 /// A calling context: a function, reached by a chain of calls. Contexts form a tree whose root is index 1.
 ///
 /// A *leaf* (32 bits, in events and cells) names an instruction within a context: `first_leaf` + the
@@ -219,7 +222,8 @@ pub struct Context {
     pub recent_child: u32,
     /// The recorder's: next in its hash chain.
     pub next: u32,
-    /// Bit 0: deeper recursion was folded into this context.
+    /// Bit 0: deeper recursion was folded into this context. From bit [`CONTEXT_MODULE_AT`] on: the number of its
+    /// module, counted from 1, zero if that is not known.
     pub flags: u32,
 }
 

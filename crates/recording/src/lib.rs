@@ -29,8 +29,8 @@ mod site;
 pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
 pub use interleaving::{Interleaving, InterleavingStep, MOST_ROLES, MOST_STEPS, Treatment};
 pub use layout::{
-    CHUNK_BYTES, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC, ModuleHeader, Pod,
-    REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
+    CHUNK_BYTES, CONTEXT_MODULE_AT, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC,
+    ModuleHeader, Pod, REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
 };
 pub use list::List;
 pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
@@ -40,7 +40,7 @@ pub use plan::{
     ENV_DIR, ENV_PLAN, MOST_DEVIATIONS, MOST_SITES, MOST_WEIGHTS, Noise, PlanError, RunPlan, Schedule,
 };
 #[cfg(feature = "read")]
-pub use read::{Damage, Module, Name, Recording, ThreadEvent, compact, header, parse};
+pub use read::{Damage, Frame, Module, Name, Recording, ThreadEvent, compact, header, parse};
 #[cfg(feature = "read")]
 pub use schedule::Stop;
 pub use schedule::{ENV_SCHEDULE, SCHEDULE_MAGIC, SavedSchedule, Switch};

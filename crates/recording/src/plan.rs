@@ -123,6 +123,8 @@ pub struct RunPlan {
     pub budget_bytes: u64,
     /// Who decides which thread runs when.
     pub schedule: Schedule,
+    /// Accesses in a million to look at in a run that is not controlled, all if zero. `sample=10000` in the text form.
+    pub sample: u32,
     /// In controlled runs, sleeps and time-outs take no time. `skip-sleeps=yes` in the text form.
     pub skip_sleeps: bool,
     /// About how many scheduling points a controlled run has, zero if unknown.
@@ -147,6 +149,7 @@ impl Default for RunPlan {
             noise: Noise::default(),
             budget_bytes: 64 << 20,
             schedule: Schedule::default(),
+            sample: 0,
             skip_sleeps: false,
             points: 0,
             sites: List::default(),
@@ -174,6 +177,9 @@ impl fmt::Display for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "seed={},noise={},budget={}", self.seed, self.noise, self.budget_bytes)?;
         write!(f, ",schedule={}", self.schedule)?;
+        if self.sample != 0 {
+            write!(f, ",sample={}", self.sample)?;
+        }
         if self.skip_sleeps {
             f.write_str(",skip-sleeps=yes")?;
         }
@@ -210,6 +216,7 @@ impl FromStr for RunPlan {
                 "noise" => plan.noise = value.parse()?,
                 "budget" => plan.budget_bytes = value.parse().map_err(|_| PlanError)?,
                 "schedule" => plan.schedule = value.parse()?,
+                "sample" => plan.sample = value.parse().map_err(|_| PlanError)?,
                 "interleaving" => plan.interleaving = Some(value.parse()?),
                 "points" => plan.points = value.parse().map_err(|_| PlanError)?,
                 "sites" => plan.sites = value.parse()?,
@@ -240,6 +247,7 @@ mod tests {
                     noise,
                     budget_bytes: 12345,
                     schedule,
+                    sample: 10_000,
                     skip_sleeps: true,
                     points: 9,
                     sites: List::of(["ab+1", "ab0c+ffff"].map(|site| site.parse().unwrap())),

@@ -2,6 +2,7 @@
 //! make the result wrong, but not make the reader crash or allocate more than a few times the file's size.
 
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -79,6 +80,27 @@ pub struct Module {
     pub build_id: Vec<u8>,
     /// As the loader names it.
     pub path: String,
+}
+
+impl Module {
+    /// Is this address in its code?
+    fn holds(&self, address: u64) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+
+    /// Is it anywhere in its image?
+    fn holds_data(&self, address: u64) -> bool {
+        (self.image_start..self.image_end).contains(&address)
+    }
+}
+
+/// An instruction of a call stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The one after it.
+    pub address: u64,
+    /// Index into [`Recording::modules`].
+    pub module: Option<usize>,
 }
 
 /// A name that the recorded process gave: see [`NameKind`].
@@ -169,6 +191,31 @@ impl Recording {
             .then(|| (id as u32, context.function.wrapping_add(distance as u64)))
     }
 
+    /// The instructions of a leaf's call stack, innermost first (where the access or call returns to), each with the
+    /// module that it lay in then: where libraries are unloaded, others may come to lie at the same addresses.
+    pub fn frames(&self, leaf: u32) -> Vec<Frame> {
+        let Some((mut id, address)) = self.resolve_leaf(leaf) else { return Vec::new() };
+        let frame = |id: u32, address: u64| {
+            let number = self.contexts[id as usize].flags >> CONTEXT_MODULE_AT;
+            let module = (number as usize).checked_sub(1);
+            let holds = |&index: &usize| self.modules.get(index).is_some_and(|module| module.holds(address));
+            Frame { address, module: module.filter(holds).or_else(|| self.module_of_code(address)) }
+        };
+        let mut frames = vec![frame(id, address)];
+        // The root has no call; a parent always precedes its children, so this ends.
+        while id > 1 {
+            let Context { call, parent, .. } = self.contexts[id as usize];
+            if call != 0 {
+                frames.push(frame(parent, call));
+            }
+            if parent >= id {
+                break;
+            }
+            id = parent;
+        }
+        frames
+    }
+
     /// The name given to something.
     pub fn name(&self, kind: NameKind, key: u64) -> Option<&Name> {
         let found = self.names.binary_search_by_key(&(kind, key), |name| (name.kind, name.key));
@@ -185,12 +232,37 @@ impl Recording {
 
     /// The module that holds this code address.
     pub fn module_of_code(&self, address: u64) -> Option<usize> {
-        self.modules.iter().position(|module| (module.start..module.end).contains(&address))
+        self.modules.iter().position(|module| module.holds(address))
+    }
+
+    /// For each location the module whose data it is. Where several have lain at its address, that is one whose code
+    /// accesses it.
+    pub fn modules_of_locations(&self) -> Vec<Option<usize>> {
+        let holders = |address: u64| {
+            let holds = move |index: &usize| self.modules[*index].holds_data(address);
+            (0..self.modules.len()).filter(holds)
+        };
+        let mut modules: Vec<Option<usize>> =
+            self.locations.iter().map(|location| holders(location.address).next()).collect();
+        let is_disputed = |location: &Location| holders(location.address).nth(1).is_some();
+        let mut disputed: Vec<bool> = self.locations.iter().map(is_disputed).collect();
+        for event in self.events.iter().filter(|event| event.kind.is_access()) {
+            let location = event.event.object as usize;
+            if disputed.get(location) == Some(&true) {
+                let address = self.locations[location].address;
+                let mut accessing =
+                    self.frames(event.event.leaf).into_iter().filter_map(|frame| frame.module);
+                if let Some(module) = accessing.find(|&module| self.modules[module].holds_data(address)) {
+                    (modules[location], disputed[location]) = (Some(module), false);
+                }
+            }
+        }
+        modules
     }
 
     /// The module whose image, code or data, holds this address.
     pub fn module_of_data(&self, address: u64) -> Option<usize> {
-        self.modules.iter().position(|module| (module.image_start..module.image_end).contains(&address))
+        self.modules.iter().position(|module| module.holds_data(address))
     }
 }
 

@@ -225,6 +225,9 @@ pub struct Finding {
     pub pattern_id: Option<String>,
     /// The accesses, in the order in which they happened.
     pub accesses: Vec<Access>,
+    /// The threads of the accesses, by role.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<Thread>,
     /// Where each thread was on the way to its accesses, one function per thread.
     pub suspicious_functions: Vec<String>,
     /// The cause it belongs to, once causes were told apart.
@@ -246,6 +249,19 @@ pub struct Finding {
     pub comparison: Option<Comparison>,
     /// What came of forcing and forbidding it; `null` if that was not tried.
     pub confirmation: Option<Confirmation>,
+}
+
+/// A thread that plays a role in a finding, as it was in the run that is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// The role: 1 is the thread of the first access.
+    pub thread: u32,
+    /// As the program named it; `null` if it did not.
+    pub name: Option<String>,
+    /// Its start function; `null` if that is unknown, as for a process's first thread.
+    pub function: Option<String>,
+    /// The calls that created it, innermost first; empty for a process's first thread.
+    pub created_at: Vec<Frame>,
 }
 
 /// What to change.

@@ -17,26 +17,72 @@ pub(super) struct Built {
     pub folder: PathBuf,
 }
 
-/// A cargo command (`test`, or `nextest list`) with its arguments, that builds for the recorder.
-pub(super) fn instrumented(
-    recorder: &Recorder,
-    command: &[&OsStr],
-    words: &[OsString],
-) -> anyhow::Result<Command> {
-    let mut cargo = cargo();
-    cargo.args(command);
-    // Naming the target keeps build scripts and procedural macros free of instrumentation.
-    if !words.iter().any(|word| word.to_string_lossy().starts_with("--target=") || word == "--target") {
-        cargo.arg("--target").arg(host()?);
-    }
-    cargo.args(words);
-    cargo.env("CARGO_TARGET_DIR", target_folder(words)?.join("unsnarl"));
-    // The flags are not stable; the standard library that was shipped is, and stays as it is.
-    cargo.env("RUSTC_BOOTSTRAP", "1");
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", rustflags(recorder));
-    cargo.env_remove("RUSTFLAGS");
-    Ok(cargo)
+/// What is compiled into the code.
+pub(super) struct Build {
+    pub recorder: Recorder,
+    /// Announcements of all basic blocks: see [`runner::loops`].
+    pub loops: bool,
 }
+
+impl Build {
+    /// A cargo command (`test`, or `nextest list`) with its arguments, that builds for the recorder.
+    pub fn command(&self, command: &[&OsStr], words: &[OsString]) -> anyhow::Result<Command> {
+        let mut cargo = cargo();
+        cargo.args(command);
+        // Naming the target keeps build scripts and procedural macros free of instrumentation.
+        if !words.iter().any(|word| word.to_string_lossy().starts_with("--target=") || word == "--target") {
+            cargo.arg("--target").arg(host()?);
+        }
+        cargo.args(words);
+        cargo.env("CARGO_TARGET_DIR", target_folder(words)?.join("unsnarl"));
+        // The flags are not stable; the standard library that was shipped is, and stays as it is.
+        cargo.env("RUSTC_BOOTSTRAP", "1");
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags());
+        cargo.env_remove("RUSTFLAGS");
+        Ok(cargo)
+    }
+
+    /// The user's own flags, and those that make the compiler call the recorder.
+    fn rustflags(&self) -> OsString {
+        let mut flags: Vec<String> = match std::env::var("CARGO_ENCODED_RUSTFLAGS") {
+            Ok(encoded) if !encoded.is_empty() => encoded.split('\x1f').map(str::to_owned).collect(),
+            _ => {
+                std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+            }
+        };
+        flags.extend(INSTRUMENTATION.map(str::to_owned));
+        if self.loops {
+            flags.extend(ANNOUNCEMENTS.map(str::to_owned));
+        }
+        flags.push("-Clink-arg=-Wl,--whole-archive".to_owned());
+        flags.push(format!("-Clink-arg={}", self.recorder.archive().display()));
+        flags.push("-Clink-arg=-Wl,--no-whole-archive".to_owned());
+        flags.push("-Clink-arg=-Wl,--build-id".to_owned());
+        flags.join("\x1f").into()
+    }
+}
+
+const INSTRUMENTATION: [&str; 6] = [
+    "-Zsanitizer=thread",
+    "-Zexternal-clangrt",
+    "-Cunsafe-allow-abi-mismatch=sanitizer",
+    // Without it the read of `x += 1` is left out, and a lost update looks like three writes.
+    "-Cllvm-args=-tsan-instrument-read-before-write=1",
+    "-Cdebuginfo=2",
+    // A release profile strips what it did not ask for.
+    "-Cstrip=none",
+];
+
+/// Of all blocks; and no jumps through tables, or iterations unrolled.
+const ANNOUNCEMENTS: [&str; 7] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=2",
+    "-Cllvm-args=-sanitizer-coverage-trace-pc",
+    "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
+    "-Cjump-tables=no",
+    "-Cllvm-args=-unroll-threshold=0",
+    "-Cllvm-args=-unroll-full-max-count=0",
+];
 
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
@@ -55,32 +101,6 @@ fn target_folder(words: &[OsString]) -> anyhow::Result<PathBuf> {
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let folder = answer["target_directory"].as_str().map(PathBuf::from);
     folder.ok_or_else(|| not_built("cargo finds no package here that it can read"))
-}
-
-/// The user's own flags, and those that make the compiler call the recorder.
-fn rustflags(recorder: &Recorder) -> OsString {
-    let mut flags: Vec<String> = match std::env::var("CARGO_ENCODED_RUSTFLAGS") {
-        Ok(encoded) if !encoded.is_empty() => encoded.split('\x1f').map(str::to_owned).collect(),
-        _ => std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
-    };
-    flags.extend(
-        [
-            "-Zsanitizer=thread",
-            "-Zexternal-clangrt",
-            "-Cunsafe-allow-abi-mismatch=sanitizer",
-            // Without it the read of `x += 1` is left out, and a lost update looks like three writes.
-            "-Cllvm-args=-tsan-instrument-read-before-write=1",
-            "-Cdebuginfo=2",
-            // A release profile strips what it did not ask for.
-            "-Cstrip=none",
-            "-Clink-arg=-Wl,--whole-archive",
-        ]
-        .map(str::to_owned),
-    );
-    flags.push(format!("-Clink-arg={}", recorder.archive().display()));
-    flags.push("-Clink-arg=-Wl,--no-whole-archive".to_owned());
-    flags.push("-Clink-arg=-Wl,--build-id".to_owned());
-    flags.join("\x1f").into()
 }
 
 fn host() -> anyhow::Result<String> {

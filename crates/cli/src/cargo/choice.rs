@@ -5,21 +5,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use runner::Recorder;
 
-use super::build::{self, Built};
+use super::build::{self, Build, Built};
 use super::{Subject, not_built, split_at_dashes, the_only, usage};
 
 /// Names shown where a choice is to be made.
 const SHOWN: usize = 10;
 
 /// What `cargo test` with these arguments would run.
-pub(super) fn of_cargo(recorder: &Recorder, words: &[OsString]) -> anyhow::Result<Subject> {
+pub(super) fn of_cargo(build: &Build, words: &[OsString]) -> anyhow::Result<Subject> {
     let (cargo_words, program_words) = split_at_dashes(words);
     let (options, filter) = split_filter(cargo_words);
-    let mut build = build::instrumented(recorder, &[OsStr::new("test")], &options)?;
-    build.arg("--no-run");
-    let mut programs = build::executables(build, true)?;
+    let mut command = build.command(&[OsStr::new("test")], &options)?;
+    command.arg("--no-run");
+    let mut programs = build::executables(command, true)?;
     let filter = filter.map(|filter| filter.to_string_lossy().into_owned());
     let mut names = Vec::new();
     if let Some(filter) = &filter {
@@ -65,9 +64,9 @@ fn tests_in(built: &Built) -> anyhow::Result<Vec<String>> {
 }
 
 /// The test that `cargo nextest run` with these arguments would run, in a process of its own as nextest does.
-pub(super) fn of_nextest(recorder: &Recorder, words: &[OsString]) -> anyhow::Result<Subject> {
+pub(super) fn of_nextest(build: &Build, words: &[OsString]) -> anyhow::Result<Subject> {
     let command = ["nextest", "list", "--message-format=json"].map(OsStr::new);
-    let mut list = build::instrumented(recorder, &command, words)?;
+    let mut list = build.command(&command, words)?;
     list.stderr(Stdio::inherit());
     let output = list.output().context("cannot start cargo")?;
     if !output.status.success() {

@@ -67,6 +67,16 @@ fn every_level_of_noise_reaches_the_recorder() {
 }
 
 #[test]
+fn sampling_reaches_the_recorder() {
+    let place = Workplace::new();
+    for (flag, share) in [("0.25", "250000"), ("0.5%", "5000")] {
+        run(&place, &format!("--session {share} --runs 1 --sample {flag}"), 0).exits(10);
+        let plan = place.runs(share)[0]["plan"].as_str().unwrap().to_owned();
+        assert!(plan.contains(&format!("sample={share}")), "{plan}");
+    }
+}
+
+#[test]
 fn no_failing_run_says_what_to_try() {
     let place = Workplace::new();
     let command = format!("-- {} count 0 exit", claims().display());
@@ -104,6 +114,9 @@ fn flags_that_make_no_sense_are_refused() {
             "--formula guess",
             "unknown formula `guess` (known: jaccard, tarantula, ochiai, dstar, op2, barinel)",
         ),
+        ("--sample 2", "as in 0.01 or 1%"),
+        ("--sample 0%", "more than nothing"),
+        ("--sample 1% --schedule random", "--schedule random needs to see every access"),
         ("--budget 0", "invalid value '0' for '--budget <MB>'"),
         ("--no-such-flag", "unexpected argument '--no-such-flag'"),
         ("--session ..", ".. cannot be a session"),

@@ -43,24 +43,52 @@ fn check_positions(compiler: &str, level: &str) {
     place.write("loops.c", LOOPS);
     let build = format!("{UNSNARL} cc --loops --with {compiler} {level} -g -pthread loops.c -o loops");
     place.shell(&build);
-    let mut execution_of: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut seen = 0;
     // The program writes to nothing else that threads share.
-    for (value, position) in writes(&place, &place.path("loops")) {
+    let counts = check_told(&writes(&place, &place.path("loops")), &format!("{compiler} {level}"));
+    assert_eq!(counts, (92, 27), "{compiler} {level}");
+}
+
+/// Does the recorder know what the program wrote, which is execution and iteration? Returns how often it wrote, and
+/// how many executions of loops there were.
+#[track_caller]
+fn check_told(writes: &[(u64, Option<LoopPosition>)], compiled: &str) -> (usize, usize) {
+    let mut execution_of: BTreeMap<u32, u64> = BTreeMap::new();
+    for (value, position) in writes {
         let (execution, iteration) = (value >> 16, value & 0xffff);
-        seen += 1;
         let Some(position) = position else {
-            assert_eq!((execution, iteration), (0, 1), "{compiler} {level}: nothing is known");
+            assert_eq!((execution, iteration), (0, 1), "{compiled}: nothing is known");
             continue;
         };
-        assert_eq!(u64::from(position.iteration), iteration, "{compiler} {level}: execution {execution}");
+        assert_eq!(u64::from(position.iteration), iteration, "{compiled}: execution {execution}");
         let known = *execution_of.entry(position.entry).or_insert(execution);
-        assert_eq!(known, execution, "{compiler} {level}: one number for two executions");
+        assert_eq!(known, execution, "{compiled}: one number for two executions");
     }
     let mut executions: Vec<u64> = execution_of.into_values().collect();
     executions.sort_unstable();
-    assert!(executions.windows(2).all(|two| two[0] != two[1]), "{compiler} {level}: two numbers for one");
-    assert_eq!((seen, executions.len()), (92, 27), "{compiler} {level}");
+    assert!(executions.windows(2).all(|two| two[0] != two[1]), "{compiled}: two numbers for one");
+    (writes.len(), executions.len())
+}
+
+#[test]
+fn positions_in_loops_of_rust() {
+    let place = Workplace::new();
+    place.write(
+        "Cargo.toml",
+        "[package]\nname = \"rounds\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n",
+    );
+    place.write("src/main.rs", include_str!("programs/loops.rs"));
+    for (profile, folder) in [("", "debug"), (" --release", "release")] {
+        let mut cargo = place.unsnarl(&format!("cargo --loops build{profile}"));
+        cargo.env_remove("CARGO_TARGET_DIR").env_remove("RUSTFLAGS");
+        crate::kit::Seen::of("cargo --loops build", cargo.output().unwrap()).exits(0);
+        let targets = fs::read_dir(place.path("target/unsnarl")).unwrap();
+        let programs = targets.map(|target| target.unwrap().path().join(folder).join("rounds"));
+        let program = programs.into_iter().find(|program| program.exists()).expect("cargo built it");
+        // Threads of the standard library share more than what the program tells, which has a mark.
+        let told = writes(&place, &program).into_iter().filter(|(value, _)| value >> 48 == 0x7e11);
+        let told: Vec<_> = told.map(|(value, position)| (value & 0xffff_ffff, position)).collect();
+        assert_eq!(check_told(&told, folder), (24, 8), "{folder}");
+    }
 }
 
 #[test]

@@ -172,23 +172,20 @@ impl<'p> Process<'p> {
 
     /// The marker of a leaf's line, or the line.
     pub fn site(&self, leaf: u32) -> String {
-        match self.recording.resolve_leaf(leaf) {
-            Some((_, address)) => self.line(address),
+        match self.recording.frames(leaf).first() {
+            Some(frame) => self.line(frame.module, frame.address),
             None => "?".to_owned(),
         }
     }
 
     /// The functions of a leaf's call stack, innermost first.
     pub fn stack(&self, leaf: u32) -> String {
-        let Some((mut context, address)) = self.recording.resolve_leaf(leaf) else { return "?".to_owned() };
-        let mut functions = vec![self.function(address - 1)];
-        while context > 1 {
-            let record = &self.recording.contexts[context as usize];
-            if record.call != 0 {
-                functions.push(self.function(record.call - 1));
-            }
-            context = record.parent;
+        let frames = self.recording.frames(leaf);
+        if frames.is_empty() {
+            return "?".to_owned();
         }
+        let mut functions: Vec<String> =
+            frames.iter().map(|frame| self.function_in(frame.module, frame.address - 1)).collect();
         functions.retain(|function| !function.is_empty());
         functions.join(" < ")
     }
@@ -248,29 +245,37 @@ impl<'p> Process<'p> {
             .map_or_else(|| "?".to_owned(), |symbol| symbol.name.clone())
     }
 
-    fn with_module<T>(&self, address: u64, look: impl FnOnce(&Loader, u64) -> Option<T>) -> Option<T> {
-        let index = self.recording.module_of_code(address)?;
+    fn with_module<T>(
+        &self,
+        module: Option<usize>,
+        address: u64,
+        look: impl FnOnce(&Loader, u64) -> Option<T>,
+    ) -> Option<T> {
+        let index = module?;
         let module = &self.recording.modules[index];
         let mut modules = self.modules.borrow_mut();
         let loader = modules.entry(index).or_insert_with(|| Loader::new(PathBuf::from(&module.path)).ok());
         look(loader.as_ref()?, address.wrapping_sub(module.bias))
     }
 
-    /// Empty for the C library's: what lies beneath main or a thread's start.
     fn function(&self, address: u64) -> String {
-        let module = self.recording.module_of_code(address);
+        self.function_in(self.recording.module_of_code(address), address)
+    }
+
+    /// Empty for the C library's: what lies beneath main or a thread's start.
+    fn function_in(&self, module: Option<usize>, address: u64) -> String {
         if module.is_some_and(|index| self.recording.modules[index].path.contains("/libc.so")) {
             return String::new();
         }
-        self.with_module(address, |loader, address| loader.find_symbol(address).map(str::to_owned))
+        self.with_module(module, address, |loader, address| loader.find_symbol(address).map(str::to_owned))
             .map(|name| addr2line::demangle_auto(name.into(), None).into_owned())
             .map(|name| name.split('(').next().unwrap_or_default().to_owned())
             .unwrap_or_default()
     }
 
     /// Of the instruction before this return address.
-    fn line(&self, return_address: u64) -> String {
-        let found = self.with_module(return_address, |loader, address| {
+    fn line(&self, module: Option<usize>, return_address: u64) -> String {
+        let found = self.with_module(module, return_address, |loader, address| {
             let location = loader.find_location(address - 1).ok().flatten()?;
             Some((location.file.unwrap_or("?").to_owned(), location.line?))
         });

@@ -13,6 +13,7 @@ mod noise;
 mod openmp;
 mod processes;
 mod ranges;
+mod sampling;
 mod sites;
 mod stacks;
 mod surroundings;

@@ -1,5 +1,6 @@
 //! Forks, other programs, and every way to link.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
@@ -266,6 +267,61 @@ int main(void) {
     let workers = (1..process.recording.threads.len() as u32).map(|id| process.thread(id));
     assert_eq!(workers.collect::<Vec<_>>(), ["main", "library_worker", "library_worker2"]);
     assert!(process.lasting_locations().count() >= 1, "x was shared");
+}
+
+#[test]
+fn a_library_at_another_ones_place_keeps_its_names() {
+    let program = c(r#"
+#include <dlfcn.h>
+void *use_of(const char *path) {
+    void *library = dlopen(path, RTLD_NOW);
+    CHECK(library != NULL);
+    void *use = dlsym(library, "use");
+    CHECK(((int (*)(void))use)() == 2);
+    dlclose(library);
+    return use;
+}
+int main(void) {
+    void *first = use_of("./first.so"), *second = use_of("./second.so");
+    CHECK(use_of("./first.so") == first);
+    return first != second ? 77 : 0;
+}
+"#);
+    let library = |name: &str| {
+        let source = LIBRARY
+            .replace("library_worker", name)
+            .replace("volatile int x", &format!("int before_{name};\nvolatile int x"));
+        let path = program.folder().join(format!("{name}.so"));
+        Compiler::c().flags("-shared -fPIC").build(&source, program.folder(), &path, &[]);
+    };
+    library("first");
+    library("second");
+    let finished = program.run();
+    if finished.status.code() == Some(77) {
+        // The loader's choice.
+        return println!("skipped: the libraries lay at different addresses");
+    }
+    finished.expect_success();
+    let process = finished.only_process();
+    process.expect_whole();
+    // In each a worker increments x, at some line of it; main's thread comes by `use`.
+    let mut seen = Vec::new();
+    for event in process.recording.events.iter().filter(|event| event.kind.is_access()) {
+        let stack = process.stack(event.event.leaf);
+        if let Some(worker) = ["first", "second"].iter().find(|name| stack == **name) {
+            let frame = process.recording.frames(event.event.leaf)[0];
+            let path = &process.recording.modules[frame.module.expect("a module")].path;
+            assert!(path.ends_with(&format!("{worker}.so")), "{stack} in {path}");
+            seen.push(*worker);
+        }
+    }
+    seen.dedup();
+    assert_eq!(seen, ["first", "second", "first"]);
+    let modules = process.recording.modules_of_locations();
+    let paths = process.lasting_locations().filter_map(|(id, _)| modules[id as usize]);
+    let paths: BTreeSet<&str> =
+        paths.map(|module| process.recording.modules[module].path.rsplit('/').next().unwrap()).collect();
+    assert!(paths.contains("first.so") && paths.contains("second.so"), "{paths:?}");
 }
 
 #[test]

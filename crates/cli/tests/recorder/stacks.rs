@@ -348,6 +348,58 @@ int main(void) {
 }
 
 #[test]
+fn functions_without_instrumentation_are_on_the_stack() {
+    let source = r#"
+#define PLAIN __attribute__((noinline, noclone, no_sanitize("thread")))
+#define BARRIER __asm__ volatile("" ::: "memory")
+volatile int x;
+volatile int count = 3;
+typedef void routine(void);
+__attribute__((noinline)) static void callback(void) { x++; } //@callback
+PLAIN static void inner(routine *call) {
+    call();
+    BARRIER;
+}
+// Its frame is found by the frame pointer, and it keeps values in registers that it has to save.
+PLAIN static void outer(routine *call) {
+    volatile char *room = __builtin_alloca(count * 16);
+    for (int i = 0; i < count; i++)
+        room[i] = i;
+    inner(call);
+    BARRIER;
+}
+__attribute__((noinline)) static void work(void) {
+    x++; //@work
+    outer(callback);
+    x++; //@work
+    inner(callback);
+    x++; //@work
+}
+THREAD(worker) {
+    work();
+    return NULL;
+}
+int main(void) {
+    x = 1; //@init
+    in_thread(worker);
+    return 0;
+}
+"#;
+    for flags in ["-O2 -fomit-frame-pointer", "-O0", "-O1 -fno-omit-frame-pointer"] {
+        let program = Compiler::c().flags(flags).program(source);
+        let stacks = program.record().stacks("x");
+        for line in [
+            "callback: callback < inner < outer < work < worker",
+            "callback: callback < inner < work < worker",
+            "work: work < worker",
+        ] {
+            assert!(stacks.lines().any(|found| found == line), "{flags}: {line} in\n{stacks}");
+        }
+        assert!(!stacks.contains("callback < work"), "{flags}:\n{stacks}");
+    }
+}
+
+#[test]
 fn a_storm_of_signals_does_no_harm() {
     let program = c(r#"
 #include <sys/time.h>

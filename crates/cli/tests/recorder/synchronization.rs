@@ -467,3 +467,52 @@ int main(void) {
     );
     assert!(process.synchronization("ready").contains("worker Signal@signal"));
 }
+
+#[test]
+fn locks_held_before_others_came_are_known() {
+    let program = c(r#"
+pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
+volatile int under_both, under_outer, under_none, after_all;
+THREAD(worker) {
+    return (void *)(long)(under_both + under_outer + under_none + after_all); //@worker
+}
+int main(void) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&outer); //@outer
+        pthread_mutex_lock(&inner); //@inner
+        under_both = i; //@both
+        pthread_mutex_unlock(&inner);
+        under_outer = i; //@one
+        pthread_mutex_unlock(&outer);
+        under_none = i; //@none
+    }
+    for (int i = 0; i < 1000; i++) {
+        pthread_mutex_lock(&outer); //@outer
+        pthread_mutex_unlock(&outer);
+    }
+    after_all = 1; //@late
+    in_thread(worker);
+    return 0;
+}
+"#);
+    let process = program.record();
+    let profile = localize::profile(
+        localize::RunId(1),
+        localize::Outcome::Pass,
+        std::slice::from_ref(&process.recording),
+        &mut localize::Code::default(),
+    );
+    let held = |variable: &str| {
+        let at = |index: u32| profile.locations[index as usize].address == process.address(variable);
+        let first = profile.run.accesses.iter().find(|access| at(access.location.0) && access.kind.writes());
+        let locks = profile.run.held(first.expect("main wrote it"))?;
+        let names =
+            locks.iter().map(|lock| process.variable(profile.objects[lock.object.0 as usize].address));
+        Some(names.collect::<Vec<_>>().join(" "))
+    };
+    let known = |names: &str| Some(names.to_owned());
+    assert_eq!(
+        ["under_both", "under_outer", "under_none", "after_all"].map(held),
+        [known("outer inner"), known("outer"), known(""), None]
+    );
+}

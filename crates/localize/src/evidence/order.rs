@@ -30,11 +30,11 @@ type Clock = Vec<u32>;
 
 impl HappensBefore {
     /// Computes it for the accesses with these indices; `atomics` are the locations that are accessed atomically. In a
-    /// run with very many threads and events nothing is known.
+    /// run with very many threads and events nothing is known, nor in one whose atomic accesses were left out.
     pub fn of(run: &Run, atomics: &FxHashSet<LocationId>, accesses: &[usize]) -> Self {
         let threads = run.accesses.iter().map(|access| access.thread.0).max().unwrap_or(0) as usize + 1;
         let events = run.accesses.iter().filter(|access| atomics.contains(&access.location)).count();
-        if threads.saturating_mul(run.synchronization.len() + events) > MOST_WORK {
+        if run.is_sampled || threads.saturating_mul(run.synchronization.len() + events) > MOST_WORK {
             return Self::default();
         }
         let mut wanted: Vec<usize> = accesses.to_vec();

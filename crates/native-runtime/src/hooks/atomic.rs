@@ -11,7 +11,7 @@ use recording::flag;
 use crate::atomic_locks::{self, Operation};
 use crate::cells::{self, Kind};
 use crate::real::with_caller;
-use crate::{context, control, lock_code, thread};
+use crate::{context, control, lock_code, sampling, thread};
 
 /// Does the operation, recorded if the thread is. `operate` is called exactly once. `exchange` is what it replaces
 /// by what, if it does so only if it finds the former.
@@ -23,17 +23,21 @@ unsafe fn recorded(
     exchange: Option<(u64, u64)>,
     operate: &mut dyn FnMut() -> Kind,
 ) {
-    match thread::enter() {
+    let left_out = sampling::leaves_out();
+    match if left_out && !lock_code::is_present() { None } else { thread::enter() } {
         Some(thread) => {
             if let Some(role) = lock_code::role(thread, pc) {
                 let operation = Operation { address, size, pc, exchange };
                 atomic_locks::operate(thread, role, &operation, operate);
+            } else if left_out || !sampling::enter(address, size) {
+                operate();
             } else {
                 atomic_locks::settle(thread);
                 let leaf = context::leaf(thread.tls, pc);
                 let word = size.min(8);
                 control::before_atomic(thread, address, Kind::Update, leaf, pc);
                 cells::touch_atomically(thread, address, word, flag::ATOMIC, leaf, operate);
+                sampling::leave(thread);
             }
             thread::leave(thread);
         }
@@ -46,11 +50,14 @@ unsafe fn recorded(
 /// A read: unlike other operations it may be done twice.
 #[inline]
 unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn FnMut() -> Kind) {
-    match thread::enter() {
+    let left_out = sampling::leaves_out();
+    match if left_out && !lock_code::is_present() { None } else { thread::enter() } {
         Some(thread) => {
             if let Some(role) = lock_code::role(thread, pc) {
                 let operation = Operation { address, size, pc, exchange: None };
                 atomic_locks::operate(thread, role, &operation, read);
+            } else if left_out || !sampling::enter(address, size) {
+                read();
             } else {
                 atomic_locks::settle(thread);
                 let leaf = context::leaf(thread.tls, pc);
@@ -58,6 +65,7 @@ unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn F
                 if !cells::read_again(thread, address, size, leaf, read) {
                     cells::touch_atomically(thread, address, size, flag::ATOMIC, leaf, read);
                 }
+                sampling::leave(thread);
             }
             thread::leave(thread);
         }

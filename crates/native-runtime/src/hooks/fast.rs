@@ -6,11 +6,11 @@
 
 use core::mem::offset_of;
 
-use crate::access;
 use crate::cell::{BYTES, READS_AT, WRITES_AT};
 use crate::cells::Kind;
 use crate::shadow::{self, Line};
 use crate::tls::{Frame, Tls};
+use crate::{access, sampling};
 
 /// Finds the line of the word at `rdi` (in `rdx`) and the leaf of the caller (in `eax`), or goes to label 2.
 /// `rsi` becomes the caller's address, `rcx` the offset of the thread's block.
@@ -38,13 +38,19 @@ macro_rules! find_line_and_leaf {
     };
 }
 
-/// Where to go with what is not just the thread's own.
+/// Where to go with what is not just the thread's own: nowhere, if it is to be left out ([`sampling`]).
 macro_rules! leave {
     () => {
         "3:
         mov ecx, eax
         jmp {not_just_own}
         2:
+        cmp dword ptr [rip + {sampling}], {quiet}
+        jne 5f
+        dec qword ptr fs:[rcx + {unseen}]
+        jle 5f
+        ret
+        5:
         jmp {any}"
     };
 }
@@ -69,6 +75,9 @@ macro_rules! hook {
                 line_mask = const (shadow::RANGE_MASK & !7) * shadow::SCALE,
                 leaves = const offset_of!(Line, $leaves),
                 stamps = const offset_of!(Line, $stamps),
+                sampling = sym sampling::STATE,
+                quiet = const sampling::QUIET,
+                unseen = const offset_of!(Tls, unseen),
                 not_just_own = sym access::not_just_own::<$size, $write>,
                 any = sym any::<$size, $write>
                 $($constants)*

@@ -16,8 +16,8 @@ with_caller! {
     __tsan_func_entry => 1 with frame, enter;
 }
 
-unsafe extern "C" fn enter(call: usize, entry: usize, sp: usize) {
-    context::enter(call, entry, sp);
+unsafe extern "C" fn enter(call: usize, entry: usize, sp: usize, fp: usize) {
+    context::enter(context::Entry { call, entry, sp, fp });
 }
 
 #[unsafe(no_mangle)]

@@ -9,7 +9,7 @@ use recording::flag;
 
 use crate::cells::{Kind, Touch};
 use crate::real::{real, with_caller};
-use crate::{access, blocks, context, log, rebirth, shadow, thread};
+use crate::{access, blocks, context, log, rebirth, sampling, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
 const LARGE: usize = 64 << 10;
@@ -93,7 +93,7 @@ unsafe fn dying(block: usize, pc: usize) {
     if size >= LARGE {
         rebirth::forget(block, block + size);
         blocks::dead(block);
-    } else {
+    } else if !sampling::is_quiet() {
         let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf: context::leaf(thread.tls, pc) };
         touch_used_words(thread, block, block + size, touch);
     }

@@ -10,6 +10,6 @@ use crate::real::real;
 pub unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     modules::unloading();
     let result = real!(dlclose(*mut c_void) -> c_int)(handle);
-    modules::unloading();
+    modules::unloaded();
     result
 }

@@ -277,6 +277,7 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         advice: String::new(),
         fix: None,
         story: String::new(),
+        threads: Vec::new(),
         comparison: None,
         confirmation: None,
     }
