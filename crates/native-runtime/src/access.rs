@@ -244,7 +244,7 @@ unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
 
 /// With the thread already in the recorder.
 pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usize, touch: Touch) {
-    if !sampling::enter(address, size) {
+    if !sampling::enter(thread, address, size) {
         return;
     }
     let end = address.saturating_add(size);

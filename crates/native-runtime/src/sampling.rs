@@ -19,16 +19,20 @@ use crate::{mapping, rebirth};
 /// Accesses in a burst: several turns of what threads do together between much that concerns one thread alone.
 const LENGTH: usize = 1000;
 
-/// A phase, and how many accesses are being recorded, in steps of [`ONE`].
-pub static STATE: AtomicU32 = AtomicU32::new(EVERYTHING);
+/// What hooks are to do with an access.
+pub static PHASE: AtomicU32 = AtomicU32::new(EVERYTHING);
 /// The process is not sampled.
 const EVERYTHING: u32 = 0;
 /// Between bursts, or in a process that is not recorded at all.
 pub const QUIET: u32 = 1;
-const OPEN: u32 = 2;
-/// The burst is over but for the accesses that have begun.
-const CLOSING: u32 = 3;
-const PHASES: u32 = 3;
+const BURST: u32 = 2;
+
+/// Zero if there is no burst; else [`OPEN`] or [`CLOSING`], and how many accesses are being recorded, in steps of
+/// [`ONE`]. A thread may be stopped in the midst of one for long, so what is [`CLOSING`] is quiet for all others.
+static STATE: AtomicU32 = AtomicU32::new(0);
+const OPEN: u32 = 1;
+const CLOSING: u32 = 2;
+const STATES: u32 = 3;
 const ONE: u32 = 4;
 
 /// Mean number of accesses between two bursts.
@@ -45,24 +49,24 @@ pub fn start(per_million: u32) {
         MEAN_GAP.store(LENGTH as u64 * left_out / u64::from(per_million), Ordering::Relaxed);
         // SAFETY: the header is mapped by now.
         unsafe { (*mapping::header()).sample = per_million.into() };
-        STATE.store(QUIET, Ordering::Release);
+        PHASE.store(QUIET, Ordering::Release);
     }
 }
 
 /// This process is not recorded: hooks are to cost as little as possible.
 pub fn leave_out_everything() {
-    STATE.store(QUIET, Ordering::Release);
+    PHASE.store(QUIET, Ordering::Release);
 }
 
 /// Is this process sampled?
 pub fn is_on() -> bool {
-    STATE.load(Ordering::Relaxed) != EVERYTHING
+    PHASE.load(Ordering::Relaxed) != EVERYTHING
 }
 
 /// Is it sampled, and between bursts?
 #[inline(always)]
 pub fn is_quiet() -> bool {
-    STATE.load(Ordering::Relaxed) == QUIET
+    PHASE.load(Ordering::Relaxed) == QUIET
 }
 
 /// Is this access one of those that are not looked at? Counts it; the last one begins a burst.
@@ -90,8 +94,10 @@ unsafe fn begin(tls: *mut Tls) -> bool {
         return true;
     };
     begin_counting(thread);
-    // Another thread may have been faster.
-    let _ = STATE.compare_exchange(QUIET, OPEN, Ordering::AcqRel, Ordering::Relaxed);
+    // Another thread may have been faster, or is still busy with the last one.
+    if STATE.compare_exchange(0, OPEN, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        PHASE.store(BURST, Ordering::Release);
+    }
     false
 }
 
@@ -103,26 +109,27 @@ pub unsafe fn begin_counting(thread: &mut Thread) {
 
 /// Must be called before an access is recorded, and if it says true, [`leave`] afterwards.
 #[inline]
-pub fn enter(address: usize, size: usize) -> bool {
-    !is_on() || enter_burst(address, size)
+pub unsafe fn enter(thread: &mut Thread, address: usize, size: usize) -> bool {
+    !is_on() || enter_burst(thread, address, size)
 }
 
 #[cold]
-fn enter_burst(address: usize, size: usize) -> bool {
-    let one_more = |state: u32| (state & PHASES == OPEN).then_some(state + ONE);
+unsafe fn enter_burst(thread: &mut Thread, address: usize, size: usize) -> bool {
+    let one_more = |state: u32| (state & STATES == OPEN).then_some(state + ONE);
     if STATE.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_err() {
         return false;
     }
     let at = USED.fetch_add(1, Ordering::Relaxed);
-    // The last one has closed the burst, or will in a moment. It is inside until then, and so is this one.
     let Some([start, bytes]) = TOUCHED.get(at) else {
-        STATE.fetch_sub(ONE, Ordering::AcqRel);
+        // The last one has closed the burst, or will in a moment.
+        leave_burst(thread);
         return false;
     };
     start.store(address, Ordering::Relaxed);
     bytes.store(size, Ordering::Relaxed);
     if at == LENGTH - 1 {
-        STATE.fetch_or(CLOSING, Ordering::AcqRel);
+        STATE.fetch_xor(OPEN | CLOSING, Ordering::AcqRel);
+        PHASE.store(QUIET, Ordering::Release);
     }
     true
 }
@@ -148,13 +155,14 @@ unsafe fn close(thread: &mut Thread) {
         rebirth::pause(thread, start, start.saturating_add(bytes.load(Ordering::Relaxed)));
     }
     USED.store(0, Ordering::Relaxed);
-    STATE.store(QUIET, Ordering::Release);
+    STATE.store(0, Ordering::Release);
 }
 
 /// In a forked child, whose shadow is empty, and whose other threads are gone with what they were doing.
 pub fn restart() {
     if is_on() {
         USED.store(0, Ordering::Relaxed);
-        STATE.store(QUIET, Ordering::Release);
+        STATE.store(0, Ordering::Release);
+        PHASE.store(QUIET, Ordering::Release);
     }
 }

@@ -29,7 +29,7 @@ unsafe fn recorded(
             if let Some(role) = lock_code::role(thread, pc) {
                 let operation = Operation { address, size, pc, exchange };
                 atomic_locks::operate(thread, role, &operation, operate);
-            } else if left_out || !sampling::enter(address, size) {
+            } else if left_out || !sampling::enter(thread, address, size) {
                 operate();
             } else {
                 atomic_locks::settle(thread);
@@ -56,7 +56,7 @@ unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn F
             if let Some(role) = lock_code::role(thread, pc) {
                 let operation = Operation { address, size, pc, exchange: None };
                 atomic_locks::operate(thread, role, &operation, read);
-            } else if left_out || !sampling::enter(address, size) {
+            } else if left_out || !sampling::enter(thread, address, size) {
                 read();
             } else {
                 atomic_locks::settle(thread);

@@ -75,7 +75,7 @@ macro_rules! hook {
                 line_mask = const (shadow::RANGE_MASK & !7) * shadow::SCALE,
                 leaves = const offset_of!(Line, $leaves),
                 stamps = const offset_of!(Line, $stamps),
-                sampling = sym sampling::STATE,
+                sampling = sym sampling::PHASE,
                 quiet = const sampling::QUIET,
                 unseen = const offset_of!(Tls, unseen),
                 not_just_own = sym access::not_just_own::<$size, $write>,
