@@ -44,13 +44,15 @@ pub struct Program {
 /// What a test program may be compiled with.
 pub struct Compiler {
     language: &'static str,
+    /// For the language, if it is not gcc's.
+    program: Option<&'static str>,
     link: Link,
     flags: Vec<String>,
 }
 
 impl Compiler {
     pub fn c() -> Compiler {
-        Compiler { language: "c", link: Link::Shared, flags: Vec::new() }
+        Compiler { language: "c", program: None, link: Link::Shared, flags: Vec::new() }
     }
 
     pub fn cpp() -> Compiler {
@@ -60,6 +62,12 @@ impl Compiler {
     pub fn link(mut self, link: Link) -> Compiler {
         self.link = link;
         self
+    }
+
+    /// C by another compiler, with the recorder inside the program.
+    pub fn other(program: &'static str) -> Compiler {
+        let flags = "-Wno-unknown-warning-option -mllvm -tsan-instrument-read-before-write=1";
+        Compiler { program: Some(program), link: Link::Static, ..Compiler::c() }.flags(flags)
     }
 
     /// More flags, separated by blanks.
@@ -100,7 +108,7 @@ impl Compiler {
                 let object = folder.join(format!("{name}.o"));
                 command.arg(&object).arg("-c").arg(&text);
                 run_tool(&mut command);
-                let mut link = Command::new(if self.language == "c" { "gcc" } else { "g++" });
+                let mut link = Command::new(self.name());
                 link.args(&self.flags).arg("-o").arg(output).arg(&object).args(more);
                 link.arg("-Wl,--whole-archive").arg(Path::new(RECORDERS).join("libunsnarl_runtime.a"));
                 link.args(["-Wl,--no-whole-archive", "-pthread"]);
@@ -109,8 +117,12 @@ impl Compiler {
         }
     }
 
+    fn name(&self) -> &'static str {
+        self.program.unwrap_or(if self.language == "c" { "gcc" } else { "g++" })
+    }
+
     fn command(&self) -> Command {
-        let mut command = Command::new(if self.language == "c" { "gcc" } else { "g++" });
+        let mut command = Command::new(self.name());
         command.args(["-fsanitize=thread", "-g", "-O1", "-Wall", "-Werror", "-pthread"]);
         // The programs are wrong on purpose.
         command.args(["-Wno-use-after-free", "-Wno-unused-function", "-Wno-infinite-recursion"]);
@@ -126,6 +138,13 @@ pub fn c(source: &str) -> Program {
 /// A C++ program with the shared recorder.
 pub fn cpp(source: &str) -> Program {
     Compiler::cpp().program(source)
+}
+
+/// Says that a test was left out, past the test harness, which shows nothing of tests that pass.
+pub fn skip(why: &str) {
+    use std::io::Write as _;
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
 fn run_tool(command: &mut Command) {

@@ -1,12 +1,14 @@
-//! OpenMP programs of gcc, whose runtime is not instrumented.
+//! OpenMP programs of gcc and clang, whose runtimes are not instrumented.
+
+use std::process::Command;
 
 use recording::EventKind;
 
-use crate::kit::{Compiler, Link};
+use crate::kit::{Compiler, Link, skip};
 
 /// One thread after another, by barriers.
-fn check(link: Link) {
-    let program = Compiler::c().link(link).flags("-fopenmp").program(
+fn check(compiler: Compiler) {
+    let program = compiler.flags("-fopenmp").program(
         r#"
 #include <omp.h>
 int named, unnamed, locked, before, after;
@@ -62,10 +64,23 @@ int main(void) {
 
 #[test]
 fn critical_sections_locks_and_barriers_are_seen() {
-    check(Link::Shared);
+    check(Compiler::c());
 }
 
 #[test]
 fn also_with_the_recorder_inside_the_program() {
-    check(Link::Static);
+    check(Compiler::c().link(Link::Static));
+}
+
+#[test]
+fn those_of_clang_are_seen_too() {
+    let has_openmp = |clang: &&str| {
+        let mut preprocess = Command::new(clang);
+        preprocess.args(["-fopenmp", "-E", "-include", "omp.h", "-x", "c", "/dev/null"]);
+        preprocess.output().is_ok_and(|output| output.status.success())
+    };
+    match ["clang", "clang-19", "clang-14"].into_iter().find(has_openmp) {
+        Some(clang) => check(Compiler::other(clang)),
+        None => skip("there is no clang with OpenMP"),
+    }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use recording::EventKind;
 
-use crate::kit::{Compiler, Link, c};
+use crate::kit::{Compiler, Link, c, skip};
 
 #[test]
 fn a_forked_child_has_its_own_recording() {
@@ -299,7 +299,7 @@ int main(void) {
     let finished = program.run();
     if finished.status.code() == Some(77) {
         // The loader's choice.
-        return println!("skipped: the libraries lay at different addresses");
+        return skip("the loader put the libraries at different addresses");
     }
     finished.expect_success();
     let process = finished.only_process();
@@ -347,6 +347,26 @@ fn the_recorder_inside_the_program_serves_its_instrumented_libraries() {
     let recording = &finished.recordings[0];
     assert_eq!(recording.threads.len(), 3);
     assert!(recording.locations.len() > 1, "the library's accesses were recorded");
+}
+
+/// The first memory that the program frees is what the loader last complained about, while it looks for something else.
+#[test]
+fn a_program_that_asks_the_loader_in_vain() {
+    for link in [Link::Shared, Link::Static] {
+        let program = Compiler::c().link(link).program(
+            r#"
+#include <dlfcn.h>
+int main(void) {
+    for (int i = 0; i < 3; i++) {
+        CHECK(dlsym(RTLD_DEFAULT, "no_such_function") == NULL);
+        CHECK(dlopen("./no-such-library.so", RTLD_NOW) == NULL);
+    }
+    return 0;
+}
+"#,
+        );
+        program.run_well();
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use recording::flag;
 
 use crate::cells::{Kind, Touch};
-use crate::real::{real, with_caller};
+use crate::real::{Real, real, with_caller};
 use crate::{access, blocks, context, log, rebirth, sampling, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
@@ -37,32 +37,67 @@ unsafe extern "C" {
     fn __libc_free(block: usize);
 }
 
-static LOOKING_UP: AtomicBool = AtomicBool::new(false);
+/// The heap that the program uses. All of it is looked up when memory is first asked for, and not when some is first given
+/// back: looking up frees what the loader last had to complain about, which may be just what is being freed.
+struct Heap {
+    malloc: Real,
+    calloc: Real,
+    realloc: Real,
+    free: Real,
+    usable_size: Real,
+    is_found: AtomicBool,
+    is_looked_up: AtomicBool,
+}
 
-/// Looks a function up unless that is under way.
-macro_rules! real_or {
-    ($fallback:expr, $name:ident($($argument:ty),*) $(-> $result:ty)?) => {{
-        static FOUND: AtomicBool = AtomicBool::new(false);
-        if FOUND.load(Ordering::Acquire) {
-            real!($name($($argument),*) $(-> $result)?)
-        } else if LOOKING_UP.swap(true, Ordering::Acquire) {
-            $fallback
-        } else {
-            let found = real!($name($($argument),*) $(-> $result)?);
-            FOUND.store(true, Ordering::Release);
-            LOOKING_UP.store(false, Ordering::Release);
-            found
+static HEAP: Heap = Heap {
+    malloc: Real::new(c"malloc"),
+    calloc: Real::new(c"calloc"),
+    realloc: Real::new(c"realloc"),
+    free: Real::new(c"free"),
+    usable_size: Real::new(c"malloc_usable_size"),
+    is_found: AtomicBool::new(false),
+    is_looked_up: AtomicBool::new(false),
+};
+
+impl Heap {
+    /// Can its functions be used? If not, they are being looked up.
+    fn look_up(&self) -> bool {
+        if self.is_found.load(Ordering::Acquire) {
+            return true;
         }
-    }};
+        if self.is_looked_up.swap(true, Ordering::Acquire) {
+            return false;
+        }
+        for real in [&self.malloc, &self.calloc, &self.realloc, &self.free, &self.usable_size] {
+            real.address();
+        }
+        self.is_found.store(true, Ordering::Release);
+        true
+    }
+}
+
+/// The program's own function, or the C library's while there is no telling.
+macro_rules! heap {
+    ($is_there:expr, $name:ident, $fallback:ident($($argument:ty),*) $(-> $result:ty)?) => {
+        if $is_there {
+            core::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(
+                HEAP.$name.address(),
+            )
+        } else {
+            $fallback
+        }
+    };
 }
 
 unsafe fn usable(block: usize) -> usize {
-    real!(malloc_usable_size(usize) -> usize)(block)
+    core::mem::transmute::<*mut c_void, unsafe extern "C" fn(usize) -> usize>(HEAP.usable_size.address())(
+        block,
+    )
 }
 
 /// Does the heap belong to the C library, whose blocks have their length in front of them?
 unsafe fn is_c_librarys() -> bool {
-    real!(malloc(usize) -> usize) as usize == __libc_malloc as *const () as usize
+    HEAP.malloc.address() as usize == __libc_malloc as *const () as usize
 }
 
 /// A block was handed out: nobody has touched it yet.
@@ -111,17 +146,17 @@ unsafe fn touch_used_words(thread: &mut thread::Thread, start: usize, end: usize
 }
 
 unsafe extern "C" fn allocate(size: usize, pc: usize) -> usize {
-    born(real_or!(__libc_malloc, malloc(usize) -> usize)(size), pc)
+    born(heap!(HEAP.look_up(), malloc, __libc_malloc(usize) -> usize)(size), pc)
 }
 
 unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, pc: usize) -> usize {
-    born(real_or!(__libc_calloc, calloc(usize, usize) -> usize)(count, size), pc)
+    born(heap!(HEAP.look_up(), calloc, __libc_calloc(usize, usize) -> usize)(count, size), pc)
 }
 
 /// A block that stays where it is keeps its history. One that has to grow is copied here rather than by the
 /// allocator: once that has moved it, the old one may be another thread's already, too late to record its end.
 unsafe extern "C" fn reallocate(block: usize, size: usize, pc: usize) -> usize {
-    let resize = real_or!(__libc_realloc, realloc(usize, usize) -> usize);
+    let resize = heap!(HEAP.look_up(), realloc, __libc_realloc(usize, usize) -> usize);
     if block == 0 || size == 0 || !log::is_active() {
         dying(block, pc);
         return born(resize(block, size), pc);
@@ -176,7 +211,7 @@ unsafe extern "C" fn reallocate_array(block: usize, count: usize, size: usize, p
 
 unsafe extern "C" fn release(block: usize, pc: usize) {
     dying(block, pc);
-    real_or!(__libc_free, free(usize))(block);
+    heap!(HEAP.is_found.load(Ordering::Acquire), free, __libc_free(usize))(block);
 }
 
 unsafe extern "C" fn allocate_aligned(alignment: usize, size: usize, pc: usize) -> usize {

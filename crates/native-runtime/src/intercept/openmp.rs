@@ -1,5 +1,5 @@
-//! OpenMP as gcc compiles it: its runtime, libgomp, has no hooks and waits by itself, so critical sections, locks and
-//! barriers are seen where the program calls for them.
+//! OpenMP as gcc and clang compile it: their runtimes, libgomp and libomp, have no hooks and wait by themselves, so
+//! critical sections, locks and barriers are seen where the program calls for them.
 //!
 //! Threads of a team meet at the same barrier in the code, so that its call stands for it. What teams do to begin and to
 //! end, tasks and reductions are not followed: nothing is claimed about their order.
@@ -28,6 +28,10 @@ with_caller! {
     GOMP_barrier => 0, barrier;
     GOMP_loop_end => 0, loop_end;
     GOMP_sections_end => 0, sections_end;
+    __kmpc_critical => 3, clangs_critical_start;
+    __kmpc_critical_with_hint => 4, clangs_critical_start_with_hint;
+    __kmpc_end_critical => 3, clangs_critical_end;
+    __kmpc_barrier => 2, clangs_barrier;
 }
 
 /// These have no address of their own.
@@ -127,4 +131,26 @@ unsafe extern "C" fn loop_end(pc: usize) {
 
 unsafe extern "C" fn sections_end(pc: usize) {
     meet(pc, || real!(GOMP_sections_end())());
+}
+
+unsafe extern "C" fn clangs_critical_start(place: usize, thread: c_int, name: usize, pc: usize) {
+    take(name, pc, || real!(__kmpc_critical(usize, c_int, usize))(place, thread, name));
+}
+
+unsafe extern "C" fn clangs_critical_start_with_hint(
+    place: usize,
+    thread: c_int,
+    name: usize,
+    hint: u32,
+    pc: usize,
+) {
+    take(name, pc, || real!(__kmpc_critical_with_hint(usize, c_int, usize, u32))(place, thread, name, hint));
+}
+
+unsafe extern "C" fn clangs_critical_end(place: usize, thread: c_int, name: usize, pc: usize) {
+    give_back(name, pc, || real!(__kmpc_end_critical(usize, c_int, usize))(place, thread, name));
+}
+
+unsafe extern "C" fn clangs_barrier(place: usize, thread: c_int, pc: usize) {
+    meet(pc, || real!(__kmpc_barrier(usize, c_int))(place, thread));
 }
