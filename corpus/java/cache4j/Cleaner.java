@@ -1,6 +1,6 @@
 /** A thread that throws old entries out of a cache. */
 final class Cleaner extends Thread {
-    private static final int LOOK_ROUNDS = 20_000;
+    private static final int LOOK_ROUNDS = 30_000;
 
     private final Cache cache;
     private int interval;

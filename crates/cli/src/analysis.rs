@@ -21,6 +21,7 @@ use crate::exit;
 use crate::explain::{compare, explain};
 use crate::hangs::Hangs;
 use crate::interleaving;
+use crate::java;
 use crate::names::{self, LocationKey, Names};
 use crate::replay;
 use crate::runs::Runs;
@@ -89,7 +90,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         (report.findings, (locations, facts)) =
             described.into_iter().map(|one| (one.finding, (one.locations, one.facts))).unzip();
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
-        report::source::Sources::new(std::env::current_dir()).fill_in(&mut report);
+        report::source::Sources::new(java::source_roots()).fill_in(&mut report);
         names::name_by_source(&mut report.findings, &locations);
         for (finding, facts) in report.findings.iter_mut().zip(&facts) {
             finding.evidence.extend(explanation::sentences(finding, facts));

@@ -162,6 +162,9 @@ pub struct JavaArguments {
     /// Java: also look into these classes of the platform, as in java.util.** or java.util.Vector
     #[arg(long, value_name = "CLASSES", value_delimiter = ',')]
     pub include: Vec<String>,
+    /// Run this JUnit test alone; the command is java, mvn or gradle without a test of its own
+    #[arg(long, value_name = "CLASS[#TEST]")]
+    pub junit: Option<String>,
 }
 
 #[derive(Args, Clone)]

@@ -1,6 +1,7 @@
 //! What is different about tests that run on a Java virtual machine.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use runner::{Instrumentation, Target};
 
@@ -18,9 +19,8 @@ pub fn may_run_in(target: &Target) -> bool {
     matches!(target.instrumentation, Instrumentation::Jvm | Instrumentation::Script)
 }
 
-/// What a session of this command is named after: the class or archive that is run, not `java`.
-pub fn subject(target: &Target, arguments: &[OsString]) -> Option<OsString> {
-    /// Options whose value is a word of its own.
+/// Is this an option whose value is a word of its own?
+pub fn has_value(word: &str) -> bool {
     const WITH_VALUE: [&str; 9] = [
         "-cp",
         "-classpath",
@@ -32,12 +32,24 @@ pub fn subject(target: &Target, arguments: &[OsString]) -> Option<OsString> {
         "--add-exports",
         "--add-reads",
     ];
+    WITH_VALUE.contains(&word)
+}
+
+/// Where sources are looked for: here, and where Java projects keep theirs, since class files name them by package.
+pub fn source_roots() -> Vec<PathBuf> {
+    let folders = ["", "src/main/java", "src/test/java", "src"];
+    let here = std::env::current_dir();
+    here.iter().flat_map(|here| folders.map(|folder| here.join(folder))).collect()
+}
+
+/// What a session of this command is named after: the class or archive that is run, not `java`.
+pub fn subject(target: &Target, arguments: &[OsString]) -> Option<OsString> {
     if target.instrumentation != Instrumentation::Jvm {
         return None;
     }
     let mut words = arguments.iter().map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
-        if WITH_VALUE.contains(&word.as_ref()) {
+        if has_value(&word) {
             words.next();
         } else if !word.starts_with(['-', '@']) {
             let name = word.strip_suffix(".jar").or(word.strip_suffix(".java")).unwrap_or(&word);

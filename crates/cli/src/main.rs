@@ -16,6 +16,7 @@ mod flags;
 mod hangs;
 mod interleaving;
 mod java;
+mod junit;
 mod look;
 mod names;
 mod recorder;
@@ -38,7 +39,7 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => junit::applied(arguments).and_then(|arguments| run::run(&arguments)),
         Command::Demo(arguments) => demo::demo(&arguments),
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),

@@ -21,7 +21,7 @@ pub struct Names {
 
 impl Default for Names {
     fn default() -> Self {
-        let sources = Sources::new(std::env::current_dir());
+        let sources = Sources::new(crate::java::source_roots());
         Self { symbolizer: Symbolizer::default(), sources, warnings: BTreeSet::new() }
     }
 }

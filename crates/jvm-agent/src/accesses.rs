@@ -2,8 +2,9 @@
 
 use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 
+use crate::control::Operation;
 use crate::fields::KnownField;
-use crate::hooks::ORDERED;
+use crate::hooks::{self, ORDERED};
 use crate::places::{Action, short_name};
 use crate::process::{Process, Thread, read};
 use crate::recorder::{Kind, LocationName, Touch};
@@ -31,8 +32,9 @@ fn access(
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
     let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
     let is_contested = process.record(|recorder| recorder.is_contested(thread.id, part, kind));
-    if is_contested == Some(true) {
-        process.scheduler.contest(&mut thread.seat);
+    let steps = process.steps_at(thread, position);
+    if is_contested == Some(true) || steps != 0 {
+        hooks::point(process, thread, Operation { kind, what: Some(part), is_access: true, steps });
     }
     let repeats = process.record(|recorder| {
         recorder.forget(forgotten.iter().copied());
@@ -142,6 +144,22 @@ fn element_type(array: &str) -> String {
         "D" => "double".to_owned(),
         _ => short_name(element.trim_start_matches('L').trim_end_matches(';')),
     }
+}
+
+/// A collection of the library is used as a whole.
+pub fn whole(
+    process: &Process,
+    thread: &mut Thread,
+    class: &str,
+    object: jobject,
+    kind: Kind,
+    position: u16,
+) {
+    /// Fields have smaller numbers.
+    const WHOLE: u32 = u32::MAX - 1;
+    let tag = jvm::tag(object);
+    let name = || read(&process.fields).holder(tag).map_or_else(|| short_name(class), str::to_owned);
+    access(process, thread, (tag, WHOLE), (kind, 0, position), (|| None, b'L'), name);
 }
 
 /// An atomic variable, or an element of an atomic array, is accessed.

@@ -8,25 +8,26 @@ use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jo
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
     JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
-    JVMTI_EVENT_OBJECT_FREE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT,
-    JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiEvent, jvmtiEventCallbacks,
+    JVMTI_EVENT_OBJECT_FREE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH,
+    JVMTI_EVENT_VM_INIT, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiEvent, jvmtiEventCallbacks,
 };
 use recording::{ENV_DIR, ENV_PLAN, EventKind};
 
 use crate::classfile::Refusal;
 use crate::jvm::{self, ask, jni};
-use crate::process::{Process, detach, lock, with_thread};
+use crate::process::{Process, begin, detach, lock, with_thread};
 use crate::recorder::{Recorder, lock_address};
 use crate::scope::Included;
-use crate::{hook_class, naming, rewrite};
+use crate::{hook_class, hooks, naming, rewrite};
 
 /// Environment variable with what to look at besides the classes under test: see [`Included::parse`].
 pub const ENV_INCLUDE: &str = "UNSNARL_JVM_INCLUDE";
 
 /// Wanted from the virtual machine's start.
-const EVENTS: [jvmtiEvent; 9] = [
+const EVENTS: [jvmtiEvent; 10] = [
     JVMTI_EVENT_VM_INIT,
     JVMTI_EVENT_VM_DEATH,
+    JVMTI_EVENT_THREAD_START,
     JVMTI_EVENT_THREAD_END,
     JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
     JVMTI_EVENT_MONITOR_WAIT,
@@ -80,6 +81,7 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMInit = Some(on_start);
     callbacks.VMDeath = Some(on_death);
+    callbacks.ThreadStart = Some(on_thread_start);
     callbacks.ThreadEnd = Some(on_thread_end);
     callbacks.ClassFileLoadHook = Some(on_class);
     callbacks.MonitorWait = Some(on_wait);
@@ -166,6 +168,10 @@ unsafe extern "system" fn on_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
     }
 }
 
+unsafe extern "system" fn on_thread_start(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject) {
+    begin();
+}
+
 unsafe extern "system" fn on_thread_end(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject) {
     detach();
 }
@@ -221,21 +227,34 @@ unsafe extern "system" fn on_class(
 /// The thread gives a monitor back and waits for it to be notified.
 unsafe extern "system" fn on_wait(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject, object: jobject, _: jlong) {
     with_thread(|process, thread| {
+        hooks::arrive(process, thread);
         let monitor = naming::lock(process, env, object);
-        process.record(|recorder| {
+        let times = process.record(|recorder| {
             let leaf = thread.call_leaf(recorder);
             recorder.event(thread.id, EventKind::WaitBegin, leaf, (0, 0, monitor));
-            recorder.released(thread.id, monitor, leaf, true);
+            let times = recorder.released(thread.id, monitor, leaf, true);
             recorder.waits_for(thread.id, monitor, EventKind::WaitBegin, leaf);
+            times
         });
-        thread.waited_for = Some(monitor);
-        process.scheduler.leave(&mut thread.seat, monitor);
+        thread.waits_for = Some((monitor, times.unwrap_or(0)));
+        process.scheduler.waits(&mut thread.seat, monitor);
     });
 }
 
+/// The wait is over; the monitor is entered again next.
 unsafe extern "system" fn on_waited(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject, _: jobject, _: jboolean) {
     with_thread(|process, thread| {
-        process.record(|recorder| recorder.waits_for(thread.id, 0, EventKind::WaitEnd, 0));
+        let Some((monitor, times)) = thread.waits_for.take() else { return };
+        let switched = process.scheduler.waited(&mut thread.seat, monitor);
+        hooks::note_switch(process, thread, switched);
+        process.record(|recorder| {
+            recorder.waits_for(thread.id, 0, EventKind::WaitEnd, 0);
+            let leaf = thread.call_leaf(recorder);
+            recorder.event(thread.id, EventKind::WaitEnd, leaf, (0, 0, monitor));
+            if times > 0 {
+                recorder.acquired_again(thread.id, (EventKind::Acquire, times), monitor, leaf);
+            }
+        });
     });
 }
 
@@ -247,7 +266,8 @@ unsafe extern "system" fn on_contended(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobj
             let leaf = thread.call_leaf(recorder);
             recorder.waits_for(thread.id, monitor, EventKind::Acquire, leaf);
         });
-        process.scheduler.leave(&mut thread.seat, monitor);
+        let switched = process.scheduler.finds_taken(&mut thread.seat, monitor);
+        hooks::note_switch(process, thread, switched);
     });
 }
 

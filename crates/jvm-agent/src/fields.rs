@@ -78,7 +78,7 @@ impl Fields {
             is_volatile: found.modifiers & access::VOLATILE != 0,
             names_its_value: type_name.starts_with('[')
                 || type_name == "Ljava/lang/Object;"
-                || type_name.starts_with("Ljava/util/concurrent/"),
+                || type_name.starts_with("Ljava/util/"),
             class_tag,
         };
         self.by_place.insert(place, known.clone());

@@ -37,14 +37,34 @@ pub const ELEMENT: Hook = hook("element", "(Ljava/lang/Object;II)V");
 pub const MONITOR: Hook = hook("monitor", "(Ljava/lang/Object;I)V");
 /// Elements are copied next: from, position, to, position, count.
 pub const COPY: Hook = hook("copy", "(Ljava/lang/Object;ILjava/lang/Object;III)V");
-/// The thread is about to sleep or give way.
+/// A method of the library is called next that uses this object or array: see [`crate::library`].
+pub const USE: Hook = hook("use", "(Ljava/lang/Object;I)V");
+/// An object under construction is one, or an array was made: the object.
+pub const BORN: Hook = hook("born", "(Ljava/lang/Object;I)V");
+/// The thread is about to give way, or to sleep for a time that does not matter here.
 pub const PAUSE: Hook = hook("pause", "(I)V");
+/// The thread is about to sleep for so many milliseconds. For how long it shall sleep.
+pub const SLEEP: Hook = hook("sleep", "(JI)J");
 /// An intercepted method: its object, its result or an element's number.
 pub const INTERCEPTED: Hook = hook("intercepted", "(Ljava/lang/Object;II)V");
 
 /// All hooks.
-pub const ALL: [Hook; 11] =
-    [ENTER, ENTER_LOCKED, EXIT, CALL, FIELD, STATIC_FIELD, ELEMENT, MONITOR, COPY, PAUSE, INTERCEPTED];
+pub const ALL: [Hook; 14] = [
+    ENTER,
+    ENTER_LOCKED,
+    EXIT,
+    CALL,
+    FIELD,
+    STATIC_FIELD,
+    ELEMENT,
+    MONITOR,
+    COPY,
+    USE,
+    BORN,
+    PAUSE,
+    SLEEP,
+    INTERCEPTED,
+];
 
 /// The class as a file.
 pub fn class_file() -> Result<Vec<u8>, Refusal> {

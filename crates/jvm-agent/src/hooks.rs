@@ -1,11 +1,15 @@
 //! What rewritten code calls: the natives of [`crate::hook_class`], by the names under which the virtual machine looks
 //! for them.
 
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jobject};
+use std::time::{Duration, Instant};
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
 use recording::{EventKind, flag};
 
 use crate::accesses;
+use crate::control::Operation;
 use crate::intercept::Meaning;
+use crate::library::{self, Use};
 use crate::places::Action;
 use crate::process::{self, Call, Frame, Process, Thread, lock, read, with_thread};
 use crate::recorder::{Kind, lock_address};
@@ -14,14 +18,28 @@ use crate::{jvm, naming};
 /// The environment and the hook class, which every native method is passed.
 type Env = *mut JNIEnv;
 
-/// Everything a hook does first: waits for its turn, and catches up on what happened while it waited.
-fn arrive(process: &Process, thread: &mut Thread) {
-    process.scheduler.pass(&mut thread.seat);
-    if let Some(lock) = thread.waited_for.take() {
+/// Of a longer array, only so many elements are looked at: it would take longer than the whole test.
+const MOST_ELEMENTS: i32 = 4096;
+
+/// Everything a hook does first: waits for its turn.
+pub(crate) fn arrive(process: &Process, thread: &mut Thread) {
+    let switched = process.scheduler.arrive(&mut thread.seat);
+    note_switch(process, thread, switched);
+}
+
+/// A point at which another thread may run first.
+pub(crate) fn point(process: &Process, thread: &mut Thread, operation: Operation) {
+    let switched = process.scheduler.point(&mut thread.seat, operation);
+    note_switch(process, thread, switched);
+}
+
+/// In a controlled run, says how far it has come and that the thread goes on after others ran.
+pub(crate) fn note_switch(process: &Process, thread: &mut Thread, switched: bool) {
+    if switched && process.scheduler.is_controlled() {
+        let counts = process.scheduler.counts();
         process.record(|recorder| {
-            let leaf = thread.call_leaf(recorder);
-            recorder.event(thread.id, EventKind::WaitEnd, leaf, (0, 0, lock));
-            recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
+            recorder.note_progress(counts);
+            recorder.event(thread.id, EventKind::Switch, 0, (0, 0, counts.0));
         });
     }
 }
@@ -38,8 +56,9 @@ fn enter(process: &Process, thread: &mut Thread, site: jint, lock: Option<u64>) 
         arrive(process, thread);
     }
     let Some(place) = process.site(site) else { return };
+    let called_at = thread.call.map(|call| call.position);
     let context = thread.enter(process, place.method).unwrap_or(thread.context());
-    thread.frames.push(Frame { context, site, lock });
+    thread.frames.push(Frame { context, site, lock, called_at });
 }
 
 /// See [`crate::hook_class::ENTER_LOCKED`].
@@ -59,7 +78,8 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
             let leaf = recorder.leaf(thread.context(), 0);
             recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
         });
-        process.scheduler.contest(&mut thread.seat);
+        process.scheduler.entered(&thread.seat, lock);
+        took(process, thread, jvm::tag(object), lock);
     });
 }
 
@@ -76,23 +96,21 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_exit(_: Env, _: jclass, site:
                     let leaf = recorder.leaf(frame.context, 0);
                     recorder.released(thread.id, lock, leaf, false);
                 });
-                gave_back(process, thread, lock);
+                leaves(process, thread, lock);
             }
         }
         thread.call = None;
     });
 }
 
-/// A lock is about to be given back: who waits for it comes next, or anybody else.
-fn gave_back(process: &Process, thread: &mut Thread, lock: u64) {
-    process.scheduler.expect_one_of(lock);
-    process.scheduler.contest(&mut thread.seat);
-}
-
 /// See [`crate::hook_class::CALL`].
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_UnsnarlHooks_call(_: Env, _: jclass, site: jint) {
     with_thread(|process, thread| {
+        // What is called may take the lock again at once.
+        if thread.seat.has_given_back() {
+            arrive(process, thread);
+        }
         if let Some(place) = process.site(site)
             && let Action::Call { receiver } = place.action
         {
@@ -161,8 +179,6 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
     count: jint,
     site: jint,
 ) {
-    /// Of a longer copy, only so many elements are looked at: it would take longer than the whole test.
-    const MOST: i32 = 4096;
     with_thread(|process, thread| {
         arrive(process, thread);
         let Some(place) = process.site(site) else { return };
@@ -172,12 +188,64 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
         for (array, first, access) in [(from, from_index, Kind::Read), (to, to_index, Kind::Write)] {
             let name = jvm::class_name_of(env, array);
             let Some(kind) = name.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
-            let end = first.saturating_add(count.min(MOST)).min(jvm::array_length(env, array));
+            let end = first.saturating_add(count.min(MOST_ELEMENTS)).min(jvm::array_length(env, array));
             for index in first.max(0)..end {
                 accesses::element(process, thread, env, (array, index, kind), access, place.position);
             }
         }
     });
+}
+
+/// See [`crate::hook_class::USE`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_use(env: Env, _: jclass, object: jobject, site: jint) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        let Some(place) = process.site(site).filter(|_| !object.is_null()) else { return };
+        let class = jvm::class_name_of(env, object);
+        match place.action {
+            Action::Use(Use::Collection(kind)) if library::is_for_one_thread(&class) => {
+                accesses::whole(process, thread, &class, object, kind, place.position);
+            }
+            Action::Use(Use::Elements(access)) => {
+                let Some(kind) = class.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
+                for index in 0..jvm::array_length(env, object).min(MOST_ELEMENTS) {
+                    accesses::element(process, thread, env, (object, index, kind), access, place.position);
+                }
+            }
+            _ => {}
+        }
+    });
+}
+
+/// See [`crate::hook_class::BORN`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_born(_: Env, _: jclass, object: jobject, site: jint) {
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        let Some(place) = process.site(site) else { return };
+        let tag = jvm::tag(object);
+        process.record(|recorder| {
+            if !recorder.is_born(tag) {
+                let leaf = thread.birthplace(process, recorder, place.position);
+                recorder.born(thread.id, tag, leaf);
+            }
+        });
+    });
+}
+
+/// A lock was taken: a point, unless nobody else knows it.
+fn took(process: &Process, thread: &mut Thread, tag: i64, address: u64) {
+    if process.record(|recorder| recorder.is_known_to_others(thread.id, tag)) == Some(true) {
+        point(process, thread, Operation::about(address));
+    }
+}
+
+/// A monitor is about to be left, which others may be waiting for.
+fn leaves(process: &Process, thread: &mut Thread, monitor: u64) {
+    let tag = crate::recorder::object_of(monitor);
+    let is_known = process.record(|recorder| recorder.is_known_to_others(thread.id, tag)) == Some(true);
+    process.scheduler.leaves_monitor(&mut thread.seat, monitor, is_known);
 }
 
 /// See [`crate::hook_class::MONITOR`].
@@ -191,7 +259,9 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
             let leaf = recorder.leaf(thread.context(), place.position);
             match place.action {
                 Action::MonitorEnter => recorder.acquired(thread.id, EventKind::Acquire, lock, leaf),
-                Action::MonitorExit => recorder.released(thread.id, lock, leaf, false),
+                Action::MonitorExit => {
+                    recorder.released(thread.id, lock, leaf, false);
+                }
                 Action::Notify { all } => {
                     let kind = if all { EventKind::Broadcast } else { EventKind::Signal };
                     recorder.event(thread.id, kind, leaf, (0, 0, lock));
@@ -200,8 +270,12 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
             }
         });
         match place.action {
-            Action::MonitorExit => gave_back(process, thread, lock),
-            Action::MonitorEnter => process.scheduler.contest(&mut thread.seat),
+            Action::MonitorExit => leaves(process, thread, lock),
+            Action::MonitorEnter => {
+                process.scheduler.entered(&thread.seat, lock);
+                took(process, thread, jvm::tag(object), lock);
+            }
+            Action::Notify { all } => process.scheduler.notifies(lock, all),
             _ => {}
         }
     });
@@ -212,8 +286,25 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
 pub extern "system" fn Java_java_lang_UnsnarlHooks_pause(_: Env, _: jclass, _site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        process.scheduler.leave(&mut thread.seat, 0);
+        let switched = process.scheduler.yields(&mut thread.seat);
+        note_switch(process, thread, switched);
     });
+}
+
+/// See [`crate::hook_class::SLEEP`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_sleep(
+    _: Env,
+    _: jclass,
+    milliseconds: jlong,
+    _site: jint,
+) -> jlong {
+    let mut left = milliseconds;
+    with_thread(|process, thread| {
+        arrive(process, thread);
+        left = process.scheduler.sleeps(&mut thread.seat, milliseconds);
+    });
+    left
 }
 
 /// See [`crate::hook_class::INTERCEPTED`].
@@ -229,11 +320,23 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
         let Some(place) = process.site(site) else { return };
         let Action::Intercepted(meaning) = place.action else { return };
         if meaning == Meaning::Blocks {
-            return process.scheduler.leave(&mut thread.seat, 0);
+            return process.scheduler.leaves(&mut thread.seat);
+        }
+        if meaning == Meaning::Parks {
+            return process.scheduler.parks(&mut thread.seat);
+        }
+        if meaning == Meaning::Started {
+            return point(process, thread, Operation::NONE);
+        }
+        if meaning == Meaning::Joins {
+            return joins(process, object);
+        }
+        if meaning == Meaning::Parked {
+            return arrive(process, thread);
         }
         if meaning == Meaning::Wakes {
             let woken = lock(&process.threads).get(&jvm::tag(object)).copied();
-            return woken.into_iter().for_each(|woken| process.scheduler.expect(woken));
+            return woken.into_iter().for_each(|woken| process.scheduler.wakes(woken));
         }
         if meaning.is_access() {
             return intercepted_access(process, thread, env, object, number, meaning, place.method);
@@ -241,6 +344,19 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
         arrive(process, thread);
         synchronized(process, thread, env, object, number, meaning);
     });
+}
+
+/// A thread is about to be waited for. If it has done all that it had to do, it will be gone in a moment, and whether it
+/// has to be waited for must not depend on when.
+fn joins(process: &Process, thread: jobject) {
+    const LONGEST: Duration = Duration::from_millis(20);
+    let tag = jvm::known_tag(thread);
+    if process.scheduler.is_controlled() && lock(&process.ended).contains(&tag) {
+        let begin = Instant::now();
+        while jvm::is_alive(thread) && begin.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
 }
 
 /// An atomic variable is accessed. Only what code under test does itself counts: the library's classes use atomic
@@ -303,14 +419,14 @@ fn synchronized(
                 let leaf = thread.call_leaf(recorder);
                 recorder.acquired(thread.id, kind, address, leaf);
             });
-            process.scheduler.contest(&mut thread.seat);
+            took(process, thread, tag, address);
         }
         Meaning::Released | Meaning::ReleasedShared => {
             process.record(|recorder| {
                 let leaf = thread.call_leaf(recorder);
                 recorder.released(thread.id, address, leaf, false);
             });
-            gave_back(process, thread, address);
+            process.scheduler.gave_back(&mut thread.seat, address);
         }
         Meaning::WaitBegins => happened(EventKind::WaitBegin, 0),
         Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),
@@ -325,8 +441,9 @@ fn synchronized(
             });
             if let Some(Some(origin)) = origin {
                 lock(&process.starting).insert(tag, origin);
+                lock(&process.threads).insert(tag, origin.id);
+                process.scheduler.starts(origin.id);
             }
-            process.scheduler.expect_another();
         }
         Meaning::Joined => {
             let joined = lock(&process.threads).get(&tag).copied();

@@ -23,6 +23,10 @@ pub enum Meaning {
     ReleasedShared,
     /// The thread is about to wait in a way that the virtual machine does not tell us about.
     Blocks,
+    /// The thread is about to park.
+    Parks,
+    /// It has parked.
+    Parked,
     /// Another thread, which is passed in place of `this`, is about to be woken.
     Wakes,
     /// A wait for a condition begins.
@@ -39,6 +43,10 @@ pub enum Meaning {
     SemaphoreGiven,
     /// A thread is about to be started.
     Starts,
+    /// A thread was started.
+    Started,
+    /// A thread is about to be waited for.
+    Joins,
     /// A thread was waited for.
     Joined,
     /// An atomic variable is read.
@@ -92,6 +100,14 @@ pub struct Intercepted {
     /// Name, when, and what it means; all methods of that name.
     pub methods: &'static [(&'static str, When, Meaning)],
 }
+
+const THREAD: &[(&str, When, Meaning)] = &[
+    ("start", Entry, Starts),
+    ("start", Return, Started),
+    ("join", Entry, Joins),
+    ("join", Return, Joined),
+    ("interrupt", Entry, Wakes),
+];
 
 const LOCK: &[(&str, When, Meaning)] = &[
     ("lock", Return, Acquired),
@@ -158,16 +174,20 @@ const ATOMIC_ARRAY: &[(&str, When, Meaning)] = &[
 
 /// All intercepted methods.
 pub const TABLE: &[Intercepted] = &[
-    Intercepted { class: "java/lang/Thread", methods: &[("start", Entry, Starts), ("join", Return, Joined)] },
+    Intercepted { class: "java/lang/Thread", methods: THREAD },
     Intercepted {
         class: "java/util/concurrent/locks/LockSupport",
         methods: &[
-            ("park", Entry, Blocks),
-            ("parkNanos", Entry, Blocks),
-            ("parkUntil", Entry, Blocks),
+            ("park", Entry, Parks),
+            ("park", Return, Parked),
+            ("parkNanos", Entry, Parks),
+            ("parkNanos", Return, Parked),
+            ("parkUntil", Entry, Parks),
+            ("parkUntil", Return, Parked),
             ("unpark", Entry, Wakes),
         ],
     },
+    Intercepted { class: "java/util/concurrent/TimeUnit", methods: &[("sleep", Entry, Blocks)] },
     Intercepted { class: "java/util/concurrent/locks/ReentrantLock", methods: LOCK },
     Intercepted { class: "java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", methods: LOCK },
     Intercepted { class: "java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", methods: READ_LOCK },
@@ -182,6 +202,18 @@ pub const TABLE: &[Intercepted] = &[
             ("awaitNanos", Return, WaitEnds),
             ("signal", Entry, Signals),
             ("signalAll", Entry, SignalsAll),
+        ],
+    },
+    Intercepted {
+        class: "java/util/concurrent/locks/StampedLock",
+        methods: &[
+            ("writeLock", Return, Acquired),
+            ("writeLockInterruptibly", Return, Acquired),
+            ("unlockWrite", Entry, Released),
+            ("readLock", Return, AcquiredShared),
+            ("readLockInterruptibly", Return, AcquiredShared),
+            ("unlockRead", Entry, ReleasedShared),
+            ("unlock", Entry, Released),
         ],
     },
     Intercepted {

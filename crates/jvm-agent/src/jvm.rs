@@ -68,15 +68,18 @@ fn take_text(text: *mut c_char) -> String {
     copy
 }
 
+/// The object's number if it has one, else zero.
+pub fn known_tag(object: jobject) -> i64 {
+    let mut tag: jlong = 0;
+    if !object.is_null() && ask!(GetTag, object, &mut tag) { tag } else { 0 }
+}
+
 /// The object's number, which it keeps for life, wherever the garbage collector moves it. Zero for null.
 pub fn tag(object: jobject) -> i64 {
     if object.is_null() {
         return 0;
     }
-    let mut tag: jlong = 0;
-    if !ask!(GetTag, object, &mut tag) {
-        return 0;
-    }
+    let mut tag = known_tag(object);
     if tag == 0 {
         tag = NEXT_TAG.fetch_add(1, Ordering::Relaxed);
         if !ask!(SetTag, object, tag) {
@@ -108,6 +111,13 @@ pub fn class_name_of(env: *mut JNIEnv, object: jobject) -> String {
 pub fn current_thread() -> jobject {
     let mut thread = null_mut();
     if ask!(GetCurrentThread, &mut thread) { thread } else { null_mut() }
+}
+
+/// Has a thread been started and not come to its end?
+pub fn is_alive(thread: jobject) -> bool {
+    const ALIVE: jint = 1;
+    let mut state: jint = 0;
+    ask!(GetThreadState, thread, &mut state) && state & ALIVE != 0
 }
 
 /// A thread's name.

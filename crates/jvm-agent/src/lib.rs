@@ -2,20 +2,21 @@
 //!
 //! The virtual machine loads this library at its start ([`agent`]) and shows it every class before it is used;
 //! [`rewrite`] puts calls of the [`hook_class`]'s methods into those under test ([`scope`]). The [`hooks`] let one
-//! thread run at a time (`scheduler`) and record into the same kind of file as the native recorder (`recorder`).
+//! thread run at a time (`control`) and record into the same kind of file as the native recorder (`recorder`).
 
 mod accesses;
 pub mod agent;
 pub mod classfile;
+mod control;
 mod fields;
 pub mod hook_class;
 pub mod hooks;
 pub mod intercept;
 mod jvm;
+pub mod library;
 mod naming;
 pub mod places;
 mod process;
 mod recorder;
 pub mod rewrite;
-mod scheduler;
 pub mod scope;

@@ -1,6 +1,7 @@
 //! Places in rewritten code, numbered in the order in which classes are loaded: what a hook's number stands for.
 
 use crate::intercept::Meaning;
+use crate::library::Use;
 
 /// A class whose code was rewritten.
 #[derive(Clone, Debug)]
@@ -76,6 +77,10 @@ pub enum Action {
     },
     /// Elements are copied from one array to another.
     Copy,
+    /// A call into the library uses an object or array.
+    Use(Use),
+    /// An object or array was made.
+    Born,
     /// The calling thread is about to sleep or to give way.
     Pause,
     /// A method of the Java library that means something to us.

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use recording::RunPlan;
-use rustc_hash::FxHashMap;
+use recording::{InterleavingStep, RunPlan};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::classfile::Refusal;
+use crate::control::{Scheduler, Seat};
 use crate::fields::Fields;
 use crate::jvm;
 use crate::places::{Places, Site};
 use crate::recorder::{Origin, ROOT, Recorder, lock_address};
-use crate::scheduler::{Scheduler, Seat};
 use crate::scope::Included;
 
 /// All of it.
@@ -38,6 +38,8 @@ pub struct Process {
     pub starting: Mutex<FxHashMap<i64, Origin>>,
     /// Ids of threads that have begun, likewise.
     pub threads: Mutex<FxHashMap<i64, u32>>,
+    /// Threads that are over, likewise.
+    pub ended: Mutex<FxHashSet<i64>>,
     /// Objects that the garbage collector has found dead. Filled where nothing else may be locked.
     pub dead: Mutex<Vec<i64>>,
     active: AtomicBool,
@@ -65,10 +67,11 @@ impl Process {
             included,
             places: RwLock::default(),
             fields: RwLock::default(),
-            scheduler: Scheduler::new(plan.seed, plan.noise),
+            scheduler: Scheduler::new(&plan),
             recorder: Mutex::new(None),
             starting: Mutex::default(),
             threads: Mutex::default(),
+            ended: Mutex::default(),
             dead: Mutex::default(),
             active: AtomicBool::new(false),
             complaints: Mutex::default(),
@@ -130,6 +133,21 @@ impl Process {
         lock(&self.recorder).as_mut().map(with)
     }
 
+    /// The steps of the interleaving that the run is about, as bits, that happen at this place.
+    pub fn steps_at(&self, thread: &Thread, position: u16) -> u8 {
+        let Some(interleaving) = &self.plan.interleaving else { return 0 };
+        let Some(site) = thread.frames.last().and_then(|frame| self.site(frame.site)) else { return 0 };
+        let places = read(&self.places);
+        let method = &places.methods[site.method as usize];
+        let fingerprint = places.classes[method.class as usize].fingerprint;
+        // The address behind the instruction's first byte, as in the recording.
+        let address = u64::from(method.offset) + u64::from(position) + 1;
+        let is_here =
+            |step: &InterleavingStep| step.address == address && step.build_id.starts_with(&fingerprint);
+        let steps = interleaving.steps().iter().enumerate();
+        steps.filter(|(_, step)| is_here(step)).fold(0, |bits, (number, _)| bits | 1 << number)
+    }
+
     /// The site with this number.
     pub fn site(&self, number: i32) -> Option<Site> {
         read(&self.places).sites.get(number as usize).copied()
@@ -145,6 +163,8 @@ pub struct Frame {
     pub site: i32,
     /// The lock that it holds while it runs.
     pub lock: Option<u64>,
+    /// The position of the call in the method around it, if that announced it.
+    pub called_at: Option<u16>,
 }
 
 /// A call that the current method is about to make.
@@ -168,8 +188,8 @@ pub struct Thread {
     pub frames: Vec<Frame>,
     /// The last call that the current method has announced.
     pub call: Option<Call>,
-    /// It was waiting for this object's monitor, which it holds again when it goes on.
-    pub waited_for: Option<u64>,
+    /// It waits for this object to be notified, whose monitor it had entered so many times.
+    pub waits_for: Option<(u64, u32)>,
     /// Contexts that it has entered before.
     entered: FxHashMap<(u32, u32, u32), u32>,
 }
@@ -192,6 +212,23 @@ impl Thread {
         let context = process.record(|recorder| recorder.enter(&places, parent, call, method))??;
         self.entered.insert(key, context);
         Some(context)
+    }
+
+    /// The leaf at which an object was made: where its constructor was called, or that of a class derived from its own.
+    pub fn birthplace(&self, process: &Process, recorder: &Recorder, position: u16) -> u32 {
+        let places = read(&process.places);
+        let is_constructor = |frame: &Frame| {
+            let site = places.sites.get(frame.site as usize);
+            site.is_some_and(|site| places.methods[site.method as usize].name == "<init>")
+        };
+        let mut at = Some(position);
+        for frame in self.frames.iter().rev() {
+            if !is_constructor(frame) {
+                return at.map_or(0, |at| recorder.leaf(frame.context, at));
+            }
+            at = frame.called_at;
+        }
+        0
     }
 
     /// The leaf of the call that the current method has announced, or of its start.
@@ -253,27 +290,43 @@ pub fn attach() {
         let tag = jvm::tag(object);
         let origin = lock(&process.starting).remove(&tag).unwrap_or_default();
         let name = jvm::thread_name(object);
+        // What was announced begins when it gets to run; of others nobody knew.
+        let mut seat = (origin.id != 0).then(|| process.scheduler.seat(origin.id));
+        if let Some(seat) = &mut seat {
+            process.scheduler.arrive(seat);
+        }
         let Some(Some(id)) = process.record(|recorder| recorder.begin_thread(origin, &name)) else { return };
         lock(&process.threads).insert(tag, id);
         *presence = Presence::Here(Box::new(Thread {
             id,
             tag,
-            seat: process.scheduler.seat(id),
+            seat: seat.unwrap_or_else(|| process.scheduler.seat(id)),
             frames: Vec::new(),
             call: None,
-            waited_for: None,
+            waits_for: None,
             entered: FxHashMap::default(),
         }));
     });
+}
+
+/// The calling thread begins. If it was started by code under test, it waits for its turn.
+pub fn begin() {
+    let is_announced = Process::get().is_some_and(|process| {
+        // Numbers are given out where the order of threads is known: not here.
+        let tag = jvm::known_tag(jvm::current_thread());
+        process.is_active() && lock(&process.starting).contains_key(&tag)
+    });
+    if is_announced {
+        attach();
+    }
 }
 
 /// The calling thread is over.
 pub fn detach() {
     with_thread(|process, thread| {
         process.record(|recorder| recorder.end_thread(thread.id));
-        // Those who wait to join it wait for its object.
-        process.scheduler.expect_one_of(lock_address(thread.tag));
-        process.scheduler.leave(&mut thread.seat, 0);
+        lock(&process.ended).insert(thread.tag);
+        process.scheduler.ends(&mut thread.seat, lock_address(thread.tag));
     });
     let _ = THREAD.try_with(|presence| {
         if let Ok(mut presence) = presence.try_borrow_mut() {

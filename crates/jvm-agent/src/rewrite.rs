@@ -9,6 +9,7 @@ use crate::classfile::{
 };
 use crate::hook_class::{self, Hook};
 use crate::intercept::{self, Intercepted, When};
+use crate::library;
 use crate::places::{Action, Class, Field, Mark, Method, Places, Site};
 
 /// Which hooks a class gets.
@@ -240,8 +241,14 @@ impl MethodRewriter<'_> {
         name: &str,
         method: u32,
     ) -> Result<(), Refusal> {
-        let usable =
-            if name == "<init>" { constructed_from(code, self.class)?.unwrap_or(usize::MAX) } else { 0 };
+        let constructed = if name == "<init>" { constructed_from(code, self.class)? } else { None };
+        let usable = if name == "<init>" { constructed.unwrap_or(usize::MAX) } else { 0 };
+        if let Some(from) = constructed.filter(|&from| from < code.bytes.len() && keeps_this(code)) {
+            let mut born = vec![opcode::ALOAD_0];
+            let site = self.site(method, from, Action::Born);
+            self.call_hook(&mut born, hook_class::BORN, site)?;
+            insertions.before.entry(from).or_default().extend(born);
+        }
         for instruction in code.instructions()? {
             let at = instruction.at;
             let mut before = Vec::new();
@@ -259,7 +266,16 @@ impl MethodRewriter<'_> {
                 opcode::IALOAD..=opcode::SALOAD | opcode::IASTORE..=opcode::SASTORE => {
                     self.element(&mut before, &instruction, method)?;
                 }
+                opcode::NEWARRAY | opcode::ANEWARRAY | opcode::MULTIANEWARRAY => {
+                    let mut after = vec![opcode::DUP];
+                    let site = self.site(method, at, Action::Born);
+                    self.call_hook(&mut after, hook_class::BORN, site)?;
+                    insertions.after.insert(at, after);
+                }
                 opcode::MONITORENTER => {
+                    // As if it were a call: a place for others to come first, and to name should it have to wait.
+                    let site = self.site(method, at, Action::Call { receiver: 0 });
+                    self.call_hook(&mut before, hook_class::CALL, site)?;
                     before.push(opcode::DUP);
                     let site = self.site(method, at, Action::MonitorEnter);
                     let mut after = Vec::new();
@@ -355,12 +371,18 @@ impl MethodRewriter<'_> {
                 member.class,
                 "java/lang/Thread" | "java/lang/Object" | "java/lang/Iterable" | "java/lang/Runnable"
             );
+        let receiver_is_array = member.class.starts_with('[');
+        let receiver = intercept::class_number(member.class);
         match (member.class, member.name, member.descriptor) {
             ("java/lang/System", "arraycopy", _) => {
                 let site = self.site(method, at, Action::Copy);
                 return self.copy(out, insertions, code, site);
             }
-            ("java/lang/Thread", "sleep" | "yield" | "onSpinWait", _) => {
+            ("java/lang/Thread", "sleep", "(J)V") => {
+                let site = self.site(method, at, Action::Pause);
+                return self.call_hook(out, hook_class::SLEEP, site);
+            }
+            ("java/lang/Thread", "yield" | "onSpinWait", _) => {
                 let site = self.site(method, at, Action::Pause);
                 return self.call_hook(out, hook_class::PAUSE, site);
             }
@@ -372,12 +394,48 @@ impl MethodRewriter<'_> {
             }
             _ => {}
         }
-        if never_calls_back {
+        let is_static = instruction.opcode == opcode::INVOKESTATIC;
+        if let Some(what) = library::use_of(member.class, member.name, is_static) {
+            let descriptor = member.descriptor.to_owned();
+            let site = self.site(method, at, Action::Use(what));
+            self.uses(out, insertions, code, (&descriptor, is_static), site)?;
+        }
+        if never_calls_back || receiver_is_array {
             return Ok(());
         }
-        let receiver = intercept::class_number(member.class);
         let site = self.site(method, at, Action::Call { receiver });
         self.call_hook(out, hook_class::CALL, site)
+    }
+
+    /// A call that uses its object, or the array that is its first argument: what lies above that on the stack goes
+    /// to local variables and comes back.
+    fn uses(
+        &mut self,
+        out: &mut Vec<u8>,
+        insertions: &mut Insertions,
+        code: &Code,
+        (descriptor, is_static): (&str, bool),
+        site: u32,
+    ) -> Result<(), Refusal> {
+        let types = library::parameters(descriptor).ok_or(Refusal::Malformed)?;
+        let above = &types[usize::from(is_static).min(types.len())..];
+        let mut variable = code.max_locals;
+        let mut places = Vec::with_capacity(above.len());
+        for &kind in above {
+            let words = if matches!(kind, b'J' | b'D') { 2 } else { 1 };
+            places.push((b"IJFDA".iter().position(|&letter| letter == kind).unwrap_or(0) as u8, variable));
+            variable = variable.checked_add(words).ok_or(Refusal::MethodTooLarge)?;
+        }
+        insertions.more_locals = insertions.more_locals.max(variable - code.max_locals);
+        let access = |out: &mut Vec<u8>, base: u8, (kind, variable): (u8, u16)| {
+            out.extend([opcode::WIDE, base + kind]);
+            out.extend(variable.to_be_bytes());
+        };
+        places.iter().rev().for_each(|&place| access(out, opcode::ISTORE, place));
+        out.push(opcode::DUP);
+        self.call_hook(out, hook_class::USE, site)?;
+        places.iter().for_each(|&place| access(out, opcode::ILOAD, place));
+        Ok(())
     }
 
     /// `System.arraycopy`: its arguments go to local variables and come back twice.
@@ -396,7 +454,7 @@ impl MethodRewriter<'_> {
         };
         (0..5).rev().for_each(|number| access(opcode::ISTORE, number));
         (0..5).for_each(|number| access(opcode::ILOAD, number));
-        insertions.more_locals = 5;
+        insertions.more_locals = insertions.more_locals.max(5);
         if first.checked_add(5).is_none() {
             return Err(Refusal::MethodTooLarge);
         }
@@ -468,6 +526,17 @@ fn constructed_from(code: &Code, class: &ClassFile) -> Result<Option<usize>, Ref
         }
     }
     Ok(None)
+}
+
+/// Is the first variable of a constructor the object all along? Compilers never use it for anything else.
+fn keeps_this(code: &Code) -> bool {
+    let stores_first = |instruction: &Instruction| match instruction.opcode {
+        opcode::ASTORE_0 => true,
+        opcode::ISTORE..=opcode::ASTORE => code.bytes[instruction.at + 1] == 0,
+        opcode::WIDE => true,
+        _ => false,
+    };
+    code.instructions().is_ok_and(|all| !all.iter().any(stores_first))
 }
 
 fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refusal> {

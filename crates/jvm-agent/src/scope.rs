@@ -15,6 +15,8 @@ const NOT_UNDER_TEST: &[&str] = &[
     "org/hamcrest/",
     "org/opentest4j/",
     "org/apiguardian/",
+    "picocli/",
+    "com/univocity/",
     "org/testng/",
     "org/mockito/",
     "org/assertj/",

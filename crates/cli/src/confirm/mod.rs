@@ -80,7 +80,7 @@ pub fn confirm_first(
 /// The command line that made a session, as far as it says what to run and how to judge it.
 pub fn again(session: &Session) -> RunArguments {
     let manifest = session.manifest();
-    let kept = ["timeout", "fail-regex", "expect-stdout", "fail-if", "budget"];
+    let kept = ["timeout", "fail-regex", "expect-stdout", "fail-if", "budget", "include"];
     let flags = manifest.flags.iter().filter(|(name, _)| kept.contains(&name.as_str()));
     let flags = flags.flat_map(|(name, value)| [format!("--{name}").into(), value.into()]);
     RunArguments::of(flags.chain(["--".into()]).chain(manifest.command.iter().map(Into::into)))

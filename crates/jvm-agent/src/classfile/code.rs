@@ -42,6 +42,9 @@ pub mod opcode {
     pub const INVOKEINTERFACE: u8 = 185;
     pub const INVOKEDYNAMIC: u8 = 186;
     pub const NEW: u8 = 187;
+    pub const NEWARRAY: u8 = 188;
+    pub const ANEWARRAY: u8 = 189;
+    pub const MULTIANEWARRAY: u8 = 197;
     pub const ATHROW: u8 = 191;
     pub const MONITORENTER: u8 = 194;
     pub const MONITOREXIT: u8 = 195;

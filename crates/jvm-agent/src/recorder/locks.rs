@@ -47,17 +47,18 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// A lock was taken; `kind` is `Acquire` or `AcquireShared`. Taking it again while holding it says nothing.
+    /// A lock was taken, `times` times at once; `kind` is `Acquire` or `AcquireShared`. Taking it again while holding it
+    /// says nothing.
     pub fn acquired(
         &mut self,
         (file, log): (&mut RecordingFile, &Log),
         thread: &mut ThreadLog,
         held: &mut Held,
-        kind: EventKind,
+        (kind, times): (EventKind, u32),
         (address, leaf): (u64, u32),
     ) {
         if let Some(lock) = held.locks.iter_mut().find(|lock| lock.address == address) {
-            lock.depth += 1;
+            lock.depth += times;
             return;
         }
         let last = self.last_holders.get(&address).copied();
@@ -80,11 +81,11 @@ impl Locks {
             log.emit_sync(file, thread, kind, leaf, (0, thread.id, address));
         }
         let set = self.set_with((file, log), thread, held.set(), address, leaf);
-        held.locks.push(HeldLock { address, taken_at: leaf, set, depth: 1 });
+        held.locks.push(HeldLock { address, taken_at: leaf, set, depth: times });
         file.record::<ThreadRecord>(RegionId::Threads, thread.id).locks = held.set();
     }
 
-    /// A lock is about to be given back, wholly if `wholly`, as waiting does.
+    /// A lock is about to be given back, wholly if `wholly`, as waiting does. How often the thread had taken it.
     pub fn released(
         &mut self,
         (file, log): (&mut RecordingFile, &Log),
@@ -92,11 +93,12 @@ impl Locks {
         held: &mut Held,
         (address, leaf): (u64, u32),
         wholly: bool,
-    ) {
-        let Some(position) = held.locks.iter().rposition(|lock| lock.address == address) else { return };
-        if !wholly && held.locks[position].depth > 1 {
+    ) -> u32 {
+        let Some(position) = held.locks.iter().rposition(|lock| lock.address == address) else { return 0 };
+        let times = held.locks[position].depth;
+        if !wholly && times > 1 {
             held.locks[position].depth -= 1;
-            return;
+            return times;
         }
         let later = held.locks.split_off(position);
         for lock in later.into_iter().skip(1) {
@@ -106,6 +108,7 @@ impl Locks {
         }
         file.record::<ThreadRecord>(RegionId::Threads, thread.id).locks = held.set();
         self.last_holders.insert(address, LastHolder { thread: thread.id, leaf, tick: thread.last_tick });
+        times
     }
 
     fn set_with(

@@ -9,7 +9,7 @@ mod turns;
 use std::io;
 use std::path::Path;
 
-use recording::{EventKind, NameKind, RegionId, RunPlan, ThreadRecord, fault};
+use recording::{EventKind, Location, NameKind, RegionId, RunPlan, ThreadRecord, fault};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::contexts::Contexts;
@@ -28,6 +28,11 @@ const FIRST_LOCK: u64 = 1 << 61;
 /// An object as a lock, condition or semaphore.
 pub fn lock_address(tag: i64) -> u64 {
     FIRST_LOCK + 16 * tag as u64
+}
+
+/// The object with this address as a lock.
+pub fn object_of(address: u64) -> i64 {
+    ((address - FIRST_LOCK) / 16) as i64
 }
 
 /// How a thread came to be.
@@ -56,6 +61,29 @@ struct Thread {
     held: Held,
 }
 
+/// An object, class or array.
+#[derive(Default)]
+struct Object {
+    /// The thread that made it and the leaf at which it did so, zero if nobody saw it.
+    maker: u32,
+    made_at: u32,
+    /// Has a thread used it that did not make it?
+    is_known_to_others: bool,
+    /// Its fields or elements.
+    parts: FxHashMap<u32, Cell>,
+}
+
+impl Object {
+    /// Is it, or could it be, something that several threads use?
+    fn may_be_shared(&self, thread: u32) -> bool {
+        self.is_known_to_others || self.maker != thread
+    }
+
+    fn used_by(&mut self, thread: u32) {
+        self.is_known_to_others |= self.maker != thread;
+    }
+}
+
 /// The recording of one process.
 pub struct Recorder {
     file: RecordingFile,
@@ -65,8 +93,8 @@ pub struct Recorder {
     locks: Locks,
     /// By id; threads whose id was only reserved are empty.
     threads: Vec<Thread>,
-    /// What is known about each object's fields or elements.
-    objects: FxHashMap<i64, FxHashMap<u32, Cell>>,
+    /// What is known about each object.
+    objects: FxHashMap<i64, Object>,
     named_locks: FxHashSet<u64>,
 }
 
@@ -163,13 +191,38 @@ impl Recorder {
 
     /// Does it matter to this access what other threads do before or after it?
     pub fn is_contested(&mut self, thread: u32, (object, part): (i64, u32), kind: Kind) -> bool {
-        let cell = self.objects.get(&object).and_then(|parts| parts.get(&part));
-        cell.is_some_and(|cell| cell.is_contested(&mut self.file, thread, kind))
+        let object = self.objects.entry(object).or_default();
+        // Before it gets there, so that those who come first take care.
+        object.used_by(thread);
+        match object.parts.get(&part) {
+            Some(cell) if cell.is_shared(thread) => cell.is_contested(&mut self.file, kind),
+            // Nobody else has used this part so far, but others know the object.
+            _ => object.maker != 0 && object.may_be_shared(thread),
+        }
+    }
+
+    /// Was it seen how this object was made?
+    pub fn is_born(&self, object: i64) -> bool {
+        self.objects.get(&object).is_some_and(|object| object.maker != 0)
+    }
+
+    /// A thread makes an object.
+    pub fn born(&mut self, thread: u32, object: i64, leaf: u32) {
+        let object = self.objects.entry(object).or_default();
+        (object.maker, object.made_at) = (thread, leaf);
+    }
+
+    /// Does any thread but this one know the object, as far as can be told? This one does from now on.
+    pub fn is_known_to_others(&mut self, thread: u32, object: i64) -> bool {
+        let object = self.objects.entry(object).or_default();
+        object.used_by(thread);
+        object.may_be_shared(thread)
     }
 
     /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done.
     pub fn repeats(&mut self, thread: u32, object: i64, part: u32, touch: Touch) -> bool {
-        let cell = self.objects.entry(object).or_default().entry(part).or_default();
+        let object = self.objects.entry(object).or_default();
+        let cell = object.parts.entry(part).or_default();
         let Thread { log, held } = &self.threads[thread as usize];
         let touch = Touch { locks: held.set(), ..touch };
         self.turns.repeats(&mut self.file, log, cell, touch)
@@ -184,12 +237,15 @@ impl Recorder {
         (before, size): (Option<u64>, u32),
         name: impl FnOnce() -> LocationName,
     ) {
-        let cell = self.objects.entry(object).or_default().entry(part).or_default();
+        let object = self.objects.entry(object).or_default();
+        let cell = object.parts.entry(part).or_default();
         let was_shared = cell.location != 0;
         let Thread { log, held } = &mut self.threads[thread as usize];
         let touch = Touch { locks: held.set(), ..touch };
         self.turns.begin(&mut self.file, &self.log, log, cell, (touch, before, size));
         if !was_shared && cell.location != 0 {
+            let location = self.file.record::<Location>(RegionId::Locations, cell.location);
+            location.allocated_at = object.made_at;
             let name = name();
             let key = cell.location.into();
             self.file.add_name(NameKind::Location, key, name.value_type.into(), (&name.text, ""), &[]);
@@ -205,14 +261,25 @@ impl Recorder {
 
     /// A lock was taken.
     pub fn acquired(&mut self, thread: u32, kind: EventKind, lock: u64, leaf: u32) {
-        let Thread { log, held } = &mut self.threads[thread as usize];
-        self.locks.acquired((&mut self.file, &self.log), log, held, kind, (lock, leaf));
+        self.acquired_again(thread, (kind, 1), lock, leaf);
     }
 
-    /// A lock is about to be given back.
-    pub fn released(&mut self, thread: u32, lock: u64, leaf: u32, wholly: bool) {
+    /// A lock was taken so many times at once: a wait is over.
+    pub fn acquired_again(&mut self, thread: u32, how: (EventKind, u32), lock: u64, leaf: u32) {
         let Thread { log, held } = &mut self.threads[thread as usize];
-        self.locks.released((&mut self.file, &self.log), log, held, (lock, leaf), wholly);
+        self.locks.acquired((&mut self.file, &self.log), log, held, how, (lock, leaf));
+    }
+
+    /// A lock is about to be given back. How often the thread had taken it.
+    pub fn released(&mut self, thread: u32, lock: u64, leaf: u32, wholly: bool) -> u32 {
+        let Thread { log, held } = &mut self.threads[thread as usize];
+        self.locks.released((&mut self.file, &self.log), log, held, (lock, leaf), wholly)
+    }
+
+    /// Notes how far the run has come: scheduling points, and interleavings that came about as planned.
+    pub fn note_progress(&mut self, (points, interleavings): (u64, u64)) {
+        let header = self.file.header();
+        (header.points, header.interleavings) = (points, interleavings);
     }
 
     /// Has this lock a name?

@@ -53,11 +53,16 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Does it matter to an access what other threads do before or after it? Not if all of them only read, once they
-    /// all know the value.
-    pub fn is_contested(&self, file: &mut RecordingFile, thread: u32, kind: Kind) -> bool {
+    /// Has any other thread used it?
+    pub fn is_shared(&self, thread: u32) -> bool {
+        self.location != 0 || self.owner != 0 && self.owner != thread
+    }
+
+    /// Does it matter to an access what other threads, with which it is shared, do before or after it? Not if all of
+    /// them only read, once they all know the value.
+    pub fn is_contested(&self, file: &mut RecordingFile, kind: Kind) -> bool {
         if self.location == 0 {
-            return self.owner != 0 && self.owner != thread;
+            return true;
         }
         let location = file.record::<Location>(RegionId::Locations, self.location);
         kind != Kind::Read || location.version > 1 || location.owner != 0

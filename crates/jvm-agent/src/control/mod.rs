@@ -1,0 +1,352 @@
+//! Lets one thread run at a time between hooks, so that the order in which hooks are called is the order in which
+//! accesses happen. Who runs next is the [`policy`]'s choice, from the run's seed.
+//!
+//! The thread that runs holds the *token*. It may lose it at *points*: before accesses to what other threads use too,
+//! and around synchronization. Waits are known beforehand, so that the token never goes to a thread that would only
+//! wait on: whoever finds a monitor taken stays in the virtual machine's own event until its holder has left it;
+//! parked, waiting and starting threads are expected back by those who wake them, before anybody is chosen.
+//! So the same seed makes the same run of a program that is nondeterministic in nothing but its schedule.
+//!
+//! - [`state`]: what is known about each thread and monitor, under one lock.
+//! - [`trial`]: an interleaving that the run is to bring about or to avoid.
+//! - [`watch`]: a thread that waits where nobody sees it (reading from a socket, waiting for a class to be
+//!   initialized) loses the token within milliseconds.
+//!
+//! Invariant: control only ever delays a thread.
+
+mod policy;
+mod state;
+mod trial;
+mod watch;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use recording::{Noise, RunPlan, Schedule};
+
+use self::state::{Standing, State};
+use crate::recorder::Kind;
+
+/// How long threads wait at most for one that was started or woken to arrive; longer where a run is to be repeatable
+/// on a busy machine.
+const ARRIVAL_WAIT: Duration = Duration::from_millis(20);
+const ARRIVAL_WAIT_CONTROLLED: Duration = Duration::from_millis(500);
+/// Hooks that a thread may pass before another one gets a chance, however little happens at them: it may be waiting
+/// in a loop for what another one does.
+const SHARE: u32 = 2_000;
+/// Logical time: milliseconds of sleep that a point is worth, as in the native recorder.
+const POINTS_PER_MILLISECOND: u64 = 1000;
+
+/// What an operation is about: an object and its part.
+pub type What = (i64, u32);
+
+/// What a thread is about to do at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Taking or giving back a lock is an update.
+    pub kind: Kind,
+    /// What it is about, if it is about anything.
+    pub what: Option<What>,
+    /// Is it an access, rather than synchronization?
+    pub is_access: bool,
+    /// The steps of the interleaving that the run is about, as bits, that happen at this place in the code.
+    pub steps: u8,
+}
+
+impl Operation {
+    /// Nothing in particular.
+    pub const NONE: Operation = Operation { kind: Kind::Update, what: None, is_access: false, steps: 0 };
+
+    /// Something about a lock or another object.
+    pub fn about(address: u64) -> Operation {
+        /// Fields and elements have smaller numbers.
+        const WHOLE: u32 = u32::MAX;
+        Operation { what: Some((address as i64, WHOLE)), ..Operation::NONE }
+    }
+
+    fn is_step(self, number: usize) -> bool {
+        self.steps & (1 << number) != 0
+    }
+
+    fn is_any_step(self) -> bool {
+        self.steps != 0
+    }
+}
+
+/// A thread's part in the scheduling; touched by that thread alone.
+pub struct Seat {
+    id: u32,
+    called: Arc<Condvar>,
+    /// Hooks left before somebody else gets a chance.
+    left: u32,
+    /// The lock that it has given back since its last point.
+    gave_back: Option<u64>,
+}
+
+impl Seat {
+    /// Has its thread given a lock back since its last point?
+    pub fn has_given_back(&self) -> bool {
+        self.gave_back.is_some()
+    }
+}
+
+/// The scheduler of one process.
+pub struct Scheduler {
+    state: Mutex<State>,
+    /// Tells those who expect a thread that one has arrived.
+    arrived: Condvar,
+    /// The thread that has the token, zero if nobody.
+    running: AtomicU32,
+    /// Counts hooks of whoever runs.
+    progress: AtomicU64,
+    free: AtomicBool,
+    plan: RunPlan,
+}
+
+impl Scheduler {
+    /// Decides as the plan says.
+    pub fn new(plan: &RunPlan) -> Scheduler {
+        Scheduler {
+            state: Mutex::new(State::new(plan)),
+            arrived: Condvar::new(),
+            running: AtomicU32::new(0),
+            progress: AtomicU64::new(0),
+            free: AtomicBool::new(false),
+            plan: *plan,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is the order of events to be the same for the same seed?
+    pub fn is_controlled(&self) -> bool {
+        self.plan.schedule != Schedule::Free
+    }
+
+    /// Do threads lose the token only where they wait?
+    fn is_quiet(&self) -> bool {
+        self.plan.schedule == Schedule::Free && self.plan.noise == Noise::Off
+    }
+
+    /// The calling thread takes part from now on.
+    pub fn seat(&self, id: u32) -> Seat {
+        let called = Arc::new(Condvar::new());
+        // SAFETY: has no preconditions.
+        let os_id = unsafe { libc::gettid() } as u32;
+        self.lock().sit_down(id, os_id, Arc::clone(&called));
+        Seat { id, called, left: SHARE, gave_back: None }
+    }
+
+    /// Points so far, and interleavings that came about.
+    pub fn counts(&self) -> (u64, u64) {
+        self.lock().counts()
+    }
+
+    /// The calling thread is at a hook: waits for the token if it does not have it. True if others ran meanwhile.
+    pub fn arrive(&self, seat: &mut Seat) -> bool {
+        if self.running.load(Ordering::Acquire) == seat.id {
+            self.progress.fetch_add(1, Ordering::Relaxed);
+            if let Some(lock) = seat.gave_back
+                && !self.is_quiet()
+            {
+                return self.take_turn(seat, Standing::Ready, Operation::about(lock), false);
+            }
+            if seat.left > 0 {
+                seat.left -= 1;
+                return false;
+            }
+            return self.take_turn(seat, Standing::Ready, Operation::NONE, true);
+        }
+        self.take_turn(seat, Standing::Ready, Operation::NONE, false)
+    }
+
+    /// A point: the calling thread, which has the token, goes on or another one runs first. True if others ran.
+    pub fn point(&self, seat: &mut Seat, operation: Operation) -> bool {
+        !self.is_quiet() && self.take_turn(seat, Standing::Ready, operation, false)
+    }
+
+    /// The calling thread has nothing to do: whoever else can run goes first.
+    pub fn yields(&self, seat: &mut Seat) -> bool {
+        self.take_turn(seat, Standing::Ready, Operation::NONE, true)
+    }
+
+    fn take_turn(&self, seat: &mut Seat, standing: Standing, operation: Operation, passes: bool) -> bool {
+        if self.free.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut state = self.lock();
+        state.settle(seat.id);
+        (seat.gave_back, seat.left) = (None, SHARE);
+        if state.arrive(seat.id, standing, operation) {
+            self.arrived.notify_all();
+        }
+        if matches!(self.holder(), 0) || self.holder() == seat.id {
+            state = self.await_expected(state);
+            // While it waited, the watchdog may have found that somebody else could run.
+            if matches!(self.holder(), 0) || self.holder() == seat.id {
+                if passes {
+                    state.pass(seat.id);
+                }
+                self.give(&mut state, seat.id);
+            }
+        }
+        let stays = self.holder() == seat.id;
+        while self.holder() != seat.id && !self.free.load(Ordering::Relaxed) {
+            state = seat.called.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.goes_on(seat.id);
+        !stays
+    }
+
+    fn holder(&self) -> u32 {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Passes the token on. `own` is the calling thread, which need not be able to run.
+    fn give(&self, state: &mut State, own: u32) {
+        let next = state.choose(own);
+        self.running.store(next, Ordering::Release);
+        if next != own {
+            state.call(next);
+        }
+    }
+
+    /// Waits for threads that were started or woken and are on their way.
+    fn await_expected<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let most = if self.is_controlled() { ARRIVAL_WAIT_CONTROLLED } else { ARRIVAL_WAIT };
+        let deadline = Instant::now() + most;
+        state.watched.awaits_arrivals = true;
+        while state.is_anybody_expected() && !self.free.load(Ordering::Relaxed) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                state.expect_no_more();
+                break;
+            }
+            state = match self.arrived.wait_timeout(state, left) {
+                Ok((state, _)) => state,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+        state.watched.awaits_arrivals = false;
+        state
+    }
+
+    /// The calling thread is about to wait for something else than the token. `then` knows whom that wakes.
+    fn leave(&self, seat: &mut Seat, standing: Standing, then: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        state.settle(seat.id);
+        seat.gave_back = None;
+        if self.holder() == seat.id {
+            state = self.await_expected(state);
+        }
+        state.finish(seat.id, Operation::NONE);
+        state.stand(seat.id, standing);
+        then(&mut state);
+        if self.holder() == seat.id {
+            self.give(&mut state, seat.id);
+        }
+    }
+
+    /// The calling thread is about to wait where nobody can tell for how long.
+    pub fn leaves(&self, seat: &mut Seat) {
+        self.leave(seat, Standing::Away, |_| {});
+    }
+
+    /// The calling thread is over. Those who wait to join it wait for its object.
+    pub fn ends(&self, seat: &mut Seat, own_object: u64) {
+        let id = seat.id;
+        self.leave(seat, Standing::Away, |state| {
+            state.notify(own_object, true);
+            state.expect_notified(own_object);
+            state.stand_up(id);
+        });
+    }
+
+    /// A thread is about to be started.
+    pub fn starts(&self, id: u32) {
+        self.lock().announce(id);
+    }
+
+    /// The calling thread has entered a monitor.
+    pub fn entered(&self, seat: &Seat, monitor: u64) {
+        self.lock().enter(seat.id, monitor, 1);
+    }
+
+    /// The calling thread is about to leave a monitor, which is a point if others know it.
+    pub fn leaves_monitor(&self, seat: &mut Seat, monitor: u64, is_known: bool) {
+        seat.gave_back = is_known.then_some(monitor).or(seat.gave_back);
+        self.lock().will_exit(seat.id, monitor);
+    }
+
+    /// The calling thread has given back another kind of lock.
+    pub fn gave_back(&self, seat: &mut Seat, lock: u64) {
+        seat.gave_back = Some(lock);
+    }
+
+    /// The calling thread finds a monitor taken. True if others ran until it was free.
+    pub fn finds_taken(&self, seat: &mut Seat, monitor: u64) -> bool {
+        // A holder that nobody knows of will be gone in a moment, or the watchdog sees that it is not.
+        let is_known = self.lock().is_held_by_another(seat.id, monitor);
+        is_known && self.take_turn(seat, Standing::Wants(monitor), Operation::about(monitor), false)
+    }
+
+    /// The calling thread is about to wait for a notification, and gives the monitor back meanwhile.
+    pub fn waits(&self, seat: &mut Seat, monitor: u64) {
+        let id = seat.id;
+        self.leave(seat, Standing::Away, |state| state.wait(id, monitor));
+    }
+
+    /// The calling thread's wait is over but for the monitor, which it wants back.
+    pub fn waited(&self, seat: &mut Seat, monitor: u64) -> bool {
+        let depth = self.lock().end_wait(seat.id, monitor);
+        let switched = self.take_turn(seat, Standing::Wants(monitor), Operation::about(monitor), false);
+        self.lock().enter(seat.id, monitor, depth);
+        switched
+    }
+
+    /// One or all who wait for this monitor's notification are to be woken.
+    pub fn notifies(&self, monitor: u64, all: bool) {
+        self.lock().notify(monitor, all);
+    }
+
+    /// The calling thread is about to park.
+    pub fn parks(&self, seat: &mut Seat) {
+        if self.lock().take_permit(seat.id) {
+            return;
+        }
+        self.leave(seat, Standing::Parked, |_| {});
+    }
+
+    /// A thread is about to be unparked or interrupted.
+    pub fn wakes(&self, id: u32) {
+        self.lock().unpark(id);
+    }
+
+    /// The calling thread is about to sleep. For how long it shall really do so.
+    pub fn sleeps(&self, seat: &mut Seat, milliseconds: i64) -> i64 {
+        if !self.is_controlled() {
+            self.leaves(seat);
+            return milliseconds;
+        }
+        let begin = Instant::now();
+        let points = (milliseconds.max(0) as u64).saturating_mul(POINTS_PER_MILLISECOND);
+        let until = self.lock().counts().0.saturating_add(points);
+        self.take_turn(seat, Standing::Sleeping(until), Operation::NONE, false);
+        if self.plan.skip_sleeps {
+            return 0;
+        }
+        self.lock().watched.sleeps_on = true;
+        (milliseconds - begin.elapsed().as_millis() as i64).max(0)
+    }
+
+    /// From here on, nobody waits for anybody.
+    pub fn set_free(&self) {
+        let state = self.lock();
+        self.free.store(true, Ordering::Relaxed);
+        state.call_all();
+        self.arrived.notify_all();
+    }
+}

@@ -1,0 +1,336 @@
+//! What is known about each thread and monitor.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar};
+
+use recording::RunPlan;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Operation;
+use super::policy::{self, Candidate, Policy};
+use super::trial::Trial;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Has the token, or had it until the watchdog took it away.
+    Running,
+    /// Can run.
+    Ready,
+    /// Can run once nobody else is in this monitor.
+    Wants(u64),
+    /// Sleeps until so many points are over, or until nobody else can run.
+    Sleeping(u64),
+    /// Parked.
+    Parked,
+    /// Waits for something else, or in a way that nobody knows.
+    Away,
+    /// Was started or woken and is on its way.
+    Expected,
+}
+
+struct Member {
+    standing: Standing,
+    operation: Operation,
+    os_id: u32,
+    called: Option<Arc<Condvar>>,
+}
+
+/// For the watchdog.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watched {
+    /// The operating system's id of the thread that has the token.
+    pub os_id: u32,
+    /// That thread has not noticed yet that it has it.
+    pub is_called: bool,
+    /// It waits for others to arrive.
+    pub awaits_arrivals: bool,
+    /// It really sleeps for a while, which nobody else has to see.
+    pub sleeps_on: bool,
+}
+
+/// All of it.
+pub struct State {
+    /// In the order of ids, which does not depend on who arrives first.
+    members: BTreeMap<u32, Member>,
+    /// Who is in which monitor, and how often.
+    monitors: FxHashMap<u64, (u32, u32)>,
+    /// Monitors that threads have left, or will have by their next hook.
+    left: FxHashMap<u32, Vec<u64>>,
+    /// Who waits for a notification, and how often each had entered the monitor.
+    waiting: FxHashMap<u64, VecDeque<u32>>,
+    /// Who was notified but could not go on yet: the virtual machine wakes one whenever the monitor is left.
+    notified: FxHashMap<u64, VecDeque<u32>>,
+    depths: FxHashMap<u32, u32>,
+    /// Threads whose next park ends at once.
+    permits: FxHashSet<u32>,
+    pub watched: Watched,
+    points: u64,
+    policy: Box<dyn Policy>,
+    trial: Option<Trial>,
+}
+
+impl State {
+    pub fn new(plan: &RunPlan) -> State {
+        State {
+            members: BTreeMap::new(),
+            monitors: FxHashMap::default(),
+            left: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            notified: FxHashMap::default(),
+            depths: FxHashMap::default(),
+            permits: FxHashSet::default(),
+            watched: Watched::default(),
+            points: 0,
+            policy: policy::of_plan(plan),
+            trial: plan.interleaving.map(|interleaving| Trial::new(plan.seed, interleaving)),
+        }
+    }
+
+    /// Points so far, and interleavings that came about.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.points, self.trial.as_ref().map_or(0, |trial| trial.completed))
+    }
+
+    /// A thread is about to be started.
+    pub fn announce(&mut self, id: u32) {
+        self.add(id, Standing::Expected);
+    }
+
+    fn add(&mut self, id: u32, standing: Standing) -> &mut Member {
+        if !self.members.contains_key(&id) {
+            self.policy.seated(id);
+        }
+        let member = || Member { standing, operation: Operation::NONE, os_id: 0, called: None };
+        self.members.entry(id).or_insert_with(member)
+    }
+
+    /// A thread is there.
+    pub fn sit_down(&mut self, id: u32, os_id: u32, called: Arc<Condvar>) {
+        let member = self.add(id, Standing::Away);
+        (member.os_id, member.called) = (os_id, Some(called));
+    }
+
+    /// A thread is gone.
+    pub fn stand_up(&mut self, id: u32) {
+        self.members.remove(&id);
+        self.trial.iter_mut().for_each(|trial| trial.left(id));
+    }
+
+    pub fn stand(&mut self, id: u32, standing: Standing) {
+        if let Some(member) = self.members.get_mut(&id) {
+            member.standing = standing;
+        }
+    }
+
+    fn stands(&self, id: u32) -> Option<Standing> {
+        self.members.get(&id).map(|member| member.standing)
+    }
+
+    /// A thread has come to a point and will do this next. True if somebody expected it.
+    pub fn arrive(&mut self, id: u32, standing: Standing, operation: Operation) -> bool {
+        let Some(member) = self.members.get_mut(&id) else { return false };
+        let was_expected = member.standing == Standing::Expected;
+        member.standing = standing;
+        self.finish(id, operation);
+        self.trial.iter_mut().for_each(|trial| trial.arrives(id, operation));
+        was_expected
+    }
+
+    /// A thread has done what it was about to do, and will do this next. Whoever leaves says so before it goes: others
+    /// run when it comes back, and chance must not depend on when that is.
+    pub fn finish(&mut self, id: u32, next: Operation) {
+        let Some(member) = self.members.get_mut(&id) else { return };
+        let done = std::mem::replace(&mut member.operation, next);
+        if done != Operation::NONE {
+            self.policy.done(id, done);
+            self.trial.iter_mut().for_each(|trial| trial.done(id, done));
+        }
+    }
+
+    /// A thread has nothing to do until others have run.
+    pub fn pass(&mut self, id: u32) {
+        self.policy.passes(id);
+    }
+
+    /// A thread that waited for the token has it, or nobody waits any more.
+    pub fn goes_on(&mut self, id: u32) {
+        self.watched.is_called = false;
+        self.watched.sleeps_on = false;
+        self.stand(id, Standing::Running);
+    }
+
+    /// Who runs next, zero if nobody can.
+    pub fn choose(&mut self, own: u32) -> u32 {
+        self.points += 1;
+        let mut candidates = self.candidates();
+        if candidates.is_empty() {
+            candidates.extend(self.first_to_wake());
+        }
+        let held_back = self.trial.as_ref().map(|trial| trial.let_through(&candidates));
+        let allowed = held_back.filter(|allowed| !allowed.is_empty()).unwrap_or(candidates);
+        let next = match allowed.as_slice() {
+            [] => 0,
+            some => {
+                let current = some.iter().position(|candidate| candidate.thread == own);
+                some[self.policy.choose(some, current)].thread
+            }
+        };
+        self.watched.os_id = self.members.get(&next).map_or(0, |member| member.os_id);
+        next
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let can_run = |(&id, member): (&u32, &Member)| {
+            let can = match member.standing {
+                Standing::Ready => true,
+                Standing::Wants(monitor) => !self.is_held_by_another(id, monitor),
+                Standing::Sleeping(until) => until <= self.points,
+                _ => false,
+            };
+            can.then_some(Candidate { thread: id, operation: member.operation })
+        };
+        self.members.iter().filter_map(can_run).collect()
+    }
+
+    /// Nobody can run: time jumps to when the first sleeper wakes up.
+    fn first_to_wake(&mut self) -> Option<Candidate> {
+        let sleeper = |(&id, member): (&u32, &Member)| match member.standing {
+            Standing::Sleeping(until) => Some((until, id, member.operation)),
+            _ => None,
+        };
+        let (until, thread, operation) =
+            self.members.iter().filter_map(sleeper).min_by_key(|&(until, id, _)| (until, id))?;
+        self.points = self.points.max(until);
+        Some(Candidate { thread, operation })
+    }
+
+    /// Tells a thread that it has the token.
+    pub fn call(&mut self, id: u32) {
+        if let Some(called) = self.members.get(&id).and_then(|member| member.called.as_ref()) {
+            called.notify_one();
+            self.watched.is_called = true;
+        }
+    }
+
+    pub fn call_all(&self) {
+        self.members
+            .values()
+            .filter_map(|member| member.called.as_ref())
+            .for_each(|called| called.notify_one());
+    }
+
+    pub fn is_anybody_expected(&self) -> bool {
+        self.members.values().any(|member| member.standing == Standing::Expected)
+    }
+
+    /// A thread that does not arrive is one that runs no code under test, or waits again where nobody sees it.
+    pub fn expect_no_more(&mut self) {
+        for member in self.members.values_mut().filter(|member| member.standing == Standing::Expected) {
+            member.standing = Standing::Away;
+        }
+    }
+
+    pub fn enter(&mut self, id: u32, monitor: u64, times: u32) {
+        if times > 0 {
+            let held = self.monitors.entry(monitor).or_insert((id, 0));
+            *held = (id, if held.0 == id { held.1 + times } else { times });
+        }
+    }
+
+    /// The thread leaves this monitor before its next hook.
+    pub fn will_exit(&mut self, id: u32, monitor: u64) {
+        self.left.entry(id).or_default().push(monitor);
+    }
+
+    /// What the thread was about to leave, it has left.
+    pub fn settle(&mut self, id: u32) {
+        for monitor in self.left.remove(&id).unwrap_or_default() {
+            let Some((holder, times)) = self.monitors.get_mut(&monitor) else { continue };
+            if *holder != id {
+                continue;
+            }
+            *times -= 1;
+            if *times == 0 {
+                self.monitors.remove(&monitor);
+                self.expect_notified(monitor);
+            }
+        }
+    }
+
+    pub fn is_held_by_another(&self, id: u32, monitor: u64) -> bool {
+        self.monitors.get(&monitor).is_some_and(|&(holder, _)| holder != id)
+    }
+
+    /// The thread gives the monitor back and waits to be notified.
+    pub fn wait(&mut self, id: u32, monitor: u64) {
+        let own = self.monitors.get(&monitor).filter(|&&(holder, _)| holder == id);
+        let times = own.map_or(0, |&(_, times)| times);
+        if times > 0 {
+            self.monitors.remove(&monitor);
+        }
+        self.depths.insert(id, times);
+        self.waiting.entry(monitor).or_default().push_back(id);
+        self.expect_notified(monitor);
+    }
+
+    /// The thread waits no more. How often it has entered the monitor once it has it back.
+    pub fn end_wait(&mut self, id: u32, monitor: u64) -> u32 {
+        for queues in [&mut self.waiting, &mut self.notified] {
+            if let Some(queue) = queues.get_mut(&monitor) {
+                queue.retain(|&other| other != id);
+                if queue.is_empty() {
+                    queues.remove(&monitor);
+                }
+            }
+        }
+        self.depths.remove(&id).unwrap_or(0)
+    }
+
+    /// The virtual machine notifies those first who have waited longest.
+    pub fn notify(&mut self, monitor: u64, all: bool) {
+        let Some(waiting) = self.waiting.get_mut(&monitor) else { return };
+        let count = if all { waiting.len() } else { 1.min(waiting.len()) };
+        let woken: Vec<u32> = waiting.drain(..count).collect();
+        self.notified.entry(monitor).or_default().extend(woken);
+    }
+
+    /// Nobody is in the monitor: the first of those notified is on its way.
+    pub fn expect_notified(&mut self, monitor: u64) {
+        let first = self.notified.get(&monitor).and_then(|queue| queue.front()).copied();
+        if let Some(first) = first.filter(|&first| self.stands(first) == Some(Standing::Away)) {
+            self.stand(first, Standing::Expected);
+        }
+    }
+
+    /// A thread that waits is on its way; another one's next park ends at once.
+    pub fn unpark(&mut self, id: u32) {
+        match self.stands(id) {
+            Some(Standing::Parked) => self.stand(id, Standing::Expected),
+            _ => {
+                self.permits.insert(id);
+            }
+        }
+    }
+
+    pub fn take_permit(&mut self, id: u32) -> bool {
+        self.permits.remove(&id)
+    }
+
+    /// Can anybody run whom the thread with the token keeps from it?
+    pub fn is_anybody_ready(&self) -> bool {
+        !self.candidates().is_empty()
+    }
+
+    /// Somebody who waits for a monitor that nobody gives back, as far as is known: it shall see for itself.
+    pub fn first_who_wants(&self) -> Option<u32> {
+        let wants = |member: &Member| matches!(member.standing, Standing::Wants(_));
+        self.members.iter().find(|(_, member)| wants(member)).map(|(&id, _)| id)
+    }
+
+    /// The token goes to this thread although it seems unable to run.
+    pub fn try_out(&mut self, id: u32) {
+        self.watched.os_id = self.members.get(&id).map_or(0, |member| member.os_id);
+        self.call(id);
+    }
+}
