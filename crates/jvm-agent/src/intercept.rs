@@ -9,6 +9,8 @@ use When::*;
 /// What a call of an intercepted method means. `this` is the object meant, if nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
+    /// A lock is about to be taken, or waited for.
+    Wants,
     /// A lock was taken.
     Acquired,
     /// A lock was taken if the result is true.
@@ -110,14 +112,18 @@ const THREAD: &[(&str, When, Meaning)] = &[
 ];
 
 const LOCK: &[(&str, When, Meaning)] = &[
+    ("lock", Entry, Wants),
     ("lock", Return, Acquired),
+    ("lockInterruptibly", Entry, Wants),
     ("lockInterruptibly", Return, Acquired),
     ("tryLock", Return, AcquiredIfTrue),
     ("unlock", Entry, Released),
 ];
 
 const READ_LOCK: &[(&str, When, Meaning)] = &[
+    ("lock", Entry, Wants),
     ("lock", Return, AcquiredShared),
+    ("lockInterruptibly", Entry, Wants),
     ("lockInterruptibly", Return, AcquiredShared),
     ("tryLock", Return, AcquiredSharedIfTrue),
     ("unlock", Entry, ReleasedShared),

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::kit::{Workplace, present};
 
-const BANK: &str = include_str!("programs/Bank.java");
+pub const BANK: &str = include_str!("programs/Bank.java");
 const WAYS: &str = include_str!("programs/Ways.java");
 const ZOO: &str = include_str!("programs/Zoo.java");
 
 /// None, said aloud, if there is no Java to compile and run.
-fn workplace(name: &str, source: &str) -> Option<Workplace> {
+pub fn workplace(name: &str, source: &str) -> Option<Workplace> {
     if !present("java") || !present("javac") {
         return None;
     }

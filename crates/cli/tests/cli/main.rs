@@ -14,6 +14,7 @@ mod formats;
 mod hangs;
 mod interruption;
 mod java;
+mod java_trouble;
 mod kit;
 mod limits;
 mod loops;

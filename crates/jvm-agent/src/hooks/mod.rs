@@ -1,18 +1,17 @@
 //! What rewritten code calls: the natives of [`crate::hook_class`], by the names under which the virtual machine looks
 //! for them.
 
-use std::time::{Duration, Instant};
+mod intercepted;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
 use recording::{EventKind, flag};
 
 use crate::accesses;
 use crate::control::Operation;
-use crate::intercept::Meaning;
 use crate::library::{self, Use};
 use crate::places::Action;
-use crate::process::{self, Call, Frame, Process, Thread, lock, read, with_thread};
-use crate::recorder::{Kind, lock_address};
+use crate::process::{self, Call, Frame, Process, Thread, with_thread};
+use crate::recorder::Kind;
 use crate::{jvm, naming};
 
 /// The environment and the hook class, which every native method is passed.
@@ -305,154 +304,6 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_sleep(
         left = process.scheduler.sleeps(&mut thread.seat, milliseconds);
     });
     left
-}
-
-/// See [`crate::hook_class::INTERCEPTED`].
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
-    env: Env,
-    _: jclass,
-    object: jobject,
-    number: jint,
-    site: jint,
-) {
-    with_thread(|process, thread| {
-        let Some(place) = process.site(site) else { return };
-        let Action::Intercepted(meaning) = place.action else { return };
-        if meaning == Meaning::Blocks {
-            return process.scheduler.leaves(&mut thread.seat);
-        }
-        if meaning == Meaning::Parks {
-            return process.scheduler.parks(&mut thread.seat);
-        }
-        if meaning == Meaning::Started {
-            return point(process, thread, Operation::NONE);
-        }
-        if meaning == Meaning::Joins {
-            return joins(process, object);
-        }
-        if meaning == Meaning::Parked {
-            return arrive(process, thread);
-        }
-        if meaning == Meaning::Wakes {
-            let woken = lock(&process.threads).get(&jvm::tag(object)).copied();
-            return woken.into_iter().for_each(|woken| process.scheduler.wakes(woken));
-        }
-        if meaning.is_access() {
-            return intercepted_access(process, thread, env, object, number, meaning, place.method);
-        }
-        arrive(process, thread);
-        synchronized(process, thread, env, object, number, meaning);
-    });
-}
-
-/// A thread is about to be waited for. If it has done all that it had to do, it will be gone in a moment, and whether it
-/// has to be waited for must not depend on when.
-fn joins(process: &Process, thread: jobject) {
-    const LONGEST: Duration = Duration::from_millis(20);
-    let tag = jvm::known_tag(thread);
-    if process.scheduler.is_controlled() && lock(&process.ended).contains(&tag) {
-        let begin = Instant::now();
-        while jvm::is_alive(thread) && begin.elapsed() < LONGEST {
-            std::thread::sleep(Duration::from_micros(50));
-        }
-    }
-}
-
-/// An atomic variable is accessed. Only what code under test does itself counts: the library's classes use atomic
-/// variables too.
-fn intercepted_access(
-    process: &Process,
-    thread: &mut Thread,
-    env: Env,
-    object: jobject,
-    number: jint,
-    meaning: Meaning,
-    method: u32,
-) {
-    let receiver = {
-        let places = read(&process.places);
-        let class = places.methods[method as usize].class;
-        crate::intercept::class_number(&places.classes[class as usize].name)
-    };
-    let Some(call) = thread.call.take_if(|call| call.receiver == receiver) else { return };
-    arrive(process, thread);
-    let kind = match meaning {
-        Meaning::Reads | Meaning::ReadsElement => Kind::Read,
-        Meaning::Writes | Meaning::WritesElement => Kind::Write,
-        Meaning::UpdatesIfTrue if number == 0 => Kind::Read,
-        _ => Kind::Update,
-    };
-    let part = if meaning.takes_element() { number as u32 } else { 0 };
-    let element = meaning.takes_element().then_some(number);
-    accesses::atomic(process, thread, env, (object, part, element), kind, call.position);
-}
-
-fn synchronized(
-    process: &Process,
-    thread: &mut Thread,
-    env: Env,
-    object: jobject,
-    number: jint,
-    meaning: Meaning,
-) {
-    let tag = jvm::tag(object);
-    let address = match meaning {
-        Meaning::Starts | Meaning::Joined => lock_address(tag),
-        _ => naming::lock(process, env, object),
-    };
-    let happened = |kind: EventKind, object: u32| {
-        process.record(|recorder| {
-            let leaf = thread.call_leaf(recorder);
-            recorder.event(thread.id, kind, leaf, (object, 0, address));
-        });
-    };
-    match meaning {
-        Meaning::AcquiredIfTrue | Meaning::AcquiredSharedIfTrue if number == 0 => {}
-        Meaning::Acquired
-        | Meaning::AcquiredIfTrue
-        | Meaning::AcquiredShared
-        | Meaning::AcquiredSharedIfTrue => {
-            let is_shared = matches!(meaning, Meaning::AcquiredShared | Meaning::AcquiredSharedIfTrue);
-            let kind = if is_shared { EventKind::AcquireShared } else { EventKind::Acquire };
-            process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
-                recorder.acquired(thread.id, kind, address, leaf);
-            });
-            took(process, thread, tag, address);
-        }
-        Meaning::Released | Meaning::ReleasedShared => {
-            process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
-                recorder.released(thread.id, address, leaf, false);
-            });
-            process.scheduler.gave_back(&mut thread.seat, address);
-        }
-        Meaning::WaitBegins => happened(EventKind::WaitBegin, 0),
-        Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),
-        Meaning::Signals => happened(EventKind::Signal, 0),
-        Meaning::SignalsAll => happened(EventKind::Broadcast, 0),
-        Meaning::SemaphoreTaken => happened(EventKind::SemaphoreWait, 0),
-        Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
-        Meaning::Starts => {
-            let origin = process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
-                recorder.reserve_thread(thread.id, leaf)
-            });
-            if let Some(Some(origin)) = origin {
-                lock(&process.starting).insert(tag, origin);
-                lock(&process.threads).insert(tag, origin.id);
-                process.scheduler.starts(origin.id);
-            }
-        }
-        Meaning::Joined => {
-            let joined = lock(&process.threads).get(&tag).copied();
-            if let Some(joined) = joined {
-                happened(EventKind::ThreadJoin, joined);
-            }
-        }
-        _ => {}
-    }
 }
 
 /// The kinds of accesses that are ordered among themselves carry this flag.

@@ -1,0 +1,105 @@
+//! Java programs that are out of the ordinary, and what is said about trouble.
+
+use crate::java::{BANK, workplace};
+use crate::kit::{Workplace, present};
+
+/// Its runs were recorded, whatever became of them.
+#[track_caller]
+fn assert_recorded(place: &Workplace, session: &str) {
+    let runs = place.runs(session);
+    assert!(!runs.is_empty() && runs.iter().all(|run| run["processes"] == 1), "{runs:?}");
+}
+
+#[test]
+fn without_java_it_says_what_is_missing() {
+    let place = Workplace::new();
+    let mut command = place.unsnarl("run -- java -version");
+    command.env("PATH", place.scratch());
+    crate::kit::Seen::of("run -- java -version", command.output().unwrap()).exits(4).complains(&["java"]);
+}
+
+#[test]
+fn modules_and_security_managers_hide_nothing() {
+    let Some(place) = workplace("module/shop/Bank.java", BANK) else { return };
+    place.write("module/module-info.java", "module shop { }\n");
+    place.shell("javac -g -d mods/shop module/module-info.java module/shop/Bank.java");
+    place.call("run --runs 1 --noise off --session module -- java -p mods -m shop/shop.Bank");
+    assert_recorded(&place, "module");
+    let allows = "-Djava.security.policy=policy -Djava.security.manager";
+    place.write("policy", "grant { permission java.security.AllPermission; };\n");
+    place.call(&format!("run --runs 1 --noise off --session manager -- java {allows} -cp classes shop.Bank"));
+    assert_recorded(&place, "manager");
+}
+
+#[test]
+fn a_virtual_machine_that_crashes_leaves_its_recording() {
+    let source = "public class Crash {
+        static int state;
+        public static void main(String[] arguments) throws Exception {
+            Thread other = new Thread(() -> state++);
+            other.start();
+            state++;
+            other.join();
+            new ProcessBuilder(\"kill\", \"-SEGV\", \"\" + ProcessHandle.current().pid()).start();
+            while (true) {
+                Thread.sleep(100);
+            }
+        }
+    }";
+    let Some(place) = workplace("Crash.java", source) else { return };
+    // 11: no run passed.
+    let crashes = "run --runs 1 --session crash -- java -cp classes Crash";
+    place.call(crashes).exits(11).says(&["SIGABRT"]);
+    assert_recorded(&place, "crash");
+}
+
+#[test]
+fn a_method_that_would_grow_too_large_is_left_alone_and_said() {
+    if !present("javac") {
+        return;
+    }
+    let stores: String = (0..5500).map(|index| format!("            a[{index}] = n;\n")).collect();
+    let source = format!(
+        "public class Large {{
+        static int shared;
+        static void fill(int[] a, int n) {{
+{stores}        }}
+        public static void main(String[] arguments) throws Exception {{
+            Thread other = new Thread(() -> shared++);
+            other.start();
+            fill(new int[6000], shared++);
+            other.join();
+        }}
+    }}"
+    );
+    let Some(place) = workplace("Large.java", &source) else { return };
+    // 11: all runs fail, since they all say it.
+    let flags = "--runs 1 --session large --fail-regex Large.fill.*not.looked.at.*too.large";
+    place.call(&format!("run {flags} -- java -cp classes Large")).exits(11);
+    assert_recorded(&place, "large");
+}
+
+const KNOT: &str = include_str!("programs/Knot.java");
+
+/// Two locks, taken in opposite orders.
+#[track_caller]
+fn assert_deadlock_is_found(arguments: &str, locks: [&str; 2]) {
+    let Some(place) = workplace("Knot.java", KNOT) else { return };
+    let flags = "--schedule random --runs 4 --jobs 2 --timeout 5s --seed 1";
+    let seen = place.call(&format!("run {flags} -- java -cp classes Knot {arguments}")).exits(0);
+    let waits = |other: &str| format!("waits for `{other}` at Knot.java");
+    let [one, other] = locks;
+    seen.says(&["Deadlock", &waits(one), &waits(other), &format!("holding `{one}`")]);
+    let report = place.call("report --json").exits(0).json();
+    assert_eq!(report["findings"][0]["kind"], "deadlock");
+}
+
+#[test]
+fn threads_that_wait_for_each_others_monitors_are_told() {
+    assert_deadlock_is_found("", ["Knot.left", "Knot.right"]);
+}
+
+#[test]
+fn threads_that_wait_for_each_others_locks_are_told() {
+    assert_deadlock_is_found("locks", ["Knot.first", "Knot.second"]);
+}
