@@ -551,3 +551,32 @@ fn bounded_runs_record_their_choices() {
     assert_eq!(other.recordings[0].decisions[..free], decisions[..free], "all the same until there");
     assert_ne!(switches(&other.recordings[0]), switches(&usual.recordings[0]));
 }
+
+#[test]
+fn a_short_sleep_does_not_let_others_do_a_thousand_things() {
+    // Twenty microseconds are twenty points; each of the other thread's rounds is one.
+    let program = controlled(
+        r#"
+_Atomic int counter;
+volatile int seen;
+THREAD(sleeper) {
+    usleep(20);
+    seen = counter;
+    return NULL;
+}
+THREAD(worker) {
+    for (int i = 0; i < 3000; i++)
+        counter++;
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[] = {start(sleeper, NULL), start(worker, NULL)};
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return seen < 200 ? 0 : 1;
+}
+"#,
+        5,
+    );
+    program.run_well();
+}

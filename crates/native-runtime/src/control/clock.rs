@@ -12,8 +12,10 @@ use crate::{errno, kernel, thread};
 
 /// Logical nanoseconds per point: about what a shared access and the work around it take.
 pub const POINT: u64 = 1000;
-/// Coarser spans of time do not depend on the last microseconds.
+/// Coarser spans of time do not depend on the last microseconds. A time in whole microseconds was written down by
+/// somebody, and is taken as it is: a short sleep must not let others do a thousand things.
 const GRAIN: u64 = 1_000_000;
+const WRITTEN_DOWN: u64 = 1_000;
 
 static SKIP_SLEEPS: AtomicBool = AtomicBool::new(false);
 
@@ -27,7 +29,7 @@ pub type Time = *const libc::timespec;
 /// The end of a wait.
 #[derive(Clone, Copy)]
 pub struct Deadline {
-    /// Nanoseconds from now.
+    /// Logical nanoseconds from now.
     left: u64,
     /// By the system's monotonic clock.
     pub real: u64,
@@ -55,11 +57,13 @@ impl Deadline {
     }
 
     pub fn in_nanoseconds(left: u64) -> Deadline {
-        Deadline { left, real: now().saturating_add(left) }
+        let real = now().saturating_add(left);
+        let is_exact = left.is_multiple_of(WRITTEN_DOWN);
+        Deadline { left: if is_exact { left } else { left.next_multiple_of(GRAIN) }, real }
     }
 
     pub fn logical(&self, state: &State) -> u64 {
-        state.clock.saturating_add(self.left.next_multiple_of(GRAIN))
+        state.clock.saturating_add(self.left)
     }
 }
 
