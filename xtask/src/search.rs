@@ -188,10 +188,10 @@ fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     }
     let rare: Vec<&Line> = lines.iter().filter(|line| line.rate < RARE).collect();
     let mut text = format!(
-        "Measured on {} by `cargo xtask search --trials {} --time {} --below {} --seed {}`.\n\n{table}",
+        "Measured on {} by `cargo xtask search --trials {} --time {}ms --below {} --seed {}`.\n\n{table}",
         document::today(),
         arguments.trials,
-        humantime::format_duration(arguments.time),
+        arguments.time.as_millis(),
         arguments.below,
         arguments.seed
     );
@@ -205,13 +205,14 @@ fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     text
 }
 
-/// How many times fewer runs one way needs. Native stress that did not fail in time is taken by the rate that the truth
-/// names; another way that did not fail counts with all its runs, which flatters it.
+/// How many times fewer runs one way needs. Native stress that did not fail in time counts with all its runs, or those
+/// that half of all searches need at the rate that the truth names, if these are more; another way that did not fail
+/// counts with all its runs, which flatters it.
 fn saving(lines: &[&Line], way: usize) -> String {
     let ratio = |line: &&Line| {
-        let native = line.found[0].filter(|native| native.failed);
-        let native = native.map_or(std::f64::consts::LN_2 / line.rate, |native| native.runs.into());
-        Some(native / f64::from(line.found[way]?.runs))
+        let native = line.found[0]?;
+        let needed = if native.failed { 0.0 } else { std::f64::consts::LN_2 / line.rate };
+        Some(needed.max(native.runs.into()) / f64::from(line.found[way]?.runs))
     };
     let all = lines.iter().filter(|line| line.found[way].is_some_and(|found| found.failed)).count();
     format!(
@@ -236,12 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn native_stress_in_vain_counts_by_the_known_rate() {
+    fn native_stress_in_vain_counts_by_the_known_rate_at_least() {
         let found = |runs, failed| Some(Found { runs, seconds: 1.0, failed });
         let mut line =
             Line { name: "x".to_owned(), rate: 0.005, found: vec![found(80, true), found(4, true)] };
         assert_eq!(saving(&[&line], 1), "noise 20.0× (1 of 1 found)");
         line.found[0] = found(30, false);
         assert_eq!(saving(&[&line], 1), "noise 34.7× (1 of 1 found)");
+        line.found[0] = found(400, false);
+        assert_eq!(saving(&[&line], 1), "noise 100.0× (1 of 1 found)");
     }
 }
