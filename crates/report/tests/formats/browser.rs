@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use report::{AccessKind, Comparison, Finding, Kind, Report, html};
+use report::{AccessKind, Cause, Comparison, Finding, Graph, GraphNode, Kind, Report, html};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -206,10 +206,47 @@ fn several_causes_are_listed_and_open_their_findings() {
     page.wait_for("document.querySelector(\"[data-finding='298'] .body\") !== null");
     assert_eq!(page.value("document.activeElement.closest('.finding').dataset.finding"), "298");
 
-    report.findings[0].failing_runs = vec![1, 2, 3];
+    // A finding of the same cause is no other cause.
+    (report.findings[0].cluster, report.findings[298].cluster) = (Some(1), Some(1));
     let (_folder, file) = written(&report);
     let page = browser.open(&file, DESKTOP);
     assert_eq!(page.value("document.querySelector('.causes')"), json!(null), "one explains all");
+    check_silence(&page);
+}
+
+#[test]
+fn the_graph_of_a_cause_is_linked_with_its_own_source_and_stacks() {
+    let Some(browser) = Browser::start() else { return };
+    let mut report = report(vec![stale_check(), early_use()]);
+    report.excerpts = excerpts();
+    for finding in &mut report.findings {
+        finding.cluster = Some(1);
+    }
+    let node = |thread, accesses| GraphNode { thread, accesses };
+    let nodes = vec![node(1, vec![[1, 0], [2, 0]]), node(2, vec![[2, 1], [1, 1]]), node(1, vec![[1, 2]])];
+    report.causes = vec![Cause {
+        number: 1,
+        group: 1,
+        failing_runs: vec![4],
+        findings: vec![1, 2],
+        suspicious_functions: vec![],
+        graph: Graph { nodes, edges: vec![[0, 1], [1, 2]] },
+    }];
+    let (_folder, file) = written(&report);
+    let page = browser.open(&file, DESKTOP);
+    page.click("[data-finding='0'] .cause > summary");
+    let places = "[...document.querySelectorAll('.cause .wide .place')].map(place => place.textContent)";
+    let expected = ["queue.c:41", "queue.c:17", "queue.c:90", "queue.c:63", "queue.c:47"];
+    assert_eq!(page.value(places), json!(expected));
+    page.point_at(".cause .wide g.access[data-access='3'] .box");
+    page.wait_for("!document.querySelector('#card').hidden");
+    let shown = page.value("document.querySelector('#card').innerText");
+    assert!(shown.as_str().unwrap().contains("q->size--;"), "{shown}");
+    assert_eq!(
+        page.value("document.querySelectorAll('.lit:not(.cause *)').length"),
+        0,
+        "nothing outside of it"
+    );
     check_silence(&page);
 }
 
