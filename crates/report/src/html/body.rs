@@ -138,10 +138,10 @@ fn reproduce(report: &Report, number: usize, finding: &Finding) -> Element {
 
 /// What else is known of it.
 fn rest(finding: &Finding) -> Element {
-    let rank = wording::shared_rank(finding).map_or_else(String::new, |rank| format!(", {rank}"));
-    let mut rows = vec![row("ranking", [text(&format!("{}{rank}", wording::score(finding)))])];
-    let why = finding.why.iter().map(|why| element("p").children(prose(why)));
-    rows.extend((!finding.why.is_empty()).then(|| row("because", why)));
+    let mut rows = Vec::new();
+    let rank = wording::shared_rank(finding).into_iter().chain(finding.why.iter().cloned());
+    let rank: Vec<Element> = rank.map(|why| element("p").children(prose(&why))).collect();
+    rows.extend((!rank.is_empty()).then(|| row("ranked by", rank)));
     if !finding.failing_runs.is_empty() {
         rows.push(row("seen in", [text(&wording::run_list(&finding.failing_runs))]));
     }

@@ -15,7 +15,8 @@ pub(super) fn summary(runs: &Runs, number: usize, finding: &Finding) -> Element 
     let [failing, passing] = wording::counts(finding, runs);
     let counts = classed("div", "counts")
         .child(bar("bad", finding.failed, runs.failed, &failing))
-        .child(bar("good", finding.passed, runs.passed, &passing));
+        .child(bar("good", finding.passed, runs.passed, &passing))
+        .child(classed("span", "quiet").text(&wording::score(finding)));
     element("summary").child(classed("span", "rank").text(&number.to_string())).child(what).child(counts)
 }
 
