@@ -80,6 +80,9 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     if report.runs.failed > 0 && report.runs.passed > 0 {
         // What only passing runs show is no suspect.
         let mut findings = collector.findings();
+        let [failed, passed] = [report.runs.failed, report.runs.passed].map(|runs| runs as u32);
+        report.needs = localize::Need::of(&collector, &findings, failed, passed)
+            .map(|need| report::Needs { failing: need.failing.into(), passing: need.passing.into() });
         findings.retain(|finding| finding.failed > 0);
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
@@ -185,6 +188,7 @@ fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<R
         failures,
         technique: technique.to_string(),
         warnings: Vec::new(),
+        needs: None,
         findings: Vec::new(),
         causes: Vec::new(),
         hangs: Vec::new(),

@@ -267,7 +267,7 @@ fn finish(
     let report = analysis.report;
     let code = look::verdict(&report);
     let hints = match code {
-        exit::FOUND => look::hints(session),
+        exit::FOUND => more_runs(&report, arguments).into_iter().chain(look::hints(session)).collect(),
         _ => what_to_try(code, arguments),
     };
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
@@ -297,6 +297,16 @@ fn tell_of(search: &Search) {
     if let Some(why) = search.dropped() {
         eprintln!("all further runs were free: {why}");
     }
+}
+
+/// The command that makes as many runs as it would probably take, if those so far are too few.
+fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> {
+    let needs = report.needs.filter(|needs| *needs != report::Needs::default())?;
+    let command = match needs.failing {
+        0 => flags::command_line(arguments, "runs", &(report.runs.judged() + needs.passing).to_string()),
+        more => flags::command_line(arguments, "until-failures", &(report.runs.failed + more).to_string()),
+    };
+    Some(Hint { label: "enough runs".to_owned(), command })
 }
 
 /// For results that are no answer: what to do about it.

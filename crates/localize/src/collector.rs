@@ -94,6 +94,12 @@ impl Collector {
         }
     }
 
+    /// What the verdict would know if runs like these had been made so many times; other techniques do not ask.
+    pub(crate) fn repeated(&self, times: u32) -> Option<Self> {
+        let Evidence::Clues(evidence) = &self.evidence else { return None };
+        Some(Self { evidence: Evidence::Clues(evidence.repeated(times)), ..*self })
+    }
+
     /// What one of Locon's procedures finds by itself; nothing for other techniques.
     pub fn findings_by(&self, procedure: Procedure) -> Vec<Finding> {
         match &self.evidence {

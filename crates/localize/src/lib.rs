@@ -65,7 +65,7 @@ pub use run::{
     StackId, ThreadId,
 };
 pub use scan::Scan;
-pub use settling::Settling;
+pub use settling::{Need, Settling};
 pub use shape::{Shape, Step};
 pub use standstill::{Action, Standstill, StandstillKind, StandstillStep};
 pub use suspect::Previous;

@@ -73,6 +73,35 @@ impl Settling {
     }
 }
 
+/// How many more runs it would probably take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Failing ones.
+    pub failing: u32,
+    /// Passing ones.
+    pub passing: u32,
+}
+
+/// If runs went on like this, so many times as many are tried.
+const TRIED: [u32; 4] = [2, 3, 5, 10];
+
+impl Need {
+    /// How many more runs like those that `collector` has seen would settle the verdict's first cause: none more if
+    /// it is settled. None if ten times as many would not do, or if there is nothing to settle. `findings` are the
+    /// collector's.
+    pub fn of(collector: &Collector, findings: &[Finding], failed: u32, passed: u32) -> Option<Need> {
+        let first = findings.first()?;
+        let settles = |finding: &Finding| finding.score >= CONFIDENT && identity(finding) == identity(first);
+        let would_do = |times: u32| collector.repeated(times)?.findings().first().map(settles);
+        let would_do = |&times: &u32| would_do(times) == Some(true);
+        let is_sure = matches!(first.detail, Detail::Verdict(_)) && settles(first);
+        let times = if is_sure { 1 } else { TRIED.into_iter().find(would_do)? };
+        let [failing, passing] =
+            [(failed, UNCHANGED + 1), (passed, PASSES)].map(|(seen, least)| (seen * times).max(least) - seen);
+        Some(Need { failing, passing })
+    }
+}
+
 fn identity(finding: &Finding) -> (Pattern, Option<Identity>) {
     let standstill = match &finding.detail {
         Detail::Verdict(reasoning) => reasoning.standstill.as_ref(),

@@ -38,3 +38,31 @@ fn without_a_clear_answer_it_goes_on() {
     let same = ["P: W1(x)@a R2(x)@b", "F: W1(x)@a R2(x)@b"].repeat(50);
     assert_eq!(settled_after(&same), None);
 }
+
+fn need(lines: &[&str]) -> Option<Need> {
+    let session = support::parse(&lines.join("\n"));
+    let mut collector = Collector::new(Technique::Verdict, &Options::default());
+    session.runs.iter().for_each(|run| collector.observe(run));
+    let failed = session.runs.iter().filter(|run| run.outcome.is_failing()).count() as u32;
+    Need::of(&collector, &collector.findings(), failed, session.runs.len() as u32 - failed)
+}
+
+#[test]
+fn a_settled_answer_needs_no_more_runs() {
+    assert_eq!(need(&[vec![PASSING; 60], vec![FAILING; 10]].concat()), Some(Need { failing: 0, passing: 0 }));
+}
+
+#[test]
+fn what_is_too_few_is_told() {
+    let few = need(&[vec![PASSING; 6], vec![FAILING]].concat()).unwrap();
+    assert!(few.failing >= 3 && few.passing >= 14, "{few:?}");
+    // As many more do settle it.
+    let more = [vec![PASSING; 6 + few.passing as usize], vec![FAILING; 1 + few.failing as usize]].concat();
+    assert_eq!(need(&more), Some(Need { failing: 0, passing: 0 }));
+}
+
+#[test]
+fn what_runs_cannot_tell_more_runs_cannot_either() {
+    assert_eq!(need(&["P: W1(x)@a R2(x)@b", "F: W1(x)@a R2(x)@b"].repeat(5)), None);
+    assert_eq!(need(&[PASSING; 5]), None);
+}

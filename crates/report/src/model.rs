@@ -26,6 +26,9 @@ pub struct Report {
     pub technique: String,
     /// What may make the findings less trustworthy, as sentences.
     pub warnings: Vec<String>,
+    /// How many more runs would probably settle which cause comes first; none if that cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Needs>,
     /// The suspects, best first.
     pub findings: Vec<Finding>,
     /// The causes that the findings tell apart, each with its failing runs.
@@ -46,6 +49,15 @@ pub struct Report {
     /// Runs of the first findings step by step, for the page. `unsnarl trace` shows any run; JSON has none.
     #[serde(skip)]
     pub timelines: Vec<Timeline>,
+}
+
+/// How many more runs it would probably take; no more of either kind if the runs are enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    /// Failing ones.
+    pub failing: u64,
+    /// Passing ones.
+    pub passing: u64,
 }
 
 /// Threads that wait, or could wait, for each other.

@@ -84,6 +84,37 @@ impl Evidence {
         }
     }
 
+    /// What would be known if runs like these had been made so many times.
+    pub fn repeated(&self, times: u32) -> Self {
+        let runs = self.runs.len();
+        let stride = self.runs.iter().map(|run| run.id.0 + 1).max().unwrap_or(0);
+        let copy_of = |id: RunId, copy: u32| RunId(id.0.saturating_add(copy * stride));
+        let mut repeated = self.clone();
+        repeated.runs.clear();
+        for copy in 0..times {
+            let runs = self.runs.iter().map(|run| KnownRun { id: copy_of(run.id, copy), ..*run });
+            repeated.runs.extend(runs);
+        }
+        for seen in repeated.clues.values_mut() {
+            let shows =
+                |number: usize| seen.runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
+            let mut bits = vec![0u64; (runs * times as usize).div_ceil(64)];
+            for number in (0..runs).filter(|&number| shows(number)) {
+                for copy in 0..times as usize {
+                    let number = copy * runs + number;
+                    bits[number / 64] |= 1 << (number % 64);
+                }
+            }
+            (seen.runs, seen.failed, seen.passed) = (bits, seen.failed * times, seen.passed * times);
+        }
+        for stood in repeated.standstills.values_mut() {
+            let copies = |run: &RunId| (0..times).map(|copy| copy_of(*run, copy)).collect::<Vec<_>>();
+            stood.failing_runs = stood.failing_runs.iter().flat_map(copies).collect();
+            stood.passed *= times;
+        }
+        repeated
+    }
+
     fn add_standstill(&mut self, run: RunId, is_failing: bool, standstill: Standstill) {
         let stood = self.standstills.entry(standstill.identity()).or_insert_with(|| StoodStill {
             failing_runs: Vec::new(),

@@ -1,7 +1,7 @@
 //! The session as a whole: how the runs ended, and how far the findings can be trusted.
 
 use super::{plural, span};
-use crate::model::{FailureGroup, Hang, HangKind, Report, Runs, Session};
+use crate::model::{FailureGroup, Hang, HangKind, Needs, Report, Runs, Session};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
 /// their interleaving, one session in fifty should still get there.
@@ -88,6 +88,7 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
                 .to_owned(),
         );
     }
+    caveats.extend(report.needs.and_then(more_runs));
     if report.runs.failed == 1 {
         caveats.push("1 failing run: the order of suspects may change with more".to_owned());
     }
@@ -98,6 +99,15 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
         caveats.push(format!("{} suspects share first place: no run so far tells them apart", first.tied));
     }
     caveats
+}
+
+/// What it would take to settle which cause comes first, if there have been too few runs.
+fn more_runs(needs: Needs) -> Option<String> {
+    let kinds = [(needs.failing, "failing"), (needs.passing, "passing")];
+    let kinds = kinds.into_iter().filter(|(runs, _)| *runs > 0);
+    let kinds: Vec<String> = kinds.map(|(runs, kind)| format!("{runs} more {kind}")).collect();
+    let runs = kinds.join(" and ");
+    (!kinds.is_empty()).then(|| format!("to settle what comes first, about {runs} runs like these would do"))
 }
 
 /// The command that repeats the session, to be typed into a shell.
@@ -119,6 +129,16 @@ pub(crate) fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_few_runs_are_counted_by_kind() {
+        let said = |failing, passing| more_runs(Needs { failing, passing });
+        assert_eq!(said(0, 0), None);
+        let both =
+            "to settle what comes first, about 3 more failing and 14 more passing runs like these would do";
+        assert_eq!(said(3, 14).as_deref(), Some(both));
+        assert!(said(0, 14).unwrap().contains("about 14 more passing runs"));
+    }
 
     #[test]
     fn words_are_quoted_only_where_a_shell_needs_it() {

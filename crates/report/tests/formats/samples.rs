@@ -28,6 +28,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         warnings: vec![],
         findings,
         causes: vec![],
+        needs: None,
         hangs: vec![],
         outlooks: vec![],
         search: None,
