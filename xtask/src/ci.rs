@@ -2,6 +2,7 @@
 //! push tells everything.
 
 use std::env;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ struct Step {
     run: fn() -> anyhow::Result<()>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "format", run: || workspace::run(workspace::cargo().args(["fmt", "--all", "--check"])) },
     Step { name: "format-recorder", run: || workspace::run(recorder("fmt").arg("--check")) },
     Step {
@@ -42,6 +43,7 @@ const STEPS: [Step; 8] = [
         name: "lint-recorder",
         run: || workspace::run(recorder("clippy").args(["--locked", "--", "--deny", "warnings"])),
     },
+    Step { name: "build-aarch64", run: build_for_aarch64 },
     Step {
         name: "doc",
         run: || {
@@ -90,6 +92,22 @@ fn recorder(subcommand: &str) -> Command {
     let mut cargo = workspace::cargo();
     cargo.arg(subcommand).arg("--manifest-path").arg(workspace::recorder_manifest());
     cargo
+}
+
+/// The recorder for a processor that nobody here has: at least it compiles, assembly included. Where Rust has no
+/// library for it, that is said and left out.
+fn build_for_aarch64() -> anyhow::Result<()> {
+    const TARGET: &str = "aarch64-unknown-linux-gnu";
+    let folder = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output()?;
+    if !Path::new(String::from_utf8_lossy(&folder.stdout).trim()).is_dir() {
+        eprintln!("SKIPPED: rustup target add {TARGET}");
+        return Ok(());
+    }
+    let mut rustc = recorder("rustc");
+    // An archive needs no linker.
+    rustc.args(["--locked", "--profile=dev", "--target", TARGET, "--crate-type=staticlib"]);
+    rustc.arg("--target-dir").arg(workspace::root().join("target/recorder-aarch64"));
+    workspace::run(&mut rustc)
 }
 
 fn with_denied_warnings(flags: Option<String>) -> String {

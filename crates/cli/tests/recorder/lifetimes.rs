@@ -345,3 +345,45 @@ int main(void) {
         ]
     );
 }
+
+#[test]
+fn thread_local_variables_are_each_threads_own() {
+    let program = c(r#"
+__thread volatile int own;
+volatile int *volatile lent;
+void *places[2];
+sem_t is_lent, is_used;
+static void *use_own(void *place) {
+    *(void **)place = (void *)&own;
+    own = 1; //@own
+    return NULL;
+}
+static void *lend(void *unused) {
+    own = 2; //@lend
+    lent = &own;
+    sem_post(&is_lent);
+    sem_wait(&is_used);
+    CHECK(own == 3); //@get back
+    return unused;
+}
+int main(void) {
+    // One after another, so that the second gets the first one's memory.
+    for (int i = 0; i < 2; i++)
+        pthread_join(start(use_own, &places[i]), NULL);
+    CHECK(places[0] == places[1]);
+    sem_init(&is_lent, 0, 0);
+    sem_init(&is_used, 0, 0);
+    pthread_t lender = start(lend, NULL);
+    sem_wait(&is_lent);
+    *lent = 3; //@use
+    sem_post(&is_used);
+    pthread_join(lender, NULL);
+    return 0;
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    let histories: Vec<String> = process.lasting_locations().map(|(id, _)| process.turns(id)).collect();
+    assert!(histories.contains(&"lend w@lend | main W@use | lend R@get back".to_owned()), "{histories:#?}");
+    assert!(!histories.iter().any(|history| history.contains("@own")), "{histories:#?}");
+}

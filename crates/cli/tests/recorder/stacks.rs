@@ -348,6 +348,37 @@ int main(void) {
 }
 
 #[test]
+fn tail_calls_leave_the_stack_as_it_was() {
+    let source = r#"
+volatile int x;
+__attribute__((noinline, noclone)) static int last(int n) { x += n; return n; } //@last
+__attribute__((noinline, noclone)) static int middle(int n) { x += n; return last(n + 1); } //@middle
+__attribute__((noinline, noclone)) static int first(int n) { x += n; return middle(n + 1); } //@first
+// A loop in disguise.
+__attribute__((noinline, noclone)) static int down(int n) { return n == 0 ? first(1) : down((x += 1, n - 1)); } //@down
+THREAD(worker) {
+    for (int i = 0; i < 1000; i++)
+        down(3);
+    x++; //@after
+    return NULL;
+}
+int main(void) {
+    x = 1; //@init
+    in_thread(worker);
+    return 0;
+}
+"#;
+    for flags in ["-O2", "-O2 -fno-optimize-sibling-calls"] {
+        let program = Compiler::c().flags(flags).program(source);
+        let stacks = program.record().stacks("x");
+        // A function that ends in a call may have left the stack before it.
+        let of_last = stacks.lines().find(|line| line.starts_with("last: ")).expect("last was called");
+        assert!(of_last.starts_with("last: last") && of_last.ends_with("worker"), "{flags}: {stacks}");
+        assert!(stacks.lines().any(|line| line == "after: worker"), "{flags}: {stacks}");
+    }
+}
+
+#[test]
 fn functions_without_instrumentation_are_on_the_stack() {
     let source = r#"
 #define PLAIN __attribute__((noinline, noclone, no_sanitize("thread")))

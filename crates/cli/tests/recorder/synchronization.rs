@@ -239,6 +239,11 @@ int main(void) {
 #[test]
 fn threads_are_created_named_started_ended_and_joined() {
     let program = c(r#"
+#include <sys/prctl.h>
+THREAD(other) {
+    prctl(PR_SET_NAME, "a name that is too long for it");
+    return NULL;
+}
 THREAD(child) {
     pthread_setname_np(pthread_self(), "busy bee");
     return argument;
@@ -251,10 +256,13 @@ __attribute__((noinline)) static void spawn(void) {
 }
 int main(void) {
     spawn();
+    in_thread(other);
     return 0;
 }
 "#);
     let process = program.record();
+    let other = &process.recording.threads[process.thread_id("other") as usize];
+    assert_eq!(&other.name, b"a name that is \0");
     let child = process.thread_id("child");
     let record = &process.recording.threads[child as usize];
     assert_eq!(&record.name, b"busy bee\0\0\0\0\0\0\0\0");

@@ -97,7 +97,7 @@ unsafe fn usable(block: usize) -> usize {
 
 /// Does the heap belong to the C library, whose blocks have their length in front of them?
 unsafe fn is_c_librarys() -> bool {
-    HEAP.malloc.address() as usize == __libc_malloc as *const () as usize
+    core::ptr::eq(HEAP.malloc.address(), (__libc_malloc as *const ()).cast())
 }
 
 /// A block was handed out: nobody has touched it yet.
