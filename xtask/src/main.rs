@@ -1,5 +1,5 @@
-//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `bench`, `search`, `replay` and `soak`. Whatever CI does is one of
-//! these, so that it can be done on any machine.
+//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `stories`, `bench`, `search`, `replay` and `soak`. Whatever CI
+//! does is one of these, so that it can be done on any machine.
 
 mod bench;
 mod chart;
@@ -11,6 +11,7 @@ mod replay;
 mod search;
 mod soak;
 mod sources;
+mod stories;
 mod tidy;
 mod tool;
 mod truth;
@@ -36,6 +37,8 @@ enum Command {
     Ci(ci::Arguments),
     /// Localize every corpus program's bug and compare with its truth
     Evaluate(evaluate::Arguments),
+    /// Keep what is said about every corpus program's bug, for a test to look at
+    Stories,
     /// Measure what recording costs, side by side with the native program, TSan and Helgrind
     Bench(bench::Arguments),
     /// Replay failing runs of the corpus and say how many fail again
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::tidy(),
         Command::Ci(arguments) => ci::ci(&arguments),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
+        Command::Stories => stories::stories(),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Search(arguments) => search::search(&arguments),

@@ -18,14 +18,15 @@ use crate::causes;
 use crate::confirm;
 use crate::evidence;
 use crate::exit;
-use crate::explain::{compare, explain};
+use crate::explain::{compare, explain, explain_standstill};
 use crate::hangs::Hangs;
 use crate::interleaving;
 use crate::java;
-use crate::names::{self, LocationKey, Names};
+use crate::names::Names;
 use crate::replay;
 use crate::runs::Runs;
 use crate::search;
+use crate::source_names::{Unnamed, name_by_source};
 use crate::threads;
 use crate::trace::timelines;
 
@@ -87,19 +88,23 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
-        let described = describe(runs, &mut chosen, &mut warnings)?;
+        let described = describe(runs, &mut chosen)?;
         interleavings = described.iter().map(|one| one.interleaving).collect();
-        let (locations, facts): (Vec<_>, Vec<_>);
-        (report.findings, (locations, facts)) =
-            described.into_iter().map(|one| (one.finding, (one.locations, one.facts))).unzip();
+        let details: Vec<Details>;
+        (report.findings, details) = described.into_iter().map(|one| (one.finding, one.details)).unzip();
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
         report::source::Sources::new(java::source_roots()).fill_in(&mut report);
-        names::name_by_source(&mut report.findings, &locations);
-        for (finding, facts) in report.findings.iter_mut().zip(&facts) {
-            finding.evidence.extend(explanation::sentences(finding, facts));
+        for (finding, details) in report.findings.iter_mut().zip(&details) {
+            name_by_source(finding, &details.accesses, &details.compared, &runs.code, &mut runs.names);
+            finding.evidence.extend(explanation::sentences(finding, &details.facts));
             finding.story = explanation::story(finding, &report.runs);
+            let patch = explanation::patch(finding);
+            if let Some(fix) = &mut finding.fix {
+                fix.patch = patch;
+            }
         }
         report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code);
+        runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
     }
     report.hangs = hangs.into_report();
     report.outlooks = replay::outlooks(session);
@@ -204,11 +209,7 @@ const COMPARED_FINDINGS: usize = 20;
 const COMPARED_RUNS: usize = 4;
 
 /// Puts findings into words, for which their example runs are read again.
-fn describe(
-    runs: &mut Runs<'_>,
-    findings: &mut [Finding],
-    warnings: &mut Warnings,
-) -> anyhow::Result<Vec<Described>> {
+fn describe(runs: &mut Runs<'_>, findings: &mut [Finding]) -> anyhow::Result<Vec<Described>> {
     let mut by_run: BTreeMap<RunId, Vec<usize>> = BTreeMap::new();
     for (index, finding) in findings.iter().enumerate() {
         by_run.entry(finding.example.run).or_default().push(index);
@@ -237,23 +238,33 @@ fn describe(
         let Ok(profile) = runs.load(run, Outcome::Pass) else { continue };
         for (one, finding) in described.iter_mut().zip(&*findings).take(COMPARED_FINDINGS) {
             if one.finding.comparison.is_none() {
-                one.finding.comparison = compare(finding, &profile, &runs.code, &mut runs.names);
+                let compared = compare(finding, &profile, &runs.code, &mut runs.names);
+                if let Some((comparison, recorded)) = compared {
+                    one.finding.comparison = Some(comparison);
+                    one.details.compared = recorded;
+                }
             }
         }
     }
-    runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
     Ok(described)
 }
 
 /// A finding in words, as far as these do not need the source.
 struct Described {
     finding: report::Finding,
-    /// Where its accesses were.
-    locations: Vec<LocationKey>,
-    /// What is known about them.
-    facts: Vec<explanation::Fact>,
+    details: Details,
     /// What it means to the recorder.
     interleaving: Option<Interleaving>,
+}
+
+/// What is said about a finding once its source is known.
+struct Details {
+    /// Its accesses as recorded.
+    accesses: Vec<Unnamed>,
+    /// Those of the passing run.
+    compared: Vec<Unnamed>,
+    /// What is known about them.
+    facts: Vec<explanation::Fact>,
 }
 
 fn describe_one(
@@ -269,9 +280,7 @@ fn describe_one(
     };
     let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
     let accesses: Vec<report::Access> = match standstill {
-        Some(standstill) => {
-            standstill.steps.iter().map(|step| names.standstill_step(step, profile, code)).collect()
-        }
+        Some(standstill) => names.standstill(standstill, profile, code),
         None => {
             let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
             let access = |(&index, step): (&usize, Step)| {
@@ -302,7 +311,7 @@ fn describe_one(
             |standstill| standstill.steps.iter().map(|step| step.action.letter()).collect(),
         ),
         pattern_id: finding.example.id.row().map(|row| format!("{row:?}")),
-        threads: threads::of(finding, profile, code, names),
+        threads: threads::roles(finding, standstill, &accesses, profile, code, names),
         suspicious_functions: explanation::enclosing_functions(&accesses),
         accesses,
         cluster: None,
@@ -314,15 +323,15 @@ fn describe_one(
         comparison: None,
         confirmation: None,
     };
-    let locations = finding.example.accesses.iter().map(|&access| {
-        let location = profile.run.accesses[access].location;
-        let localize::profile::Location { size, block, .. } = profile.locations[location.0 as usize];
-        LocationKey { location, size, block: block.and_then(|block| names.block(block, code)) }
-    });
-    let locations = locations.collect();
-    let facts = explain(&mut described, finding, witness, profile, code, names);
+    let recorded = finding.example.accesses.iter().map(|&access| &profile.run.accesses[access]);
+    let accesses = recorded.map(|access| Unnamed::of(access, profile, code, names)).collect();
+    let facts = match standstill {
+        Some(standstill) => explain_standstill(&mut described, standstill, profile, code, names),
+        None => explain(&mut described, finding, witness, profile, code, names),
+    };
     let interleaving = interleaving::of(finding, &profile.run, code);
-    Described { finding: described, locations, facts, interleaving }
+    let details = Details { accesses, compared: Vec::new(), facts };
+    Described { finding: described, details, interleaving }
 }
 
 /// What a finding is called. Techniques that look at communication alone do not tell what is violated by it.

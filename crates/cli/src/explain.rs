@@ -1,10 +1,13 @@
 //! Explains findings: what is known about their accesses in the run they are shown in, with names.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use localize::evidence::{self, Fact, Fix, Span, Witness};
-use localize::{Code, Finding, ObjectId, Profile};
+use localize::{Access, Code, Finding, LocationId, ObjectId, Profile, Standstill, StandstillKind};
 use report::explanation;
 
 use crate::names::Names;
+use crate::source_names::Unnamed;
 
 /// Adds the advice to a described finding, and returns what is known about its accesses. `profile` and `witness` are
 /// those of its example's run.
@@ -21,26 +24,161 @@ pub fn explain(
     if accesses.is_empty() || !accesses.is_sorted() {
         return Vec::new();
     }
-    let mut name = |lock: &ObjectId| names.object(*lock, profile, code);
     let facts = witness.facts(accesses);
-    let fix = evidence::advise(witness, accesses, &facts);
-    let named_fix = fix.as_ref().and_then(|fix| {
-        Some(report::Fix {
-            action: action(fix.action),
-            locks: fix.locks.iter().map(&mut name).collect(),
-            places: places(described, fix)?,
-        })
-    });
-    described.advice = named_fix.as_ref().map(explanation::advice).unwrap_or_default();
-    described.fix = named_fix;
-    let action = fix.map(|fix| fix.action);
-    facts.into_iter().filter_map(|fact| named(fact, action, profile, code, names)).collect()
+    let beside = locks_beside_data(accesses, profile, code, names);
+    let fix =
+        evidence::advise(witness, accesses, &facts, &|lock, location| beside.contains(&(lock, location)));
+    let mut facts: Vec<explanation::Fact> = facts
+        .into_iter()
+        .filter_map(|fact| named(fact, fix.as_ref().map(|fix| fix.action), profile, code, names))
+        .collect();
+    let is_guess = |place: &usize| profile.run.accesses[accesses[*place]].uncertain;
+    let guessed: Vec<usize> = (0..accesses.len()).filter(is_guess).collect();
+    if !guessed.is_empty() {
+        facts.push(explanation::Fact::Guessed(guessed));
+    }
+    if let Some(fix) = &fix {
+        if let Some(further) = fix.further {
+            let access = &profile.run.accesses[further];
+            let place = names.place_of(access.stack, code);
+            facts.push(explanation::Fact::WrittenBack([0, 1], place));
+        }
+        revise_kind(described, fix);
+        set_fix(described, fix, accesses, profile, code, names);
+    }
+    facts
 }
 
-/// Where the fix applies; none if some line is not known.
-fn places(described: &report::Finding, fix: &Fix) -> Option<Vec<report::FixPlace>> {
-    let place = |span: &Span| explanation::region(described, &[span.from, span.to]);
-    fix.spans.iter().map(place).collect()
+/// Adds what is known about threads that wait for ever, and the advice, to a finding that shows them.
+pub fn explain_standstill(
+    described: &mut report::Finding,
+    standstill: &Standstill,
+    profile: &Profile,
+    code: &Code,
+    names: &mut Names,
+) -> Vec<explanation::Fact> {
+    let fix = evidence::advise_standstill(&profile.run, standstill);
+    let action = fix.as_ref().map(|fix| fix.action);
+    if let Some(fix) = &fix {
+        set_fix(described, fix, &[], profile, code, names);
+    }
+    let steps = standstill.steps.len();
+    match (standstill.kind, action) {
+        (StandstillKind::Deadlock, Some(evidence::Action::Unlock)) => {
+            vec![explanation::Fact::EndedHolding(0)]
+        }
+        (StandstillKind::Deadlock, Some(_)) => vec![explanation::Fact::Circle],
+        (StandstillKind::Deadlock, None) => Vec::new(),
+        (StandstillKind::MissedSignal, _) => {
+            let outdated = (steps == 4).then_some(explanation::Fact::Outdated([0, 1]));
+            let missed =
+                steps.checked_sub(2).map(|signal| explanation::Fact::SignalMissed([signal, steps - 1]));
+            outdated.into_iter().chain(missed).collect()
+        }
+    }
+}
+
+/// What the fix is about tells better than the pattern which sort of mistake it is: a thread that was created too early
+/// is one of order, and a value that is written back after it was outdated is one of atomicity.
+fn revise_kind(described: &mut report::Finding, fix: &Fix) {
+    if fix.further.is_some() {
+        described.kind = report::Kind::AtomicityViolation;
+    } else if fix.action == evidence::Action::CreateLater && described.accesses.len() == 3 {
+        described.kind = report::Kind::OrderViolation;
+        described.suspicious_functions = explanation::enclosing_functions(&described.accesses[1..]);
+    }
+}
+
+/// Words the fix; `accesses` are those of the finding, by their global index.
+fn set_fix(
+    described: &mut report::Finding,
+    fix: &Fix,
+    accesses: &[usize],
+    profile: &Profile,
+    code: &Code,
+    names: &mut Names,
+) {
+    let further = fix.further.map(|index| &profile.run.accesses[index]);
+    let further = further.map(|access| names.access(access, described.accesses[0].thread, profile, code));
+    let scene = report::Finding {
+        accesses: described.accesses.iter().cloned().chain(further).collect(),
+        ..described.clone()
+    };
+    let place = |span: &Span| explanation::region(&scene, &[span.from, span.to]);
+    let Some(mut places) = fix.spans.iter().map(place).collect::<Option<Vec<_>>>() else { return };
+    if let (evidence::Action::TakeLock, [span], [place]) =
+        (fix.action, fix.spans.as_slice(), places.as_mut_slice())
+        && span.from == span.to
+    {
+        let taken = names.functions_that_take(fix.locks[0], profile, code);
+        *place =
+            where_others_take_it(&described.accesses[span.from], &taken).unwrap_or_else(|| place.clone());
+    }
+    let held_for_reading = |place: &usize| {
+        let held = accesses.get(*place).and_then(|&index| profile.run.held(&profile.run.accesses[index]));
+        held.unwrap_or_default().iter().any(|lock| lock.shared && fix.locks.contains(&lock.object))
+    };
+    let for_writing = fix.spans.iter().any(|span| [span.from, span.to].iter().any(held_for_reading));
+    let taken_by = match (fix.action, places.as_slice()) {
+        (evidence::Action::ExtendLock, [place, ..]) => names.takers(&fix.locks, place, profile, code),
+        _ => Vec::new(),
+    };
+    let mut named =
+        |locks: &[ObjectId]| locks.iter().map(|&lock| names.object(lock, profile, code)).collect();
+    let fix = report::Fix {
+        action: action(fix.action),
+        locks: named(&fix.locks),
+        for_writing,
+        held: named(&fix.held),
+        taken_by,
+        places,
+        patch: Vec::new(),
+    };
+    described.advice = explanation::advice(&fix);
+    described.fix = (!described.advice.is_empty()).then_some(fix);
+}
+
+/// The call on the way to an access that is made by a function which takes the lock for others: `transfer()` rather than
+/// `post()`, which both threads run, one with the lock and one without.
+fn where_others_take_it(access: &report::Access, takers: &BTreeSet<String>) -> Option<report::FixPlace> {
+    let calls = access.stack.iter().skip(1);
+    let mut own = calls.filter(|frame| !frame.is_library());
+    let call = own.find(|frame| frame.function.as_ref().is_some_and(|function| takers.contains(function)))?;
+    Some(report::FixPlace {
+        function: call.function.clone(),
+        file: call.file.clone()?,
+        first_line: call.line?,
+        last_line: call.line?,
+    })
+}
+
+/// Locks held at these accesses that are part of the same object as what they access, as far as names tell:
+/// `customers[3].lock` beside `customers[3].balance`.
+fn locks_beside_data(
+    accesses: &[usize],
+    profile: &Profile,
+    code: &Code,
+    names: &mut Names,
+) -> BTreeSet<(ObjectId, LocationId)> {
+    let accesses: Vec<&Access> = accesses.iter().map(|&index| &profile.run.accesses[index]).collect();
+    let mut data: BTreeMap<LocationId, String> = BTreeMap::new();
+    for access in &accesses {
+        let variable = names.access(access, 1, profile, code).variable;
+        data.insert(access.location, variable);
+    }
+    let mut beside = BTreeSet::new();
+    for lock in accesses.iter().flat_map(|access| profile.run.held(access).unwrap_or_default()) {
+        let name = names.object(lock.object, profile, code);
+        let same = |data: &str| owner(&name).is_some() && owner(&name) == owner(data);
+        let found = data.iter().filter(|(_, data)| same(data)).map(|(&location, _)| (lock.object, location));
+        beside.extend(found);
+    }
+    beside
+}
+
+/// The object that a member belongs to: `customers[3]` of `customers[3].lock`.
+fn owner(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(owner, _)| owner)
 }
 
 fn action(action: evidence::Action) -> report::Action {
@@ -53,6 +191,9 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::Join => report::Action::Join,
         evidence::Action::CreateLater => report::Action::CreateLater,
         evidence::Action::Wait => report::Action::Wait,
+        evidence::Action::LockOrder => report::Action::LockOrder,
+        evidence::Action::WaitInLoop => report::Action::WaitInLoop,
+        evidence::Action::Unlock => report::Action::Unlock,
     }
 }
 
@@ -78,6 +219,9 @@ fn named(
         Fact::ReleasedBetween { lock, from, to } => {
             explanation::Fact::ReleasedBetween(name(lock), [from, to])
         }
+        Fact::TakenBetween { lock, between, from, to } => {
+            explanation::Fact::TakenBetween(name(lock), [from, between, to])
+        }
         Fact::Unordered { first, second } => explanation::Fact::Unordered([first, second]),
         Fact::UsuallyLocked { lock, accesses, holding, of } => {
             explanation::Fact::UsuallyLocked { lock: name(lock), accesses, holding, of }
@@ -86,7 +230,9 @@ fn named(
             let place = names.place_of(profile.run.synchronization[event].stack, code);
             explanation::Fact::CreatedBefore([creator, created], place)
         }
-        Fact::NotJoined { creator, running } if action == Some(evidence::Action::Join) => {
+        Fact::NotJoined { creator, running }
+            if matches!(action, Some(evidence::Action::Join | evidence::Action::Wait)) && creator == 0 =>
+        {
             explanation::Fact::NotJoined([creator, running])
         }
         Fact::CreatedBefore { .. } | Fact::NotJoined { .. } => return None,
@@ -100,7 +246,7 @@ pub fn compare(
     passing: &Profile,
     code: &Code,
     names: &mut Names,
-) -> Option<report::Comparison> {
+) -> Option<(report::Comparison, Vec<Unnamed>)> {
     // The roles of threads are those of the pattern, which an example may show the other way round.
     if finding.example.id != finding.pattern.shape() || finding.example.accesses.is_empty() {
         return None;
@@ -112,8 +258,12 @@ pub fn compare(
         .map(|(index, step)| (index, step.thread))
         .collect();
     accesses.sort_unstable();
+    let recorded = |index: usize| &passing.run.accesses[index];
+    let unnamed =
+        accesses.iter().map(|&(index, _)| Unnamed::of(recorded(index), passing, code, names)).collect();
     let accesses = accesses
         .into_iter()
-        .map(|(index, thread)| names.access(&passing.run.accesses[index], u32::from(thread), passing, code));
-    Some(report::Comparison { run: u64::from(passing.run.id.0), accesses: accesses.collect() })
+        .map(|(index, thread)| names.access(recorded(index), u32::from(thread), passing, code));
+    let comparison = report::Comparison { run: u64::from(passing.run.id.0), accesses: accesses.collect() };
+    Some((comparison, unnamed))
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use localize::evidence::{LockStep, lock_cycles, waiting_cycle};
-use localize::{Code, LocksetId, ObjectId, Outcome, Profile, RunId, StackId, SyncKind, SyncTarget, Wait};
+use localize::{
+    Code, LocksetId, ObjectId, Outcome, Profile, RunId, StackId, SyncKind, SyncTarget, ThreadId, Wait,
+};
 use report::{Hang, HangKind};
 
 use crate::names::Names;
@@ -86,10 +88,14 @@ struct Words<'a> {
 
 impl Words<'_> {
     fn waiting(&mut self, wait: &Wait) -> String {
-        let thread = self.thread(wait.thread);
+        let thread = self.thread(wait.thread, Some(wait.stack));
         let place = self.place(wait.stack);
         let target = match wait.target {
-            SyncTarget::Thread(other) => format!("the end of {}", self.thread(other)),
+            SyncTarget::Thread(other) => {
+                let mut waits = self.profile.run.waits.iter();
+                let stack = waits.find(|wait| wait.thread == other).map(|wait| wait.stack);
+                format!("the end of {}", self.thread(other, stack))
+            }
             SyncTarget::Object(object) => format!("`{}`", self.lock(object)),
         };
         let verb = if wait.kind == SyncKind::WaitBegin { "waits for a signal on" } else { "waits for" };
@@ -98,7 +104,7 @@ impl Words<'_> {
     }
 
     fn nesting(&mut self, step: &LockStep) -> String {
-        let thread = self.thread(step.thread);
+        let thread = self.thread(step.thread, Some(step.taken_at));
         let [held, taken] = [step.held, step.taken].map(|lock| self.lock(lock));
         let [held_at, taken_at] = [step.held_at, step.taken_at].map(|stack| self.place(stack));
         format!("{thread} takes `{taken}` at {taken_at} while it holds `{held}` from {held_at}")
@@ -132,12 +138,14 @@ impl Words<'_> {
         self.names.place_of(stack, self.code)
     }
 
-    /// A thread by its name, or by the function it runs.
-    fn thread(&mut self, thread: localize::ThreadId) -> String {
+    /// A thread by its name, or by the function it runs. A stack of it tells that better than what a library starts.
+    fn thread(&mut self, thread: ThreadId, stack: Option<StackId>) -> String {
         let known = &self.profile.threads[thread.0 as usize];
         match (known.name.as_str(), known.entry) {
             ("", Some(entry)) => {
-                format!("thread {} ({})", thread.0, self.names.function_at(entry, self.code))
+                let start = stack.and_then(|stack| self.names.start_function(stack, self.code));
+                let start = start.unwrap_or_else(|| self.names.function_at(entry, self.code));
+                format!("thread {} ({start})", thread.0)
             }
             ("", None) => "the main thread".to_owned(),
             (name, _) => format!("thread {} ({name})", thread.0),
@@ -148,7 +156,15 @@ impl Words<'_> {
 fn advice(kind: HangKind, mut locks: Vec<String>) -> String {
     locks.sort();
     locks.dedup();
-    let fix = report::Fix { action: report::Action::LockOrder, locks, places: Vec::new() };
+    let fix = report::Fix {
+        action: report::Action::LockOrder,
+        locks,
+        for_writing: false,
+        held: Vec::new(),
+        taken_by: Vec::new(),
+        places: Vec::new(),
+        patch: Vec::new(),
+    };
     match kind {
         HangKind::Deadlock | HangKind::PotentialDeadlock if !fix.locks.is_empty() => {
             report::explanation::advice(&fix)

@@ -26,8 +26,10 @@ mod runs;
 mod screen;
 mod search;
 mod sessions;
+mod source_names;
 mod threads;
 mod trace;
+mod values;
 mod watch;
 
 use std::process::ExitCode;

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use localize::profile::Block;
-use localize::{
-    Access, AccessKind, Action, Code, ModuleId, ObjectId, Profile, SiteId, StackId, StandstillStep,
-};
+use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId, StackId};
 use report::Frame;
-use report::expression::{Place, shared_expression};
 use report::source::Sources;
-use runner::{BuildId, Symbolizer};
+use runner::{BuildId, Member, Named, Symbolizer};
+
+use crate::values::{Form, RawValues};
+
+mod objects;
+
+pub(crate) use objects::Guard;
 
 /// Names things, and remembers what could not be named.
 pub struct Names {
@@ -36,11 +39,16 @@ impl Names {
     pub fn access(&mut self, access: &Access, thread: u32, profile: &Profile, code: &Code) -> report::Access {
         let location = &profile.locations[access.location.0 as usize];
         let given = profile.names.locations.get(&access.location);
-        let variable = match (given, location.in_module) {
-            (Some(given), _) => Some(given.text.clone()),
-            (None, Some((module, address))) => self.variable(module, address, code),
-            (None, None) => None,
+        let static_data = location.in_module.filter(|_| given.is_none());
+        let named =
+            static_data.and_then(|(module, at)| self.variable(module, at, location.size.into(), code));
+        let form = match (given, &named) {
+            (Some(given), _) => Form::Java(given.value_type),
+            (None, Some(Named { form: Some(form), .. })) => Form::Native(form.clone()),
+            (None, _) => Form::Number,
         };
+        let raw = self.raw_values(access, profile, code);
+        let variable = given.map(|given| given.text.clone()).or(named.map(|named| named.name));
         let kind = match access.kind {
             AccessKind::Read => report::AccessKind::Read,
             AccessKind::Write => report::AccessKind::Write,
@@ -52,35 +60,13 @@ impl Names {
         });
         report::Access {
             variable: variable.unwrap_or_default(),
-            value: access.value.map(|value| match given {
-                Some(given) => show_java_value(value, given.value_type),
-                None => show_value(value, location.size),
-            }),
+            value: raw.number(),
+            shown: raw.shown(&form),
+            old: raw.old(&form),
             locks,
             frees: access.frees,
             ..self.step(kind, thread, access.site, access.stack, code)
         }
-    }
-
-    /// What a thread did on the way into a standstill, in words.
-    pub fn standstill_step(
-        &mut self,
-        step: &StandstillStep,
-        profile: &Profile,
-        code: &Code,
-    ) -> report::Access {
-        let (kind, object, unnamed) = match step.action {
-            Action::Read(index) | Action::Write(index) => {
-                return self.access(&profile.run.accesses[index], step.role, profile, code);
-            }
-            Action::Lock(lock) => (report::AccessKind::Lock, lock, "a lock"),
-            Action::Signal(condition) => (report::AccessKind::Signal, condition, "a condition"),
-            Action::Wait(condition) => (report::AccessKind::Wait, condition, "a condition"),
-        };
-        let in_module = profile.objects[object.0 as usize].in_module;
-        let name = in_module.and_then(|(module, address)| self.variable(module, address, code));
-        let variable = name.map_or_else(|| unnamed.to_owned(), |name| without_internals(&name).to_owned());
-        report::Access { variable, ..self.step(kind, step.role, step.site, step.stack, code) }
     }
 
     /// Something that a thread did, of which only the place is known.
@@ -110,6 +96,8 @@ impl Names {
             address: if named { None } else { Some(place.address) },
             stack,
             value: None,
+            shown: None,
+            old: None,
             locks: None,
             frees: false,
         }
@@ -206,11 +194,11 @@ impl Names {
         place
     }
 
-    /// A variable with static storage.
-    fn variable(&mut self, module: ModuleId, address: u64, code: &Code) -> Option<String> {
+    /// A variable with static storage; with how its values read if they have so many bytes.
+    fn variable(&mut self, module: ModuleId, address: u64, size: u64, code: &Code) -> Option<Named> {
         let module = code.module(module);
         let build_id = BuildId::from_bytes(&module.build_id);
-        match self.symbolizer.variable(Path::new(&module.path), build_id.as_ref(), address) {
+        match self.symbolizer.variable(Path::new(&module.path), build_id.as_ref(), address, size) {
             Ok(name) => name,
             Err(error) => {
                 self.warnings.insert(format!("names are missing: {error}"));
@@ -219,32 +207,85 @@ impl Names {
         }
     }
 
-    /// A place in a heap block, by where the program allocated it: `heap from cache.c:41 +8`.
-    pub fn block(&mut self, block: Block, code: &Code) -> Option<String> {
-        let frame = self.own_frame(block.allocated_at, code)?;
-        Some(format!("heap from {} +{}", brief_place(&frame), block.offset))
+    /// The members of this name in the types that the code at a site knows.
+    pub(crate) fn members(&mut self, site: SiteId, field: &str, code: &Code) -> Vec<Member> {
+        let site = code.site(site);
+        let Some(module) = site.module.map(|module| code.module(module)) else { return Vec::new() };
+        let build_id = BuildId::from_bytes(&module.build_id);
+        let address = site.address.saturating_sub(1);
+        self.symbolizer
+            .members(Path::new(&module.path), build_id.as_ref(), address, field)
+            .unwrap_or_default()
     }
 
-    /// A lock, condition or the like: its variable, or what the source calls it where it was first taken.
-    pub fn object(&mut self, object: ObjectId, profile: &Profile, code: &Code) -> String {
-        if let Some(given) = profile.names.objects.get(&object) {
-            return given.clone();
-        }
-        let known = profile.objects[object.0 as usize];
-        let name = known.in_module.and_then(|(module, address)| self.variable(module, address, code));
-        if let Some(name) = name {
-            return without_internals(&name).to_owned();
-        }
-        let taken =
-            profile.run.locksets.iter().filter_map(|set| set.last()).find(|lock| lock.object == object);
-        let Some(frame) = taken.and_then(|lock| self.own_frame(lock.taken_at, code)) else {
-            return format!("lock at {:#x}", known.address);
+    /// What lies so many bytes behind the lock in a member of a type that the code at a site knows.
+    pub(crate) fn guarded(
+        &mut self,
+        site: SiteId,
+        member: (&str, &str),
+        behind_lock: i64,
+        size: u32,
+        code: &Code,
+    ) -> Option<Named> {
+        let site = code.site(site);
+        let module = code.module(site.module?);
+        let build_id = BuildId::from_bytes(&module.build_id);
+        let address = site.address.saturating_sub(1);
+        let path = Path::new(&module.path);
+        self.symbolizer
+            .guarded(path, build_id.as_ref(), address, member, behind_lock, size.into())
+            .ok()
+            .flatten()
+    }
+
+    /// An expression about the object that a method is called on, with the type of that object in its place:
+    /// `Stock::left_` for `left_` in `Stock::is_empty()`, `Pool.idle` for `self.idle` in `Pool::take`.
+    pub(crate) fn qualified(
+        &mut self,
+        expression: &str,
+        function: Option<&str>,
+        file: Option<&str>,
+        site: SiteId,
+        code: &Code,
+    ) -> Option<String> {
+        let class = report::enclosing_type(function?)?;
+        let own =
+            ["this->", "self."].iter().find_map(|own| expression.strip_prefix(own)).unwrap_or(expression);
+        let first = own.split(['.', '-', '[', '(']).next()?;
+        let is_member = self.members(site, first, code).iter().any(|member| member.is_of(&class));
+        let joint = if file.is_some_and(|file| file.ends_with(".rs")) { "." } else { "::" };
+        is_member.then(|| format!("{class}{joint}{own}"))
+    }
+
+    fn source_line(&mut self, frame: &Frame) -> Option<String> {
+        self.sources.line(frame.file.as_deref()?, frame.line?)
+    }
+
+    /// An access's values as recorded.
+    pub(crate) fn raw_values(&mut self, access: &Access, profile: &Profile, code: &Code) -> RawValues {
+        let size = profile.locations[access.location.0 as usize].size;
+        let mut pointed = |value: Option<u64>| {
+            let (module, address) = profile.in_image(value.filter(|_| size == 8)?)?;
+            let module = code.module(module);
+            let build_id = BuildId::from_bytes(&module.build_id);
+            let name =
+                self.symbolizer.beginning_at(Path::new(&module.path), build_id.as_ref(), address).ok()??;
+            Some(format!("&{name}"))
         };
-        let line =
-            frame.file.as_deref().zip(frame.line).and_then(|(file, line)| self.sources.line(file, line));
-        match line.as_deref().and_then(report::locked_expression) {
-            Some(expression) => expression.to_owned(),
-            None => format!("lock taken at {}", brief_place(&frame)),
+        let points_to = [pointed(access.value), pointed(access.before)];
+        RawValues { value: access.value, before: access.before, size, points_to }
+    }
+
+    /// A place in a heap block, by where the program allocated it: `heap from cache.c:41 +8`.
+    pub fn block(&mut self, block: Block, code: &Code) -> Option<String> {
+        let frames = self.stack(code.stack(block.allocated_at), code);
+        let own = frames.iter().position(|frame| frame.line.is_some() && !frame.is_library())?;
+        // The standard library keeps an Arc's counts before what it points to.
+        let is_arc = frames[..own].iter().any(|frame| frame.function.as_deref() == Some("Arc::new"));
+        match block.offset {
+            0 if is_arc => Some("strong count of the Arc".to_owned()),
+            8 if is_arc => Some("weak count of the Arc".to_owned()),
+            offset => Some(format!("heap from {} +{offset}", brief_place(&frames[own]))),
         }
     }
 
@@ -260,10 +301,23 @@ impl Names {
             .map_or_else(|| "?".to_owned(), |frame| frame.function.clone())
     }
 
+    /// The function of the program's own that a stack begins with.
+    pub fn start_function(&mut self, stack: StackId, code: &Code) -> Option<String> {
+        let frames = self.stack(code.stack(stack), code);
+        let own = frames.into_iter().rfind(|frame| frame.line.is_some() && !frame.is_library());
+        own?.function
+    }
+
     /// The innermost place of a stack that is in the program's own sources, in a few words.
     pub fn place_of(&mut self, stack: StackId, code: &Code) -> String {
         let frame = self.own_frame(stack, code);
         frame.map_or_else(|| "an unknown place".to_owned(), |frame| brief_place(&frame))
+    }
+
+    /// The innermost site of a stack that is in the program's own sources: its code knows the program's types.
+    pub(crate) fn own_site(&mut self, stack: StackId, code: &Code) -> Option<SiteId> {
+        let is_own = |frame: &Frame| frame.line.is_some() && !frame.is_library();
+        code.stack(stack).iter().copied().find(|&site| self.frames(site, code).iter().any(is_own))
     }
 
     /// The innermost frame of a stack with a line in the program's own sources.
@@ -288,22 +342,6 @@ fn starts_programs(code: &Code, site: SiteId) -> bool {
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// A lock's name without the members inside it, which have names that C reserves for its own library:
-/// `queue.lock` for `queue.lock.__data.__lock`.
-fn without_internals(name: &str) -> &str {
-    let is_reserved = |member: &str| {
-        let mut letters = member.chars();
-        letters.next() == Some('_') && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
-    };
-    // The same for Rust's own locks and parking_lot's, whose members have ordinary names.
-    const INSIDES: [&str; 3] = [".inner.futex", ".inner.state", ".raw.state"];
-    if let Some(inside) = INSIDES.iter().find_map(|inside| name.find(inside)) {
-        return &name[..inside];
-    }
-    let members = name.match_indices('.').map(|(dot, _)| dot);
-    members.into_iter().find(|dot| is_reserved(&name[dot + 1..])).map_or(name, |dot| &name[..dot])
-}
-
 struct CodePlace {
     frames: Vec<Frame>,
     module: Option<String>,
@@ -315,122 +353,9 @@ fn is_placeholder(function: &str) -> bool {
     function.rsplit_once("+0x").is_some_and(|(_, digits)| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Names the variables that debug info has no name for by what the source calls them; of what remains, only
-/// the size is known. Needs the source lines filled in.
-pub fn name_by_source(findings: &mut [report::Finding], locations: &[Vec<LocationKey>]) {
-    for (finding, keys) in findings.iter_mut().zip(locations) {
-        for (index, key) in keys.iter().enumerate() {
-            if !finding.accesses[index].variable.is_empty() {
-                continue;
-            }
-            let same: Vec<usize> =
-                (0..keys.len()).filter(|&other| keys[other].location == key.location).collect();
-            let places: Vec<Place<'_>> = same
-                .iter()
-                .filter_map(|&other| {
-                    let access = &finding.accesses[other];
-                    Some(Place {
-                        line: access.source.as_deref()?,
-                        column: access.column,
-                        writes: access.kind == report::AccessKind::Write,
-                    })
-                })
-                .collect();
-            let name = if places.len() == same.len() { shared_expression(&places) } else { None };
-            let name = name.or_else(|| key.block.clone());
-            let name = name.unwrap_or_else(|| format!("{} bytes of the heap or a stack", key.size));
-            same.iter().for_each(|&other| finding.accesses[other].variable.clone_from(&name));
-        }
-        name_compared(finding);
-    }
-}
-
-/// What a passing run accesses at the same place in the code goes by the same name.
-fn name_compared(finding: &mut report::Finding) {
-    let Some(comparison) = &mut finding.comparison else { return };
-    for access in comparison.accesses.iter_mut().filter(|access| access.variable.is_empty()) {
-        let place = |access: &report::Access| (access.file.clone(), access.line, access.kind);
-        let known = finding.accesses.iter().find(|known| place(known) == place(access));
-        access.variable = known.map(|known| known.variable.clone()).unwrap_or_default();
-    }
-}
-
-/// Which location an access of a finding was to, and its size.
-#[derive(Clone, Debug)]
-pub struct LocationKey {
-    /// The location in the example run.
-    pub location: localize::LocationId,
-    /// Bytes.
-    pub size: u32,
-    /// Where in which heap block it lies, in words.
-    pub block: Option<String>,
-}
-
-/// A value as a number of the location's size; what can only be a pointer in hexadecimal.
-fn show_value(value: u64, size: u32) -> String {
-    let signed = match size {
-        1 => i64::from(value as i8),
-        2 => i64::from(value as i16),
-        4 => i64::from(value as i32),
-        _ => value as i64,
-    };
-    const PLAUSIBLE_NUMBER: u64 = 1 << 40;
-    if signed.unsigned_abs() < PLAUSIBLE_NUMBER { signed.to_string() } else { format!("{value:#x}") }
-}
-
-/// A value of a Java field or array element; `value_type` is the first letter of its descriptor.
-fn show_java_value(value: u64, value_type: char) -> String {
-    match value_type {
-        'Z' => (value != 0).to_string(),
-        'B' => (value as i8).to_string(),
-        'S' => (value as i16).to_string(),
-        'C' => match char::from_u32(value as u32 & 0xffff) {
-            Some(letter) if !letter.is_control() => format!("'{letter}'"),
-            _ => format!("'\\u{:04x}'", value & 0xffff),
-        },
-        'I' => (value as i32).to_string(),
-        'F' => f32::from_bits(value as u32).to_string(),
-        'D' => f64::from_bits(value).to_string(),
-        // Objects are told apart by a number that the recorder gives them.
-        'L' | '[' if value == 0 => "null".to_owned(),
-        'L' | '[' => format!("object {value}"),
-        _ => (value as i64).to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn values_read_as_numbers_of_their_size() {
-        assert_eq!(show_value(0xff, 1), "-1");
-        assert_eq!(show_value(0xff, 2), "255");
-        assert_eq!(show_value(0xffff_fffe, 4), "-2");
-        assert_eq!(show_value(41, 8), "41");
-        assert_eq!(show_value(1 << 63, 8), "0x8000000000000000");
-        assert_eq!(show_value(0x7f12_3456_7890, 8), "0x7f1234567890");
-    }
-
-    #[test]
-    fn java_values_read_as_their_type() {
-        assert_eq!(show_java_value(1, 'Z'), "true");
-        assert_eq!(show_java_value(0xffff_ffff, 'I'), "-1");
-        assert_eq!(show_java_value(u64::from(b'x'), 'C'), "'x'");
-        assert_eq!(show_java_value(7, 'C'), "'\\u0007'");
-        assert_eq!(show_java_value(1.5f64.to_bits(), 'D'), "1.5");
-        assert_eq!(show_java_value(0, 'L'), "null");
-        assert_eq!(show_java_value(3, 'L'), "object 3");
-    }
-
-    #[test]
-    fn locks_are_named_without_their_insides() {
-        assert_eq!(without_internals("queue.lock.__data.__lock"), "queue.lock");
-        assert_eq!(without_internals("shards[3]._M_mutex.__data"), "shards[3]");
-        assert_eq!(without_internals("cache::CACHE.inner.futex.v.value"), "cache::CACHE");
-        assert_eq!(without_internals("_lock"), "_lock");
-        assert_eq!(without_internals("queue._lock"), "queue._lock");
-    }
 
     #[test]
     fn code_without_a_symbol_is_told_from_a_function() {

@@ -216,6 +216,7 @@ fn access(thread: u32, location: u32, site: u32, writes: bool) -> Access {
         kind: if writes { AccessKind::Write } else { AccessKind::Read },
         uncertain: false,
         value: None,
+        before: None,
         locks: Some(LocksetId(0)),
         iteration: None,
         atomic: false,

@@ -14,7 +14,7 @@ mod facts;
 mod order;
 mod telling;
 
-pub use advice::{Action, Fix, Span, advise};
+pub use advice::{Action, Fix, Span, advise, advise_standstill};
 pub use counterpart::counterpart;
 pub use deadlocks::{LockCycle, LockStep, lock_cycles, waiting_cycle};
 pub use facts::{Fact, Witness};

@@ -131,6 +131,7 @@ mod tests {
             stack: StackId(0),
             kind: AccessKind::Read,
             uncertain: false,
+            before: None,
             value: None,
             locks: Some(LocksetId(0)),
             iteration: None,

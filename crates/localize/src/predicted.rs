@@ -221,6 +221,7 @@ mod tests {
                     stack: StackId(0),
                     kind: if letter == 'w' { AccessKind::Write } else { AccessKind::Read },
                     uncertain: false,
+                    before: None,
                     value: None,
                     locks: Some(LocksetId(0)),
                     iteration: None,

@@ -9,6 +9,7 @@
 //! it ends every object's life, and would only hide the accesses before it from rules that keep a turn's write.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use recording::{EventKind, NameKind, Recording, ThreadEvent, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +33,8 @@ pub struct Profile {
     pub locations: Vec<Location>,
     /// Locks, conditions and the like, by [`ObjectId`].
     pub objects: Vec<SyncObject>,
+    /// Where modules were loaded.
+    pub images: Vec<Image>,
     /// Names that the recorded program gave itself.
     pub names: GivenNames,
     /// What is missing from the recording and why, in words.
@@ -98,6 +101,28 @@ pub struct SyncObject {
     pub in_module: Option<(ModuleId, u64)>,
 }
 
+/// A module in the memory of a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Its addresses, those of code and data alike.
+    pub addresses: Range<u64>,
+    /// Which module.
+    pub module: ModuleId,
+    /// How far it lies from where its file says.
+    pub bias: u64,
+}
+
+impl Profile {
+    /// The module that an address lies in, and the address in its file. Processes with different images at the same
+    /// address make it unknown.
+    pub fn in_image(&self, address: u64) -> Option<(ModuleId, u64)> {
+        let mut found = self.images.iter().filter(|image| image.addresses.contains(&address));
+        let first = found.next()?;
+        let same = |other: &Image| (other.module, other.bias) == (first.module, first.bias);
+        found.all(same).then(|| (first.module, address.wrapping_sub(first.bias)))
+    }
+}
+
 /// Puts a run together from the recordings of its processes.
 pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut Code) -> Profile {
     let mut profile = Profile {
@@ -105,6 +130,7 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
         threads: Vec::new(),
         locations: Vec::new(),
         objects: Vec::new(),
+        images: Vec::new(),
         names: GivenNames::default(),
         warnings: Vec::new(),
     };
@@ -207,6 +233,9 @@ impl<'a> ProcessReader<'a> {
     fn read(mut self) -> Vec<usize> {
         self.profile.warnings.extend(missing::from(self.recording));
         self.profile.run.is_sampled |= self.recording.header.sample != 0;
+        self.profile.images.extend(self.recording.modules.iter().zip(&self.modules).map(|(module, &id)| {
+            Image { addresses: module.image_start..module.image_end, module: id, bias: module.bias }
+        }));
         for (id, thread) in self.recording.threads.iter().enumerate() {
             let entry = (thread.entry != 0).then(|| self.site_of(thread.entry));
             let created_at = (thread.created_at != 0).then(|| self.leaf(thread.created_at).1);
@@ -321,6 +350,7 @@ impl<'a> ProcessReader<'a> {
                 kind,
                 uncertain: event.event.flags & flag::UNCERTAIN != 0,
                 value: before.filter(|_| whole && kind == AccessKind::Read),
+                before: before.filter(|_| whole && kind.writes()),
                 locks,
                 iteration,
                 atomic: event.event.flags & flag::ATOMIC != 0,

@@ -67,6 +67,8 @@ pub struct Access {
     pub uncertain: bool,
     /// The value read, or written, where it is known.
     pub value: Option<u64>,
+    /// The value that a write found before it, where that is known.
+    pub before: Option<u64>,
     /// The locks held by the thread, where that is known.
     pub locks: Option<LocksetId>,
     /// Where in the innermost loop around it, where that is known.

@@ -37,6 +37,8 @@ pub enum StandstillKind {
 pub struct StandstillStep {
     /// Of the thread, from 1.
     pub role: u32,
+    /// The thread.
+    pub thread: ThreadId,
     /// What it did.
     pub action: Action,
     /// Where in the code.
@@ -61,6 +63,14 @@ pub enum Action {
 }
 
 impl Action {
+    /// The lock or condition that it is about, if it is about one.
+    pub fn object(self) -> Option<ObjectId> {
+        match self {
+            Self::Lock(object) | Self::Signal(object) | Self::Wait(object) => Some(object),
+            Self::Read(_) | Self::Write(_) => None,
+        }
+    }
+
     /// Its letter in patterns.
     pub fn letter(self) -> char {
         match self {
@@ -172,8 +182,20 @@ impl<'run> Waiting<'run> {
         Some(Standstill {
             kind: StandstillKind::Deadlock,
             steps: vec![
-                StandstillStep { role: 1, action: lock, site: taken_in, stack: taken_at },
-                StandstillStep { role: 2, action: lock, site: wait.site, stack: wait.stack },
+                StandstillStep {
+                    role: 1,
+                    thread: link.holder,
+                    action: lock,
+                    site: taken_in,
+                    stack: taken_at,
+                },
+                StandstillStep {
+                    role: 2,
+                    thread: wait.thread,
+                    action: lock,
+                    site: wait.site,
+                    stack: wait.stack,
+                },
             ],
         })
     }
@@ -191,11 +213,13 @@ fn deadlock(mut circle: Vec<Link>) -> Standstill {
     let first = (0..length).min_by_key(|&first| sites(first)).unwrap_or(0);
     circle.rotate_left(first);
     let held = (1..).zip(0..length).map(|(role, nth)| {
-        let Link { lock, taken_in: site, taken_at: stack, .. } = circle[held_by(&circle, nth)];
-        StandstillStep { role, action: Action::Lock(lock), site, stack }
+        let Link { lock, holder: thread, taken_in: site, taken_at: stack, .. } =
+            circle[held_by(&circle, nth)];
+        StandstillStep { role, thread, action: Action::Lock(lock), site, stack }
     });
     let awaited = (1..).zip(&circle).map(|(role, link)| StandstillStep {
         role,
+        thread: link.waiter.thread,
         action: Action::Lock(link.lock),
         site: link.waiter.site,
         stack: link.waiter.stack,
@@ -229,7 +253,7 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
         let step = |role: u32, index: usize| {
             let access = &run.accesses[index];
             let action = if role == 1 { Action::Read(index) } else { Action::Write(index) };
-            StandstillStep { role, action, site: access.site, stack: access.stack }
+            StandstillStep { role, thread: access.thread, action, site: access.site, stack: access.stack }
         };
         steps.extend([step(1, read), step(2, write)]);
     }
@@ -237,12 +261,14 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
     let [signaller, waiter] = if steps.is_empty() { [1, 2] } else { [2, 1] };
     steps.push(StandstillStep {
         role: signaller,
+        thread: signal.thread,
         action: Action::Signal(condition),
         site: signal.site,
         stack: signal.stack,
     });
     steps.push(StandstillStep {
         role: waiter,
+        thread: wait.thread,
         action: Action::Wait(condition),
         site: wait.site,
         stack: wait.stack,

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use localize::evidence::{Action, Fact, Fix, Span, Witness, advise, counterpart, lock_cycles, waiting_cycle};
+use localize::evidence::{
+    Action, Fact, Fix, Span, Witness, advise, advise_standstill, counterpart, lock_cycles, waiting_cycle,
+};
 use localize::*;
 
 #[derive(Default)]
@@ -98,6 +100,7 @@ impl Trace {
                     kind: if access.starts_with('R') { AccessKind::Read } else { AccessKind::Write },
                     uncertain: false,
                     value,
+                    before: None,
                     locks: Some(locks),
                     iteration: None,
                     atomic: access.ends_with('!'),
@@ -117,7 +120,7 @@ fn judged(text: &str) -> (Vec<Fact>, Option<Fix>) {
     let accesses: Vec<usize> = (0..run.accesses.len()).collect();
     let witness = Witness::of(&run, &accesses);
     let facts = witness.facts(&accesses);
-    let fix = advise(&witness, &accesses, &facts);
+    let fix = advise(&witness, &accesses, &facts, &|_, _| false);
     (facts, fix)
 }
 
@@ -168,7 +171,7 @@ fn what_something_orders_may_be_locked() {
     let witness = Witness::of(&run, &accesses);
     let facts = witness.facts(&accesses);
     assert_eq!(facts, []);
-    assert_eq!(advise(&witness, &accesses, &facts), None);
+    assert_eq!(advise(&witness, &accesses, &facts, &|_, _| false), None);
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn the_lock_that_others_use_is_named() {
     let facts = witness.facts(&accesses);
     let usual = Fact::UsuallyLocked { lock: A, accesses: vec![0, 1, 2], holding: 2, of: 2 };
     assert!(facts.contains(&usual), "{facts:?}");
-    assert_eq!(advise(&witness, &accesses, &facts).unwrap().action, Action::TakeLock);
+    assert_eq!(advise(&witness, &accesses, &facts, &|_, _| false).unwrap().action, Action::TakeLock);
 }
 
 #[test]
@@ -311,5 +314,95 @@ fn unknown_locks_prove_nothing() {
     let witness = Witness::of(&run, &accesses);
     let facts = witness.facts(&accesses);
     assert!(facts.iter().all(|fact| matches!(fact, Fact::Unordered { .. })), "{facts:?}");
-    assert_eq!(advise(&witness, &accesses, &facts), None);
+    assert_eq!(advise(&witness, &accesses, &facts, &|_, _| false), None);
+}
+
+/// The advice on the accesses with these indices. The first lock of a trace belongs to its first location.
+fn advice_on(run: &Run, accesses: &[usize]) -> Option<Fix> {
+    let witness = Witness::of(run, accesses);
+    let facts = witness.facts(accesses);
+    advise(&witness, accesses, &facts, &|lock, location| (lock, location) == (A, LocationId(0)))
+}
+
+#[test]
+fn of_two_locks_the_one_of_the_object_is_meant() {
+    let region = run("1:lock(a)@1 1:R(x)@2 2:lock(b)@3 2:W(x)@4 2:unlock(b) 1:W(x)@5 1:unlock(a)");
+    let fix = advice_on(&region, &[0, 1, 2]).unwrap();
+    assert_eq!((fix.action, fix.locks, fix.held), (Action::TakeLock, vec![A], vec![B]));
+    assert_eq!(fix.spans, [OTHER]);
+    let other = run("2:lock(a)@3 1:lock(b)@1 1:R(x)@2 2:W(x)@4 2:unlock(a) 1:W(x)@5 1:unlock(b)");
+    let fix = advice_on(&other, &[0, 1, 2]).unwrap();
+    assert_eq!((fix.action, fix.locks, fix.held), (Action::TakeLock, vec![A], vec![B]));
+    assert_eq!(fix.spans, [REGION]);
+}
+
+#[test]
+fn what_is_written_back_is_no_mistake_of_order() {
+    let lost = run("1:R(x)@1 2:W(x)@2 1:W(x)@3");
+    let fix = advice_on(&lost, &[0, 1]).unwrap();
+    assert_eq!((fix.action, fix.further, fix.spans), (Action::AddLock, Some(2), vec![REGION, OTHER]));
+    let read_again = run("1:R(x)@1 2:W(x)@2 1:R(x)@3 1:W(x)@4");
+    let fix = advice_on(&read_again, &[0, 1]).unwrap();
+    assert_eq!((fix.action, fix.further), (Action::Wait, None));
+}
+
+#[test]
+fn a_thread_created_between_two_writes_came_too_early() {
+    let early = run("1:W(x)@1 1:create(2)@2 2:start(1) 2:R(x)@3 1:W(x)@4");
+    let fix = advice_on(&early, &[0, 1, 2]).unwrap();
+    assert_eq!((fix.action, fix.creation), (Action::CreateLater, Some(0)));
+    assert_eq!(fix.spans, [Span { from: 2, to: 2 }, OTHER]);
+    let late = run("1:create(2)@2 2:start(1) 1:W(x)@1 2:R(x)@3 1:W(x)@4");
+    assert_eq!(advice_on(&late, &[0, 1, 2]).unwrap().action, Action::AddLock);
+}
+
+#[test]
+fn a_lock_that_another_holds_in_between_is_not_held_throughout() {
+    let mut first_turn = run("1:W(x)@1 2:lock(a)@2 2:W(x)@3 2:unlock(a) 1:lock(a)@4 1:R(x)@5 1:unlock(a)");
+    first_turn.accesses[0].locks = None;
+    let accesses = [0, 1, 2];
+    let fix = advice_on(&first_turn, &accesses).unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::ExtendLock, vec![A], vec![REGION]));
+    let witness = Witness::of(&first_turn, &accesses);
+    let taken = Fact::TakenBetween { lock: A, between: 1, from: 0, to: 2 };
+    assert!(witness.facts(&accesses).contains(&taken));
+    // A lock for reading may be held by both at once.
+    first_turn.locksets.iter_mut().flatten().for_each(|lock| lock.shared = true);
+    assert_eq!(advice_on(&first_turn, &accesses), None);
+}
+
+#[test]
+fn standstills_are_resolved_by_what_caused_them() {
+    let step = |role: u32, action| StandstillStep {
+        role,
+        thread: ThreadId(role),
+        action,
+        site: SiteId(role),
+        stack: StackId(role),
+    };
+    let lock = localize::Action::Lock;
+    let deadlock = |steps| Standstill { kind: StandstillKind::Deadlock, steps };
+    let circle = deadlock(vec![step(1, lock(A)), step(2, lock(B)), step(1, lock(B)), step(2, lock(A))]);
+    let fix = advise_standstill(&run("1:R(x)@1"), &circle).unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::LockOrder, vec![A, B]));
+    assert_eq!(fix.spans, [Span { from: 0, to: 2 }, Span { from: 1, to: 3 }]);
+    let blocked = deadlock(vec![step(1, lock(A)), step(2, lock(A))]);
+    let fix = advise_standstill(&run("1:lock(a)@1 1:end(1)"), &blocked).unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::Unlock, vec![A]));
+    // The holder may wait for something else, and give the lock back once that has come.
+    assert_eq!(advise_standstill(&run("1:lock(a)@1"), &blocked), None);
+    let missed = Standstill {
+        kind: StandstillKind::MissedSignal,
+        steps: vec![
+            step(1, localize::Action::Read(0)),
+            step(2, localize::Action::Write(1)),
+            step(2, localize::Action::Signal(B)),
+            step(1, localize::Action::Wait(B)),
+        ],
+    };
+    let fix =
+        advise_standstill(&run("1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a)"), &missed);
+    let fix = fix.unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![A]));
+    assert_eq!(fix.spans[0], Span { from: 0, to: 3 });
 }

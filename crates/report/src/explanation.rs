@@ -4,10 +4,12 @@
 
 mod advice;
 mod facts;
+mod patch;
 mod region;
 mod story;
 
-pub use advice::advice;
+pub use advice::{advice, any_of_array};
 pub use facts::{Fact, sentences};
+pub use patch::patch;
 pub use region::{enclosing_functions, region};
 pub use story::story;

@@ -24,7 +24,7 @@ impl Candidate<'_> {
 /// Which part of its line an access to this variable is about: the expression that ends in the variable's last name,
 /// or else the word that the column points at.
 pub(crate) fn marked(place: Place<'_>, variable: &str) -> Option<Range<usize>> {
-    let name = candidates(variable).first().map_or(variable, |candidate| candidate.field);
+    let name = last_name(variable);
     let mut named = candidates(place.line);
     named.retain(|candidate| candidate.field == name);
     if named.iter().any(Candidate::is_member) {
@@ -39,6 +39,22 @@ pub(crate) fn marked(place: Place<'_>, variable: &str) -> Option<Range<usize>> {
     let end = start + if word > 0 { word } else { rest.chars().next()?.len_utf8() };
     // A column that points at a blank points at nothing.
     (!place.line[start..end].trim().is_empty()).then_some(start..end)
+}
+
+/// The last name of an expression: `size` of `queue->items[3].size`.
+pub fn last_name(expression: &str) -> &str {
+    candidates(expression).first().map_or(expression, |candidate| candidate.field)
+}
+
+/// What the first method on a line is called on: `self.log` for `let sent = self.log.send(line);`.
+pub fn called_on(line: &str) -> Option<&str> {
+    let code = line.split("//").next().unwrap_or(line);
+    let calls = code.match_indices('(').map(|(open, _)| open);
+    calls.into_iter().find_map(|open| {
+        let start =
+            code[..open].rfind(|c: char| !(is_name_part(c as u8) && c.is_ascii() || ".>-:".contains(c)))?;
+        receiver(code, start + 1, open).map(|candidate| candidate.text)
+    })
 }
 
 /// An access as far as it matters here.
@@ -253,6 +269,14 @@ mod tests {
         assert_eq!(shared_expression(&[other_name, size_read]).as_deref(), Some("q->size"));
         assert_eq!(shared_expression(&[place("queue_init(&q);", 1, true), place("x = 1;", 3, true)]), None);
         assert_eq!(shared_expression(&[]), None);
+    }
+
+    #[test]
+    fn methods_are_called_on_something() {
+        assert_eq!(called_on("        let sent = self.log.send(line); // now"), Some("self.log"));
+        assert_eq!(called_on("    if (frontier->items.empty())"), Some("frontier->items"));
+        assert_eq!(called_on("    drop(lines);"), None);
+        assert_eq!(called_on("    self.close();"), None);
     }
 
     #[track_caller]

@@ -34,12 +34,13 @@ pub mod trace;
 mod visible;
 mod wording;
 
-pub use locked::locked_expression;
+pub use locked::{binding, locked_expression};
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
-    FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, Needs, Report, Runs, SCHEMA, Session, Thread,
-    Trial, Verdict,
+    FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, Needs, Report, Runs, SCHEMA, Session,
+    ThreadRole, Trial, Verdict,
 };
 pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use search::{Covered, Orders, PolicyRuns, Search};
 pub use visible::visible;
+pub use wording::enclosing_type;

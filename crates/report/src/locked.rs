@@ -7,6 +7,15 @@ pub fn locked_expression(line: &str) -> Option<&str> {
     guard_argument(code).or_else(|| receiver(code)).or_else(|| function_argument(code))
 }
 
+/// The variable that a line of Rust binds: `idle` for `let mut idle = self.idle.lock().unwrap();`.
+pub fn binding(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("let ")?.trim_start();
+    let rest = rest.strip_prefix("mut ").unwrap_or(rest).trim_start();
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
+    let is_bound = rest[end..].trim_start().starts_with(['=', ':']);
+    (end > 0 && is_bound).then(|| &rest[..end])
+}
+
 /// C++: what a guard object is made from.
 fn guard_argument(code: &str) -> Option<&str> {
     const GUARDS: [&str; 4] = ["lock_guard", "unique_lock", "scoped_lock", "shared_lock"];
@@ -87,6 +96,14 @@ fn is_part(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn guards_have_names() {
+        assert_eq!(binding("    let mut idle = self.idle.lock().unwrap();"), Some("idle"));
+        assert_eq!(binding("let pixels: Guard<'_> = self.pixels.read();"), Some("pixels"));
+        assert_eq!(binding("let (a, b) = pair();"), None);
+        assert_eq!(binding("idle = self.idle.lock();"), None);
+    }
 
     #[test]
     fn locks_are_named_as_the_source_names_them() {

@@ -237,9 +237,9 @@ pub struct Finding {
     pub pattern_id: Option<String>,
     /// The accesses, in the order in which they happened.
     pub accesses: Vec<Access>,
-    /// The threads of the accesses, by role.
+    /// The threads, by their roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub threads: Vec<Thread>,
+    pub threads: Vec<ThreadRole>,
     /// Where each thread was on the way to its accesses, one function per thread.
     pub suspicious_functions: Vec<String>,
     /// The cause it belongs to, once causes were told apart.
@@ -263,17 +263,23 @@ pub struct Finding {
     pub confirmation: Option<Confirmation>,
 }
 
-/// A thread that plays a role in a finding, as it was in the run that is shown.
+/// A thread of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thread {
-    /// The role: 1 is the thread of the first access.
+pub struct ThreadRole {
+    /// Its role within the finding.
     pub thread: u32,
-    /// As the program named it; `null` if it did not.
+    /// As the program named it, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its start function; `null` if that is unknown, as for a process's first thread.
-    pub function: Option<String>,
-    /// The calls that created it, innermost first; empty for a process's first thread.
-    pub created_at: Vec<Frame>,
+    /// The function of the program's own that it began with, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// Where it was created, such as `queue.c:41`; none for the first thread of a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    /// The calls that created it, innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub creation: Vec<Frame>,
 }
 
 /// What to change.
@@ -283,8 +289,21 @@ pub struct Fix {
     pub action: Action,
     /// The locks that it is about, by name.
     pub locks: Vec<String>,
+    /// Whether it is not enough to hold them for reading.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_writing: bool,
+    /// Locks that are held already where another one is to be taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
+    /// Functions called there that take the lock themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_by: Vec<String>,
     /// Where: first for the thread that must change.
     pub places: Vec<FixPlace>,
+    /// The lines to change, like a patch, where they leave no doubt: `@@ ids.rs:22`, `-` and the old line, `+` and the
+    /// new one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patch: Vec<String>,
 }
 
 /// Some lines of a function.
@@ -324,6 +343,8 @@ pub enum Action {
     LockOrder,
     /// Test a condition in a loop around the wait for it, without giving the lock back in between.
     WaitInLoop,
+    /// Give a lock back on every way out.
+    Unlock,
 }
 
 /// A run that passed, beside the one that failed.
@@ -381,13 +402,26 @@ pub struct Access {
     pub address: Option<String>,
     /// The call stack, innermost frame first; its first frame is the access itself, which may be in a library.
     pub stack: Vec<Frame>,
-    /// The value read or written, if recorded.
+    /// The value read or written as a number, if recorded.
     pub value: Option<String>,
+    /// The same as its type writes it, such as `true`, `NULL` or the name of a constant, if the type is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+    /// The value that a write found before it, as its type writes it, if recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
     /// The locks held, outermost first; `null` where that is unknown.
     pub locks: Option<Vec<String>>,
     /// Whether it gives the memory back; left out where it does not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub frees: bool,
+}
+
+impl Access {
+    /// The value read or written as a person would write it.
+    pub fn value_in_words(&self) -> Option<&str> {
+        self.shown.as_deref().or(self.value.as_deref())
+    }
 }
 
 /// What an access did to its location.

@@ -32,6 +32,8 @@ mod store;
 mod symbolize;
 mod takeover;
 mod target;
+mod types;
+mod value_form;
 mod variables;
 
 pub use elf::BuildId;
@@ -45,3 +47,5 @@ pub use store::{SessionEntry, Store};
 pub use symbolize::{Frame, Symbolizer};
 pub use takeover::{Recorder, RecorderImages};
 pub use target::{Instrumentation, Target};
+pub use value_form::ValueForm;
+pub use variables::{Member, Named};

@@ -10,7 +10,7 @@ use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use crate::elf::{self, BuildId, Elf};
 use crate::error::{Error, Result};
 use crate::rust_names;
-use crate::variables::Variables;
+use crate::variables::{Member, Named, Variables};
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,19 +59,63 @@ impl Symbolizer {
     }
 
     /// The variable with static storage at an address of the file: `queue.size`, or `queue+8` where only symbols
-    /// are known.
+    /// are known; with how its values read if they have so many bytes.
     pub fn variable(
+        &mut self,
+        path: &Path,
+        build_id: Option<&BuildId>,
+        address: u64,
+        size: u64,
+    ) -> Result<Option<Named>> {
+        let module = self.module(path, build_id)?;
+        if let Some(named) = module.debug_variables.as_ref().and_then(|known| known.at(address, size)) {
+            return Ok(Some(named));
+        }
+        Ok(module.variables.find(address).map(|(name, offset)| {
+            let name = if offset == 0 { name.to_owned() } else { format!("{name}+{offset}") };
+            Named { name, form: None }
+        }))
+    }
+
+    /// The members of this name in the types that the code at an address of the file knows.
+    pub fn members(
+        &mut self,
+        path: &Path,
+        build_id: Option<&BuildId>,
+        code: u64,
+        field: &str,
+    ) -> Result<Vec<Member>> {
+        let module = self.module(path, build_id)?;
+        let known = module.debug_variables.as_ref();
+        Ok(known.map_or_else(Vec::new, |known| known.members(code, field)))
+    }
+
+    /// What lies so many bytes behind the lock in a member of a type that the code at an address of the file knows: the
+    /// way from the member to it, such as `.len`.
+    pub fn guarded(
+        &mut self,
+        path: &Path,
+        build_id: Option<&BuildId>,
+        code: u64,
+        member: (&str, &str),
+        behind_lock: i64,
+        size: u64,
+    ) -> Result<Option<Named>> {
+        let module = self.module(path, build_id)?;
+        let known = module.debug_variables.as_ref();
+        Ok(known.and_then(|known| known.guarded(code, member.0, member.1, behind_lock, size)))
+    }
+
+    /// The function or variable that begins at an address of the file.
+    pub fn beginning_at(
         &mut self,
         path: &Path,
         build_id: Option<&BuildId>,
         address: u64,
     ) -> Result<Option<String>> {
         let module = self.module(path, build_id)?;
-        if let Some(name) = module.debug_variables.as_ref().and_then(|variables| variables.name(address)) {
-            return Ok(Some(name));
-        }
-        let found = module.variables.find(address);
-        Ok(found.map(|(name, offset)| if offset == 0 { name.to_owned() } else { format!("{name}+{offset}") }))
+        let found = module.functions.find(address).or_else(|| module.variables.find(address));
+        Ok(found.filter(|(_, offset)| *offset == 0).map(|(name, _)| name.to_owned()))
     }
 
     fn module(&mut self, path: &Path, build_id: Option<&BuildId>) -> Result<&mut Module> {
@@ -152,7 +196,7 @@ fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
         let demangled = function.demangle().ok()?;
         let function = match function.language {
             Some(gimli::DW_LANG_Rust) => rust_names::readable(&demangled),
-            _ => demangled.into_owned(),
+            _ => without_tags(&demangled),
         };
         let (file, line, column) = match frame.location {
             Some(at) => (at.file.map(str::to_owned), at.line, at.column.filter(|&column| column > 0)),
@@ -163,6 +207,11 @@ fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
     // The last one is the function itself.
     frames.last_mut()?.inlined = false;
     Some(frames)
+}
+
+/// A name of C++ without what tells apart the two kinds of strings that its library has.
+fn without_tags(demangled: &str) -> String {
+    demangled.replace("[abi:cxx11]", "")
 }
 
 /// What the symbol table knows of one kind, by address.
@@ -188,7 +237,7 @@ impl Symbols {
                 let mangled = symbol.name().ok()?;
                 let name = addr2line::demangle_auto(mangled.into(), None);
                 let is_rust = kind == SymbolKind::Text && rust_names::is_mangled(mangled);
-                let name = if is_rust { rust_names::readable(&name) } else { name.into_owned() };
+                let name = if is_rust { rust_names::readable(&name) } else { without_tags(&name) };
                 Some(Symbol { address: symbol.address(), size: symbol.size(), name })
             })
             .collect();

@@ -1,20 +1,16 @@
 //! Names of variables with static storage as a person writes them: `queue.items[3].next`, from debug info.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use gimli::{AttributeValue, EndianArcSlice, Operation, RunTimeEndian, UnitOffset};
+use gimli::{AttributeValue, Operation, RunTimeEndian, UnitOffset};
 use object::{Object as _, ObjectSection as _};
 
 use crate::elf;
-
-type Reader = EndianArcSlice<RunTimeEndian>;
-type Unit = gimli::Unit<Reader>;
-type Entry<'a> = gimli::DebuggingInformationEntry<'a, 'a, Reader>;
-
-/// Types nest this deep at most; debug info that claims more is damaged.
-const DEEPEST: usize = 32;
+use crate::types::{Entry, Reader, Type, Unit, name_of, type_of};
+use crate::value_form::ValueForm;
 
 /// The variables of one binary.
 pub(crate) struct Variables {
@@ -22,6 +18,8 @@ pub(crate) struct Variables {
     units: Vec<Unit>,
     /// By address.
     sorted: Vec<Variable>,
+    /// The code that each unit describes.
+    unit_ranges: Vec<(Range<u64>, usize)>,
 }
 
 struct Variable {
@@ -54,140 +52,143 @@ impl Variables {
         }
         sorted.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
         sorted.dedup_by_key(|variable| variable.address);
-        Some(Variables { dwarf, units, sorted })
+        let mut unit_ranges = Vec::new();
+        for (index, unit) in units.iter().enumerate() {
+            let Ok(mut ranges) = dwarf.unit_ranges(unit) else { continue };
+            while let Ok(Some(range)) = ranges.next() {
+                unit_ranges.push((range.begin..range.end, index));
+            }
+        }
+        Some(Variables { dwarf, units, sorted, unit_ranges })
     }
 
-    /// The name of what lies at an address of the file.
-    pub(crate) fn name(&self, address: u64) -> Option<String> {
+    /// What lies at an address of the file: its name, and how its values read if they have so many bytes.
+    pub(crate) fn at(&self, address: u64, size: u64) -> Option<Named> {
         let after = self.sorted.partition_point(|variable| variable.address <= address);
         let variable = &self.sorted[after.checked_sub(1)?];
-        let unit = &self.units[variable.unit];
+        let whole = self.type_at(variable.unit, variable.type_offset);
         let offset = address - variable.address;
-        if offset >= self.size(unit, variable.type_offset, 0)?.max(1) {
+        if offset >= whole.size()?.max(1) {
             return None;
         }
-        let mut name = variable.name.clone();
-        self.descend(unit, variable.type_offset, offset, &mut name, 0);
-        Some(name)
+        let part = whole.part(offset);
+        let form = part.form.filter(|(own, _)| *own == size).map(|(_, form)| form);
+        Some(Named { name: variable.name.clone() + &part.path, form })
     }
 
-    /// Appends the way from a value of this type to the part of it at `offset`.
-    fn descend(&self, unit: &Unit, type_offset: UnitOffset, offset: u64, name: &mut String, depth: usize) {
-        let Ok(entry) = unit.entry(type_offset) else { return };
-        if depth > DEEPEST {
-            return;
+    /// The members of this name in the types that the code at an address of the file knows: each with the name of its
+    /// type, and of its value, where that has no parts, size and form.
+    pub(crate) fn members(&self, code: u64, field: &str) -> Vec<Member> {
+        let mut found: Vec<Member> = Vec::new();
+        for (owner, member) in self.member_types(code, field) {
+            let member = Member { owner, value: member.part(0).form };
+            if !found.contains(&member) {
+                found.push(member);
+            }
         }
-        match entry.tag() {
-            gimli::DW_TAG_typedef
-            | gimli::DW_TAG_const_type
-            | gimli::DW_TAG_volatile_type
-            | gimli::DW_TAG_atomic_type => {
-                if let Some(inner) = type_of(&entry) {
-                    self.descend(unit, inner, offset, name, depth + 1);
-                }
-            }
-            gimli::DW_TAG_array_type => {
-                let Some(element) = type_of(&entry) else { return };
-                let Some(size) = self.size(unit, element, 0).filter(|&size| size > 0) else { return };
-                name.push_str(&self.indices(unit, type_offset, offset / size));
-                self.descend(unit, element, offset % size, name, depth + 1);
-            }
-            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
-                if let Some((member, start, inner)) = self.member_at(unit, type_offset, offset) {
-                    // Base classes and anonymous members have no name of their own on the way.
-                    if let Some(member) = member {
-                        name.push('.');
-                        name.push_str(&member);
-                    }
-                    self.descend(unit, inner, offset - start, name, depth + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// `[i][j]` for the element with this number of a possibly many-dimensional array.
-    fn indices(&self, unit: &Unit, array: UnitOffset, mut element: u64) -> String {
-        let mut bounds = Vec::new();
-        let _ = self.each_child(unit, array, &mut |child| {
-            if child.tag() == gimli::DW_TAG_subrange_type {
-                let upper = number(child, gimli::DW_AT_upper_bound).map(|upper| upper.saturating_add(1));
-                bounds.push(number(child, gimli::DW_AT_count).or(upper).unwrap_or(0));
-            }
-        });
-        let mut indices = Vec::new();
-        for &bound in bounds.iter().skip(1).rev() {
-            let bound = bound.max(1);
-            indices.push(element % bound);
-            element /= bound;
-        }
-        indices.push(element);
-        indices.iter().rev().map(|index| format!("[{index}]")).collect()
-    }
-
-    /// The member that covers an offset: its name, where it begins, its type.
-    fn member_at(
-        &self,
-        unit: &Unit,
-        structure: UnitOffset,
-        offset: u64,
-    ) -> Option<(Option<String>, u64, UnitOffset)> {
-        let mut found = None;
-        let _ = self.each_child(unit, structure, &mut |child| {
-            if found.is_some() || !matches!(child.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
-                return;
-            }
-            let Some(inner) = type_of(child) else { return };
-            let start = number(child, gimli::DW_AT_data_member_location).unwrap_or(0);
-            let size = self.size(unit, inner, 0).unwrap_or(0);
-            if offset.checked_sub(start).is_some_and(|distance| distance < size) {
-                found = Some((name_of(&self.dwarf, unit, child), start, inner));
-            }
-        });
         found
     }
 
-    fn size(&self, unit: &Unit, type_offset: UnitOffset, depth: usize) -> Option<u64> {
-        let entry = unit.entry(type_offset).ok()?;
-        if let Some(size) = number(&entry, gimli::DW_AT_byte_size) {
-            return Some(size);
-        }
-        if depth > DEEPEST {
-            return None;
-        }
-        match entry.tag() {
-            gimli::DW_TAG_pointer_type
-            | gimli::DW_TAG_reference_type
-            | gimli::DW_TAG_rvalue_reference_type => Some(u64::from(unit.encoding().address_size)),
-            gimli::DW_TAG_array_type => {
-                let element = self.size(unit, type_of(&entry)?, depth + 1)?;
-                let mut count = 1u64;
-                let _ = self.each_child(unit, type_offset, &mut |child| {
-                    if child.tag() == gimli::DW_TAG_subrange_type {
-                        let upper = number(child, gimli::DW_AT_upper_bound).map(|n| n.saturating_add(1));
-                        let bound = number(child, gimli::DW_AT_count).or(upper).unwrap_or(0);
-                        count = count.saturating_mul(bound);
-                    }
-                });
-                element.checked_mul(count)
-            }
-            _ => self.size(unit, type_of(&entry)?, depth + 1),
-        }
+    /// What lies so many bytes behind the lock in a member of this name that has a lock inside, as in Rust: the way from
+    /// the member to it, and how its values read if they have so many bytes.
+    pub(crate) fn guarded(
+        &self,
+        code: u64,
+        owner: &str,
+        field: &str,
+        behind: i64,
+        size: u64,
+    ) -> Option<Named> {
+        /// Locks lie at the start or at the end of what they guard; looking further would take long.
+        const LARGEST: u64 = 4096;
+        let is_owner = |name: &Option<String>| name.as_deref().is_some_and(|name| plain(name) == owner);
+        let mut members = self.member_types(code, field).into_iter().filter(|(name, _)| is_owner(name));
+        let (_, member) = members.next()?;
+        let length = member.size().filter(|&length| length <= LARGEST)?;
+        let is_lock = |path: &str| matches!(path, ".inner.futex" | ".inner.state" | ".raw.state");
+        let lock = (0..length).step_by(4).find(|&offset| is_lock(&member.part(offset).path))?;
+        let offset = lock.checked_add_signed(behind).filter(|&offset| offset < length)?;
+        let part = member.part(offset);
+        let form = part.form.filter(|(own, _)| *own == size).map(|(_, form)| form);
+        Some(Named { name: part.path, form })
     }
 
-    fn each_child(
-        &self,
-        unit: &Unit,
-        parent: UnitOffset,
-        visit: &mut dyn FnMut(&Entry<'_>),
+    fn member_types(&self, code: u64, field: &str) -> Vec<(Option<String>, Type<'_>)> {
+        let mut found = Vec::new();
+        for &(_, unit) in self.unit_ranges.iter().filter(|(range, _)| range.contains(&code)) {
+            let _ = self.collect_members(unit, field, &mut found);
+        }
+        found
+    }
+
+    fn collect_members<'a>(
+        &'a self,
+        index: usize,
+        field: &str,
+        found: &mut Vec<(Option<String>, Type<'a>)>,
     ) -> gimli::Result<()> {
-        let mut tree = unit.entries_tree(Some(parent))?;
-        let mut children = tree.root()?.children();
-        while let Some(child) = children.next()? {
-            visit(child.entry());
+        let unit = &self.units[index];
+        let mut entries = unit.entries();
+        // The types that enclose the entry, with their depth.
+        let mut owners: Vec<(isize, Option<String>)> = Vec::new();
+        let mut depth = 0;
+        while let Some((delta, entry)) = entries.next_dfs()? {
+            depth += delta;
+            owners.retain(|&(owner, _)| owner < depth);
+            match entry.tag() {
+                gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
+                    owners.push((depth, name_of(&self.dwarf, unit, entry)));
+                }
+                gimli::DW_TAG_member if has_name(&self.dwarf, unit, entry, field) => {
+                    let Some(type_offset) = type_of(entry) else { continue };
+                    let owner = owners.last().and_then(|(_, name)| name.clone());
+                    found.push((owner, self.type_at(index, type_offset)));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
+
+    fn type_at(&self, unit: usize, offset: UnitOffset) -> Type<'_> {
+        Type { dwarf: &self.dwarf, unit: &self.units[unit], offset }
+    }
+}
+
+/// A member of a structure or class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The name of the type that has it.
+    pub owner: Option<String>,
+    /// How many bytes it has and how its values read, if it has no parts of its own.
+    pub value: Option<(u64, ValueForm)>,
+}
+
+impl Member {
+    /// Whether it is a member of the type of this name, whatever that is made for.
+    pub fn is_of(&self, owner: &str) -> bool {
+        self.owner.as_deref().is_some_and(|own| plain(own) == owner)
+    }
+}
+
+/// A type's name without what a generic one is made for.
+fn plain(name: &str) -> &str {
+    name.split('<').next().unwrap_or(name)
+}
+
+/// Something in memory with its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// How its values read, if that is known.
+    pub form: Option<ValueForm>,
+}
+
+fn has_name(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>, name: &str) -> bool {
+    let value = entry.attr_value(gimli::DW_AT_name).ok().flatten();
+    let text = value.and_then(|value| dwarf.attr_string(unit, value).ok());
+    text.is_some_and(|text| text.bytes() == name.as_bytes())
 }
 
 /// Finds the variables of a unit that have a fixed address.
@@ -245,21 +246,4 @@ fn fixed_address(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>) -
         Operation::AddressIndex { index } => dwarf.address(unit, index).ok(),
         _ => None,
     }
-}
-
-fn type_of(entry: &Entry<'_>) -> Option<UnitOffset> {
-    match entry.attr_value(gimli::DW_AT_type).ok()?? {
-        AttributeValue::UnitRef(offset) => Some(offset),
-        _ => None,
-    }
-}
-
-fn name_of(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>) -> Option<String> {
-    let value = entry.attr_value(gimli::DW_AT_name).ok()??;
-    let text = dwarf.attr_string(unit, value).ok()?;
-    Some(String::from_utf8_lossy(text.bytes()).into_owned())
-}
-
-fn number(entry: &Entry<'_>, attribute: gimli::DwAt) -> Option<u64> {
-    entry.attr_value(attribute).ok()??.udata_value()
 }

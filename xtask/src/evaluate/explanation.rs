@@ -47,6 +47,11 @@ pub fn explained(finding: &Finding, truth: &Truth) -> Explained {
 
 /// The part of a variable's name that its declaration has: `size` of `frontier->items[3].size`.
 fn member(variable: &str) -> &str {
+    // Locks of one name are numbered.
+    let variable = match variable.rsplit_once(" #") {
+        Some((name, number)) if number.parse::<u32>().is_ok() => name,
+        _ => variable,
+    };
     let name = match variable.rsplit_once('[') {
         Some((array, index)) if index.ends_with(']') => array,
         _ => variable,
@@ -76,7 +81,7 @@ mod tests {
     #[test]
     fn a_variable_is_its_member_of_any_object() {
         for variable in
-            ["queue.size", "frontier->size", "Queue::size", "size", "queues[3].size", "size[7]", "&q.size"]
+            ["queue.size", "frontier->size", "Queue::size", "size", "queues[3].size", "size[7]", "q.size #2"]
         {
             assert_eq!(member(variable), "size", "{variable}");
         }

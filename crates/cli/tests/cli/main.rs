@@ -10,6 +10,7 @@ mod damage;
 mod demo;
 mod disk;
 mod draws;
+mod explanations;
 mod formats;
 mod hangs;
 mod interruption;

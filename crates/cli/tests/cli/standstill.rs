@@ -74,4 +74,8 @@ fn a_deadlock_is_told_with_its_locks() {
     assert_eq!((locks[0], locks[1]), (locks[3], locks[2]), "each waits for what the other holds");
     assert_eq!(std::collections::BTreeSet::from_iter(locks), ["left", "right"].into());
     assert!(steps.iter().all(|step| step["kind"] == "lock"));
+    assert_eq!(first["fix"]["action"], "lock-order");
+    assert!(first["evidence"][0].as_str().unwrap().ends_with("are taken in opposite orders"), "{first:#}");
+    let starts: Vec<_> = first["threads"].as_array().unwrap().iter().map(|role| &role["start"]).collect();
+    assert!(starts.contains(&&json!("main")) && starts.contains(&&json!("other")), "{first:#}");
 }

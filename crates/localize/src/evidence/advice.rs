@@ -2,8 +2,9 @@
 //! fit without doubt gives none.
 
 use super::facts::{Fact, Witness};
-use crate::run::{Access, AccessKind};
-use crate::synchronization::ObjectId;
+use crate::run::{Access, AccessKind, LocationId, Run};
+use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind};
+use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind};
 
 /// What kind of change a finding asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +25,12 @@ pub enum Action {
     CreateLater,
     /// Wait until another thread has done its part.
     Wait,
+    /// Take locks in the same order everywhere.
+    LockOrder,
+    /// Test a condition in a loop around the wait for it, without giving the lock back in between.
+    WaitInLoop,
+    /// Give a lock back on every way out.
+    Unlock,
 }
 
 /// A change, in terms of the finding's accesses.
@@ -37,6 +44,10 @@ pub struct Fix {
     pub spans: Vec<Span>,
     /// The creation of a thread that it is about, by its place in [`Run::synchronization`](crate::Run::synchronization).
     pub creation: Option<usize>,
+    /// An access that is not part of the finding, by its global index: spans count it as the one behind the last.
+    pub further: Option<usize>,
+    /// Locks that are held already where another one is to be taken.
+    pub held: Vec<ObjectId>,
 }
 
 /// From one access of a thread to another of its own, or the same one; both are places in the finding.
@@ -48,10 +59,16 @@ pub struct Span {
     pub to: usize,
 }
 
-/// What to do about the accesses with these indices, in time order.
-pub fn advise(witness: &Witness<'_>, accesses: &[usize], facts: &[Fact]) -> Option<Fix> {
+/// What to do about the accesses with these indices, in time order. `belongs` tells whether a lock is part of the same
+/// object as a location.
+pub fn advise(
+    witness: &Witness<'_>,
+    accesses: &[usize],
+    facts: &[Fact],
+    belongs: &dyn Fn(ObjectId, LocationId) -> bool,
+) -> Option<Fix> {
     let threads: Vec<_> = accesses.iter().map(|&index| witness.run.accesses[index].thread).collect();
-    let case = Case { witness, accesses, facts };
+    let case = Case { witness, accesses, facts, belongs };
     match threads.as_slice() {
         [a, b] if a != b => case.order(),
         [a, b, c] if a == c && a != b => case.region(),
@@ -66,13 +83,18 @@ struct Case<'a> {
     witness: &'a Witness<'a>,
     accesses: &'a [usize],
     facts: &'a [Fact],
+    belongs: &'a dyn Fn(ObjectId, LocationId) -> bool,
 }
+
+const REGION: Span = Span { from: 0, to: 2 };
+const OTHER: Span = Span { from: 1, to: 1 };
 
 impl Case<'_> {
     /// Another thread came between two accesses to one location.
     fn region(&self) -> Option<Fix> {
-        const REGION: Span = Span { from: 0, to: 2 };
-        const OTHER: Span = Span { from: 1, to: 1 };
+        if let Some(fix) = self.created_in_between().or_else(|| self.unknown_at_first()) {
+            return Some(fix);
+        }
         let held: Vec<Vec<ObjectId>> = (0..3).map(|place| self.held(place)).collect::<Option<_>>()?;
         for fact in self.facts {
             if let Fact::ReleasedBetween { lock, from: 0, to: 2 } = fact
@@ -80,6 +102,9 @@ impl Case<'_> {
             {
                 return Some(fix(Action::ExtendLock, vec![*lock], vec![REGION]));
             }
+        }
+        if let Some(fix) = self.lock_of_the_object(&held) {
+            return Some(fix);
         }
         // The other thread holds a lock, and the region does not hold it all the time.
         if let Some(&lock) = held[1].first() {
@@ -107,6 +132,58 @@ impl Case<'_> {
             return reads_then_writes.then(|| fix(Action::AtomicOperation, vec![], vec![REGION]));
         }
         self.is_unlocked().then(|| fix(Action::AddLock, vec![], vec![REGION, OTHER]))
+    }
+
+    /// A thread wrote, created another and wrote again, and the other one read what was there before.
+    fn created_in_between(&self) -> Option<Fix> {
+        let kinds = [0, 1, 2].map(|place| self.access(place).kind.writes());
+        let event = self.facts.iter().find_map(|fact| match fact {
+            Fact::CreatedBefore { creator: 2, created: 1, event } => Some(*event),
+            _ => None,
+        })?;
+        let after_first = self.witness.run.synchronization[event].before > self.accesses[0];
+        let spans = vec![Span { from: 2, to: 2 }, OTHER];
+        (kinds == [true, false, true] && after_first)
+            .then(|| Fix { creation: Some(event), ..fix(Action::CreateLater, vec![], spans) })
+    }
+
+    /// Of the first turn at a location the recorder keeps no locks. Even so, a lock that another thread holds in between
+    /// was not held throughout.
+    fn unknown_at_first(&self) -> Option<Fix> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::TakenBetween { lock, from: 0, to: 2, .. } => {
+                Some(fix(Action::ExtendLock, vec![*lock], vec![REGION]))
+            }
+            _ => None,
+        })
+    }
+
+    /// Both threads hold a lock, but not the same, and one of these is part of the object that they access.
+    fn lock_of_the_object(&self, held: &[Vec<ObjectId>]) -> Option<Fix> {
+        let location = self.access(0).location;
+        let belongs = |lock: &ObjectId| (self.belongs)(*lock, location);
+        let over_region = held[0].iter().copied().filter(|lock| held[2].contains(lock));
+        let own: Vec<ObjectId> = over_region.filter(belongs).collect();
+        let others: Vec<ObjectId> = held[1].iter().copied().filter(belongs).collect();
+        match (own.as_slice(), others.as_slice()) {
+            ([lock], []) if !held[1].is_empty() && !self.is_released(*lock, REGION) => {
+                Some(Fix { held: held[1].clone(), ..fix(Action::TakeLock, vec![*lock], vec![OTHER]) })
+            }
+            ([], [lock]) if held[0] == held[2] && !held[0].is_empty() => {
+                Some(Fix { held: held[0].clone(), ..fix(Action::TakeLock, vec![*lock], vec![REGION]) })
+            }
+            _ => None,
+        }
+    }
+
+    /// A thread that read what another one overwrites, and then wrote over that: its next access to the location.
+    fn writes_back(&self) -> Option<usize> {
+        let (first, second) = (self.access(0), self.accesses[1]);
+        let all = &self.witness.at_location.get(&first.location)?[..];
+        let after = &all[all.partition_point(|&index| index <= second)..];
+        let accesses = &self.witness.run.accesses;
+        let next = *after.iter().find(|&&index| accesses[index].thread == first.thread)?;
+        (accesses[next].kind.writes() && !accesses[next].frees).then_some(next)
     }
 
     /// Whether it is known that no lock is held, rather than only none known.
@@ -137,6 +214,14 @@ impl Case<'_> {
         if let Some(event) = created {
             let fix = fix(Action::CreateLater, vec![], vec![own(1), own(0)]);
             return Some(Fix { creation: Some(event), ..fix });
+        }
+        if let Some(third) = self.writes_back() {
+            let accesses = [self.accesses[0], self.accesses[1], third];
+            let facts = self.witness.facts(&accesses);
+            let case =
+                Case { witness: self.witness, accesses: &accesses, facts: &facts, belongs: self.belongs };
+            let fix = case.region()?;
+            return Some(Fix { further: Some(third), ..fix });
         }
         Some(fix(Action::Wait, vec![], vec![own(0), own(1)]))
     }
@@ -192,7 +277,44 @@ impl Case<'_> {
 }
 
 fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
-    Fix { action, locks, spans, creation: None }
+    Fix { action, locks, spans, creation: None, further: None, held: Vec::new() }
+}
+
+/// What to do about threads that wait for what will never come.
+pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
+    let steps = &standstill.steps;
+    let all = |from: usize, to: usize| Span { from, to };
+    match (standstill.kind, steps.as_slice()) {
+        (StandstillKind::Deadlock, [taken, _]) => {
+            let StandstillAction::Lock(lock) = taken.action else { return None };
+            let has_ended = |event: &SyncEvent| event.kind == SyncKind::End && event.thread == taken.thread;
+            let ended = run.synchronization.iter().any(has_ended);
+            ended.then(|| fix(Action::Unlock, vec![lock], vec![all(0, 0)]))
+        }
+        (StandstillKind::Deadlock, _) => {
+            let threads = steps.len() / 2;
+            let taken = steps[..threads].iter().filter_map(|step| match step.action {
+                StandstillAction::Lock(lock) => Some(lock),
+                _ => None,
+            });
+            let spans = (0..threads).map(|thread| all(thread, threads + thread)).collect();
+            Some(fix(Action::LockOrder, distinct(taken.collect()), spans))
+        }
+        (StandstillKind::MissedSignal, [read, write, _, _]) => {
+            let (StandstillAction::Read(read), StandstillAction::Write(write)) = (read.action, write.action)
+            else {
+                return None;
+            };
+            let held = |index: usize| run.held(&run.accesses[index]).unwrap_or_default();
+            let both = |lock: &&Lock| held(write).iter().any(|other| other.object == lock.object);
+            let locks = held(read).iter().filter(both).map(|lock| lock.object).collect();
+            Some(fix(Action::WaitInLoop, locks, vec![all(0, 3), all(3, 3)]))
+        }
+        (StandstillKind::MissedSignal, steps) => {
+            let wait = steps.len().checked_sub(1)?;
+            Some(fix(Action::WaitInLoop, vec![], vec![all(wait, wait)]))
+        }
+    }
 }
 
 fn distinct(mut locks: Vec<ObjectId>) -> Vec<ObjectId> {

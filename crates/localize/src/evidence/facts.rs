@@ -36,6 +36,18 @@ pub enum Fact {
         /// The later access.
         to: usize,
     },
+    /// A thread holds this lock at an access between two of another thread's, which did therefore not hold it all the
+    /// time. Told where the locks held at the first of these are not known.
+    TakenBetween {
+        /// The lock.
+        lock: ObjectId,
+        /// The access with the lock.
+        between: usize,
+        /// The access before it.
+        from: usize,
+        /// The access after it, which holds the lock as well.
+        to: usize,
+    },
     /// Nothing makes one access happen before the other: they came in this order by luck.
     Unordered {
         /// The earlier access.
@@ -88,7 +100,7 @@ pub struct Witness<'run> {
     pub(super) run: &'run Run,
     order: HappensBefore,
     /// All accesses to the locations of the findings.
-    at_location: FxHashMap<LocationId, Vec<usize>>,
+    pub(super) at_location: FxHashMap<LocationId, Vec<usize>>,
     /// Locations that are accessed atomically now and then.
     atomics: FxHashSet<LocationId>,
     /// The creation of each thread, by its place in the run's synchronization.
@@ -138,6 +150,7 @@ impl<'run> Witness<'run> {
             facts.extend(scene.usual_lock(location));
         }
         facts.extend(scene.released());
+        facts.extend(scene.taken_between());
         facts.extend(scene.unordered());
         facts.extend(scene.creations());
         facts.extend(scene.frees());
@@ -249,6 +262,18 @@ impl<'a> Scene<'a> {
             }
         }
         facts
+    }
+
+    /// What another thread holds between two accesses of a thread, if it is not known what that held at the first.
+    fn taken_between(&self) -> Option<Fact> {
+        let [from, between, to] = [0, 1, 2];
+        let is_triple = self.accesses.len() == 3 && self.thread(from) == self.thread(to);
+        if !is_triple || self.thread(between) == self.thread(from) || self.held(from).is_some() {
+            return None;
+        }
+        let last = self.held(to)?;
+        let lock = self.held(between)?.iter().find(|lock| !lock.shared && holds(last, lock.object))?;
+        Some(Fact::TakenBetween { lock: lock.object, between, from, to })
     }
 
     /// Whether something between two accesses of a thread shows that it did not hold this lock all the time.

@@ -143,6 +143,7 @@ mod tests {
             kind: AccessKind::Read,
             uncertain: false,
             value: None,
+            before: None,
             locks: Some(LocksetId(0)),
             iteration: None,
             atomic: false,

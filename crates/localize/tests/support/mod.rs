@@ -93,6 +93,7 @@ pub fn access(kind: AccessKind, thread: ThreadId, location: LocationId, site: Si
         kind,
         uncertain: false,
         value: None,
+        before: None,
         locks,
         iteration: None,
         atomic: false,

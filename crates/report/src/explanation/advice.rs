@@ -2,23 +2,35 @@
 
 use super::facts::list;
 use crate::model::{Action, Fix, FixPlace};
-use crate::wording::brief_function;
+use crate::wording::{brief_function, distinct};
 
-/// The fix in one or two sentences: what to do, and what it costs where that is worth knowing.
+/// The fix in a few sentences: what to do, and what it costs where that is worth knowing.
 pub fn advice(fix: &Fix) -> String {
-    let locks = list(&fix.locks);
-    if fix.action == Action::LockOrder {
-        return format!("Take {locks} in the same order everywhere, such as that of their addresses.");
+    let sentences = [action(fix), taken_by(fix), held(fix)];
+    sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn action(fix: &Fix) -> String {
+    let mut locks = any_of_array(&list(&fix.locks));
+    if fix.for_writing {
+        locks.push_str(" for writing");
     }
-    let Some(first) = fix.places.first() else { return String::new() };
-    let other = fix.places.get(1);
+    if fix.action == Action::LockOrder {
+        return lock_order(fix);
+    }
+    let places = together(&fix.places, fix.action);
+    let Some(first) = places.first() else { return String::new() };
+    let other = places.get(1);
+    const WAIT: &str = "Others wait that much longer for it.";
     match (fix.action, other) {
-        (Action::ExtendLock, None) => format!(
-            "Hold {locks} from {} without giving it back in between. Others wait that much longer for it.",
-            from_to(first)
-        ),
+        (Action::ExtendLock, None) if first.first_line == first.last_line => {
+            format!("Hold {locks} over all of {} without giving it back in between. {WAIT}", at(first))
+        }
+        (Action::ExtendLock, None) => {
+            format!("Hold {locks} from {} without giving it back in between. {WAIT}", from_to(first))
+        }
         (Action::ExtendLock, Some(other)) => format!(
-            "Hold {locks} from {} and from {} without giving it back in between. Others wait that much longer for it.",
+            "Hold {locks} from {} and from {} without giving it back in between. {WAIT}",
             from_to(first),
             from_to(other)
         ),
@@ -26,15 +38,14 @@ pub fn advice(fix: &Fix) -> String {
         (Action::TakeLock, Some(other)) => {
             format!("Take {locks} over {} and over {}, as other accesses do.", over(first), over(other))
         }
-        (Action::AddLock, None) => format!("Guard {} by a lock.", over(first)),
-        (Action::AddLock, Some(other)) if other == first || lies_in(other, first) => {
+        (Action::AddLock, None) => {
             format!("Guard {} by a lock, so that no other thread comes in between.", over(first))
         }
         (Action::AddLock, Some(other)) => format!("Guard {} and {} by one lock.", over(first), over(other)),
-        (Action::UseOneLock, Some(other)) if *other != *first && !lies_in(other, first) => {
+        (Action::UseOneLock, Some(other)) => {
             format!("Guard {} and {} by the same lock; now they hold {locks}.", over(first), over(other))
         }
-        (Action::UseOneLock, _) => {
+        (Action::UseOneLock, None) => {
             format!("Guard {} by a lock that all threads share; now they hold {locks}.", over(first))
         }
         (Action::AtomicOperation, _) => format!(
@@ -50,14 +61,107 @@ pub fn advice(fix: &Fix) -> String {
             at(first),
             function_of(other)
         ),
-        (Action::Wait, Some(other)) => {
-            format!("Let {} wait until {} is done.", at(first), at(other))
+        (Action::Wait, Some(other)) => format!("Let {} wait until {} is done.", at(first), at(other)),
+        (Action::Unlock, _) => {
+            format!(
+                "Give {locks} back on every way out of {}, which takes it at {}.",
+                function_of(first),
+                line(first)
+            )
         }
-        (Action::WaitInLoop, _) => {
-            format!("Test the condition and wait for it in one critical section, in a loop: {}.", over(first))
-        }
-        (Action::Join | Action::CreateLater | Action::Wait, None) | (Action::LockOrder, _) => String::new(),
+        (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
+        (Action::Join | Action::CreateLater | Action::Wait | Action::LockOrder, None)
+        | (Action::LockOrder, _) => String::new(),
     }
+}
+
+fn lock_order(fix: &Fix) -> String {
+    let locks: Vec<String> = distinct(fix.locks.iter().map(|lock| any_of_array(lock)));
+    let each: Vec<String> = distinct(fix.places.iter().map(over));
+    let at = if each.is_empty() { String::new() } else { format!(", also at {}", each.join(" and ")) };
+    // Elements of one array, and what goes by one name, are told apart by nothing but their addresses.
+    let what = match locks.as_slice() {
+        [one] => format!("locks like `{one}`"),
+        _ => list(&locks),
+    };
+    format!("Take {what} in the same order everywhere, such as that of their addresses{at}.")
+}
+
+/// The places without those that are part of another; two in one function that one lock is to guard are one.
+fn together(places: &[FixPlace], action: Action) -> Vec<FixPlace> {
+    let [first, other] = places else { return places.to_vec() };
+    let one_lock = matches!(action, Action::AddLock | Action::UseOneLock);
+    if one_lock
+        && first.function.is_some()
+        && (&first.file, &first.function) == (&other.file, &other.function)
+    {
+        let first_line = first.first_line.min(other.first_line);
+        let last_line = first.last_line.max(other.last_line);
+        return vec![FixPlace { first_line, last_line, ..first.clone() }];
+    }
+    let is_part = matches!(action, Action::ExtendLock | Action::TakeLock) || one_lock;
+    if is_part && lies_in(other, first) { vec![first.clone()] } else { places.to_vec() }
+}
+
+/// The first place is from the test to the wait, the second the wait; or there is only the wait.
+fn wait_in_loop(fix: &Fix, locks: &str) -> String {
+    match fix.places.as_slice() {
+        [both, _wait] if !fix.locks.is_empty() => format!(
+            "Hold {locks} from the test to the wait, {}, and test in a loop: wait only while it is needed.",
+            over(both)
+        ),
+        [both, _wait] => format!(
+            "Hold one lock from the test to the wait, {}, and over the change and its signal; test in a loop: wait \
+             only while it is needed.",
+            over(both)
+        ),
+        [wait] => format!(
+            "Before {}, test under the lock whether what it waits for has come already, and do so in a loop.",
+            at(wait)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Whoever holds a lock that is not recursive must not call what takes it.
+fn taken_by(fix: &Fix) -> String {
+    let functions: Vec<String> = fix.taken_by.iter().map(|name| brief_function(name)).collect();
+    match functions.as_slice() {
+        [] => String::new(),
+        [one] => format!(
+            "{one} takes it itself: unless it is a recursive lock, call a version there that expects it to be held."
+        ),
+        [most @ .., last] => format!(
+            "{} and {last} take it themselves: unless it is a recursive lock, call versions there that expect it to \
+             be held.",
+            most.join(", ")
+        ),
+    }
+}
+
+fn held(fix: &Fix) -> String {
+    if fix.held.is_empty() {
+        return String::new();
+    }
+    let held = any_of_array(&list(&fix.held));
+    format!("{held} is held there already: take both in the same order everywhere.")
+}
+
+/// What is true of one element of an array in the run that is shown is advised for all.
+pub fn any_of_array(names: &str) -> String {
+    let mut general = String::new();
+    let mut rest = names;
+    while let Some(open) = rest.find('[') {
+        let (before, index) = rest.split_at(open + 1);
+        let digits = index.bytes().take_while(u8::is_ascii_digit).count();
+        general.push_str(before);
+        rest = index;
+        if digits > 0 && index[digits..].starts_with(']') {
+            general.push('i');
+            rest = &index[digits..];
+        }
+    }
+    general + rest
 }
 
 fn lies_in(inner: &FixPlace, outer: &FixPlace) -> bool {
@@ -83,6 +187,11 @@ fn at(place: &FixPlace) -> String {
     format!("{}:{}{}", base_name(&place.file), place.first_line, within(place))
 }
 
+/// `queue.c:41`.
+fn line(place: &FixPlace) -> String {
+    format!("{}:{}", base_name(&place.file), place.first_line)
+}
+
 pub(super) fn within(place: &FixPlace) -> String {
     place.function.as_deref().map_or_else(String::new, |name| format!(" in {}", brief_function(name)))
 }
@@ -93,4 +202,98 @@ fn function_of(place: &FixPlace) -> String {
 
 fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(function: &str, first_line: u32, last_line: u32) -> FixPlace {
+        FixPlace { function: Some(function.to_owned()), file: "src/bank.c".to_owned(), first_line, last_line }
+    }
+
+    fn fix(action: Action, locks: &[&str], places: &[FixPlace]) -> Fix {
+        let locks = locks.iter().map(|&lock| lock.to_owned()).collect();
+        let (held, taken_by) = (Vec::new(), Vec::new());
+        Fix { action, locks, for_writing: false, held, taken_by, places: places.to_vec(), patch: Vec::new() }
+    }
+
+    #[test]
+    fn a_lock_is_held_longer() {
+        let extended = fix(Action::ExtendLock, &["accounts[3].lock"], &[place("transfer", 41, 47)]);
+        let said = "Hold `accounts[i].lock` from bank.c:41 to bank.c:47 in transfer() without giving it back in \
+                    between. Others wait that much longer for it.";
+        assert_eq!(advice(&extended), said);
+        let taken_by = vec!["balance".to_owned(), "post(int)".to_owned()];
+        let inside = "balance() and post() take it themselves: unless it is a recursive lock, call versions there that \
+                      expect it to be held.";
+        assert_eq!(advice(&Fix { taken_by, ..extended.clone() }), format!("{said} {inside}"));
+        let upgraded = advice(&Fix { for_writing: true, ..extended });
+        assert!(upgraded.starts_with("Hold `accounts[i].lock` for writing from bank.c:41"), "{upgraded}");
+        let on_one_line = fix(Action::ExtendLock, &["lock"], &[place("transfer", 41, 41)]);
+        assert!(advice(&on_one_line).starts_with("Hold `lock` over all of bank.c:41 in transfer() without"));
+    }
+
+    #[test]
+    fn a_second_lock_is_taken_in_a_fixed_order() {
+        let taken = fix(Action::TakeLock, &["accounts[3].lock"], &[place("post", 16, 16)]);
+        let held = vec!["payroll.lock".to_owned()];
+        assert_eq!(
+            advice(&Fix { held, ..taken }),
+            "Take `accounts[i].lock` over bank.c:16 in post(), as the other thread does. `payroll.lock` is held there \
+             already: take both in the same order everywhere."
+        );
+    }
+
+    #[test]
+    fn threads_that_wait_for_ever() {
+        let order =
+            fix(Action::LockOrder, &["a.lock", "b.lock"], &[place("move", 3, 5), place("move", 3, 5)]);
+        assert_eq!(
+            advice(&order),
+            "Take `a.lock` and `b.lock` in the same order everywhere, such as that of their addresses, also at \
+             bank.c:3–5 in move()."
+        );
+        let unlock = fix(Action::Unlock, &["a.lock"], &[place("append", 48, 48)]);
+        assert_eq!(
+            advice(&unlock),
+            "Give `a.lock` back on every way out of append(), which takes it at bank.c:48."
+        );
+        let places = [place("receive", 60, 63), place("wait", 52, 52)];
+        assert_eq!(
+            advice(&fix(Action::WaitInLoop, &["box.lock"], &places)),
+            "Hold `box.lock` from the test to the wait, bank.c:60–63 in receive(), and test in a loop: wait only while \
+             it is needed."
+        );
+        assert!(
+            advice(&fix(Action::WaitInLoop, &[], &places[1..]))
+                .starts_with("Before bank.c:52 in wait(), test")
+        );
+    }
+
+    #[test]
+    fn places_in_one_function_are_one() {
+        let both = [place("order", 26, 30), place("order", 31, 31)];
+        assert_eq!(
+            advice(&fix(Action::AddLock, &[], &both)),
+            "Guard bank.c:26–31 in order() by a lock, so that no other thread comes in between."
+        );
+        let two = [place("order", 26, 30), place("swap", 31, 31)];
+        assert_eq!(
+            advice(&fix(Action::AddLock, &[], &two)),
+            "Guard bank.c:26–30 in order() and bank.c:31 in swap() by one lock."
+        );
+        let waits = [place("order", 26, 26), place("order", 31, 31)];
+        assert_eq!(
+            advice(&fix(Action::Wait, &[], &waits)),
+            "Let bank.c:26 in order() wait until bank.c:31 in order() is done."
+        );
+        let forks = fix(Action::LockOrder, &["forks[1].mutex", "forks[2].mutex"], &[]);
+        assert!(advice(&forks).starts_with("Take locks like `forks[i].mutex` in the same order everywhere"));
+    }
+
+    #[test]
+    fn only_numbers_in_brackets_are_general() {
+        assert_eq!(any_of_array("`a[12].b[3]` and `c[n]`, d[4"), "`a[i].b[i]` and `c[n]`, d[4");
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::region::region;
 use crate::model::{Access, Finding};
-use crate::wording::{Places, plural, variable};
+use crate::wording::{Places, distinct, plural, variable};
 
 /// Something that holds for accesses of a finding; these are given by their place in it. Locks go by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub enum Fact {
     CommonLock(String, Vec<usize>),
     /// A lock that is held at both accesses and given back in between.
     ReleasedBetween(String, [usize; 2]),
+    /// A lock that another thread holds at the second access, so that the thread of the first and third did not hold it
+    /// all the time in between.
+    TakenBetween(String, [usize; 3]),
     /// Nothing makes the first access happen before the second.
     Unordered([usize; 2]),
     /// A lock that so many of so many other accesses to the variable hold, and these do not.
@@ -34,6 +37,18 @@ pub enum Fact {
     NotJoined([usize; 2]),
     /// The first access freed the memory of the second.
     AfterFree([usize; 2]),
+    /// The thread of the first access wrote the variable at this place, over what the second access had written.
+    WrittenBack([usize; 2], String),
+    /// Each thread holds a lock that another one waits for: first the locks held, then those awaited, by thread.
+    Circle,
+    /// The thread that took the lock at this access ended without giving it back.
+    EndedHolding(usize),
+    /// The signal came before the wait, and no other came after.
+    SignalMissed([usize; 2]),
+    /// The first access read what the second wrote after it, before the thread of the first began to wait.
+    Outdated([usize; 2]),
+    /// These accesses raced with others while the program ran freely, so that their place in the order is a guess.
+    Guessed(Vec<usize>),
 }
 
 /// The facts in sentences without their full stops, what matters most first.
@@ -61,22 +76,43 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
                 each.push(format!("{} holds {locks} at {}", thread(*index), label(*index)));
             }
             each.dedup();
-            format!("no lock guards all accesses to {}: {}", object(accesses[0].0), each.join(", "))
+            format!("no lock guards all of these accesses to {}: {}", object(accesses[0].0), each.join(", "))
         }
         Fact::CommonLock(lock, accesses) => {
-            let released = facts.iter().find_map(|other| match other {
-                Fact::ReleasedBetween(given_back, between) if given_back == lock => Some(*between),
+            let released: Vec<String> = facts
+                .iter()
+                .filter_map(|other| match other {
+                    Fact::ReleasedBetween(given_back, between) if given_back == lock => Some(format!(
+                        "{} gives it back between {}",
+                        thread(between[0]),
+                        between_words(finding, *between)
+                    )),
+                    _ => None,
+                })
+                .collect();
+            if released.is_empty() {
+                return Some(format!(
+                    "`{lock}` is held at each of these accesses to {}",
+                    object(accesses[0])
+                ));
+            }
+            // Of two variables under one lock the same is true.
+            let guarded = facts.iter().filter_map(|other| match other {
+                Fact::CommonLock(common, accesses) if common == lock => Some(object(accesses[0])),
                 _ => None,
             });
-            match released {
-                Some(between) => format!(
-                    "both threads hold `{lock}` at each access to {}, but {} gives it back between {}",
-                    object(accesses[0]),
-                    thread(between[0]),
-                    between_words(finding, between)
-                ),
-                None => format!("`{lock}` is held at each of these accesses to {}", object(accesses[0])),
+            let objects: Vec<String> = distinct(guarded);
+            if objects[0] != object(accesses[0]) {
+                return None;
             }
+            let (objects, released) = (objects.join(" and "), released.join(" and "));
+            if objects == variable(lock) {
+                // In Rust a lock and what it guards have one name.
+                return Some(format!(
+                    "both threads hold the lock of {objects} at each access, but {released}"
+                ));
+            }
+            format!("both threads hold `{lock}` at each access to {objects}, but {released}")
         }
         Fact::ReleasedBetween(lock, between) => {
             let is_told =
@@ -86,17 +122,25 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             }
             format!("{} gives `{lock}` back between {}", thread(between[0]), between_words(finding, *between))
         }
+        Fact::TakenBetween(lock, [from, between, to]) => format!(
+            "{} holds `{lock}` at {}, so that {} did not hold it all the way from {} to {}",
+            thread(*between),
+            label(*between),
+            thread(*from),
+            label(*from),
+            label(*to)
+        ),
         Fact::Unordered(pair) => {
             let mut unordered = facts.iter().filter(|other| matches!(other, Fact::Unordered(_)));
             let is_first = unordered.next() == Some(fact);
             match (is_first, unordered.next().is_some()) {
                 (false, _) => return None,
                 (true, true) => {
-                    "no synchronization orders what the two threads do here: they came in this order by luck"
+                    "no synchronization orders what the two threads do here: which comes first is luck"
                         .to_owned()
                 }
                 (true, false) => format!(
-                    "nothing makes {} happen before {}: they came in this order by luck",
+                    "no synchronization orders {} and {}: which comes first is luck",
                     label(pair[0]),
                     label(pair[1])
                 ),
@@ -116,15 +160,71 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             label(*creator)
         ),
         Fact::NotJoined([creator, running]) => format!(
-            "{} did not wait for the end of {} before {}",
+            "{} created {} and did not wait for its end before {}{}",
             thread(*creator),
             thread(*running),
+            if finding.accesses[*creator].frees { "the free at " } else { "" },
             label(*creator)
         ),
         Fact::AfterFree([free, access]) => {
             format!("{} frees the memory that {} still uses", label(*free), label(*access))
         }
+        Fact::WrittenBack([read, write], place) => format!(
+            "{} then writes {} at {place}, over what {} wrote",
+            thread(*read),
+            object(*read),
+            thread(*write)
+        ),
+        Fact::Circle => circle(finding),
+        Fact::Guessed(accesses) => {
+            let labels = distinct(accesses.iter().map(|&index| label(index)));
+            let (verb, whose) = if labels.len() == 1 { ("was", "its") } else { ("were", "their") };
+            format!(
+                "{} {verb} made while another thread was at the same variable: {whose} place in this order is a guess",
+                labels.join(" and ")
+            )
+        }
+        Fact::EndedHolding(taken) => {
+            format!("{} ended without giving back {}", thread(*taken), object(*taken))
+        }
+        Fact::SignalMissed([signal, wait]) => {
+            format!(
+                "the signal at {} came before the wait at {}, and no other came after",
+                label(*signal),
+                label(*wait)
+            )
+        }
+        Fact::Outdated([read, write]) => format!(
+            "{} looked at {} at {}, before {} wrote it at {}: what it saw was outdated when it began to wait",
+            thread(*read),
+            object(*read),
+            label(*read),
+            thread(*write),
+            label(*write)
+        ),
     })
+}
+
+/// Who holds what another one waits for.
+fn circle(finding: &Finding) -> String {
+    let threads = finding.accesses.len() / 2;
+    let (held, awaited) = finding.accesses.split_at(threads);
+    if threads == 2 {
+        return format!(
+            "{} and {} are taken in opposite orders",
+            variable(&held[0].variable),
+            variable(&held[1].variable)
+        );
+    }
+    let holds = held.iter().zip(awaited).map(|(held, awaited)| {
+        format!(
+            "thread {} holds {} and waits for {}",
+            held.thread,
+            variable(&held.variable),
+            variable(&awaited.variable)
+        )
+    });
+    format!("the threads wait in a circle: {}", holds.collect::<Vec<_>>().join(", "))
 }
 
 /// `queue.c:41 and queue.c:47 in take_one()`, in the function that encloses both.

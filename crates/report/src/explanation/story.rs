@@ -31,33 +31,30 @@ fn sentence(finding: &Finding, places: &Places, index: usize) -> String {
     } else {
         variable(&access.variable)
     };
-    let value = access.value.as_deref();
+    let value = access.value_in_words();
     let deed = match (access.kind, value) {
         (AccessKind::Read, _) => format!("reads {name}"),
         (AccessKind::Write, _) if access.frees => format!("frees {name}"),
+        (AccessKind::Write | AccessKind::Update, Some(value)) if is_changed(access) => {
+            let old = access.old.as_deref().unwrap_or_default();
+            format!("changes {name} from {old} to {value}")
+        }
         (AccessKind::Write, Some(value)) => format!("writes {value} to {name}"),
         (AccessKind::Write, None) => format!("writes {name}"),
         (AccessKind::Update, Some(value)) => format!("changes {name} to {value}"),
         (AccessKind::Update, None) => format!("changes {name}"),
-        (AccessKind::Lock, _) => {
-            let is_taken = |other: &&Access| {
-                other.kind == AccessKind::Lock
-                    && other.variable == access.variable
-                    && other.thread != access.thread
-            };
-            match earlier.iter().find(is_taken) {
-                Some(other) => format!("waits for {name}, which thread {} has", other.thread),
-                None => format!("takes {name}"),
-            }
-        }
+        (AccessKind::Lock, _) => match holder(finding, index) {
+            Some(_) => format!("waits for {name}"),
+            None => format!("takes {name}"),
+        },
         (AccessKind::Signal, _) => format!("signals {name}"),
         (AccessKind::Wait, _) => format!("waits for {name}"),
     };
     let is_data = matches!(access.kind, AccessKind::Read | AccessKind::Write | AccessKind::Update);
-    let again = is_data && own_before.is_some_and(|before| before.kind == access.kind);
+    let again = is_data && own_before.is_some_and(|before| before.kind == access.kind) && !is_changed(access);
     let again = if again { " again" } else { "" };
     let mut text = format!("{lead} {} {deed}{again}{}", access.thread, location(places, access));
-    let was = own_before.and_then(|before| before.value.as_deref());
+    let was = own_before.and_then(Access::value_in_words);
     match (access.kind, value) {
         (AccessKind::Read, Some(now)) => {
             text.push_str(&format!(", and finds {now}"));
@@ -70,10 +67,29 @@ fn sentence(finding: &Finding, places: &Places, index: usize) -> String {
                 text.push_str(&format!(": what thread {} wrote is gone", other.thread));
             }
         }
+        (AccessKind::Lock, _) => {
+            if let Some(holder) = holder(finding, index) {
+                text.push_str(&format!(": thread {holder} holds it"));
+            }
+        }
         _ => {}
     }
     text.push('.');
     text
+}
+
+/// The other thread that took the same lock before.
+fn holder(finding: &Finding, index: usize) -> Option<u32> {
+    let access = &finding.accesses[index];
+    let is_taken = |other: &&Access| {
+        other.kind == AccessKind::Lock && other.variable == access.variable && other.thread != access.thread
+    };
+    finding.accesses[..index].iter().find(is_taken).map(|other| other.thread)
+}
+
+/// Whether it is known that the variable has another value than before.
+fn is_changed(access: &Access) -> bool {
+    access.old.is_some() && access.old.as_deref() != access.value_in_words()
 }
 
 fn is_own(other: &Access, access: &Access) -> bool {
@@ -93,6 +109,7 @@ fn location(places: &Places, access: &Access) -> String {
 
 fn frequency(finding: &Finding, runs: &Runs) -> String {
     let failing = match finding.failed {
+        1 if runs.failed == 1 => "The only failing run shows this".to_owned(),
         all if all == runs.failed && all > 1 => format!("All {all} failing runs show this"),
         some => format!("{some} of {} shows this", plural(runs.failed, "failing run"))
             .replace("runs shows", "runs show"),

@@ -179,7 +179,7 @@ fn flow_location(index: usize, access: &Access, places: &Places<'_>) -> Value {
         "importance": "essential",
         "kinds": [access.kind],
     });
-    if let Some(value) = &access.value {
+    if let Some(value) = access.value_in_words() {
         at["state"] = json!({ &access.variable: { "text": value } });
     }
     if !access.stack.is_empty() {

@@ -1,6 +1,6 @@
 //! One finding: its parts, which the first screen uses too, and all of them together.
 
-use super::page::{BAD, CAUTION, GOOD, Line, PLAIN, Page, QUIET, STRONG};
+use super::page::{BAD, CAUTION, GOOD, Line, PLACE, PLAIN, Page, QUIET, STRONG};
 use super::{columns, stacks};
 use crate::model::{Finding, Report, Runs, Verdict};
 use crate::wording;
@@ -88,10 +88,21 @@ pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
     if !finding.advice.is_empty() {
         write_labelled(page, "fix", &finding.advice);
     }
+    for line in finding.fix.iter().flat_map(|fix| &fix.patch) {
+        let style = match line.chars().next() {
+            Some('-') => BAD,
+            Some('+') => GOOD,
+            _ => PLACE,
+        };
+        page.line(Line::spaces(12).with(style, line));
+    }
 }
 
 fn write_rest(page: &mut Page, finding: &Finding) {
     page.blank();
+    for (index, thread) in wording::thread_roles(finding).iter().enumerate() {
+        write_labelled(page, if index == 0 { "threads" } else { "" }, thread);
+    }
     write_labelled(page, "pattern", &wording::pattern(finding));
     if !finding.suspicious_functions.is_empty() {
         write_labelled(page, "look at", &wording::suspicious_functions(finding));

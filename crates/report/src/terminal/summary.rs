@@ -4,7 +4,7 @@ use anstyle::Style;
 
 use super::page::{BAD, CAUTION, GOOD, Line, PLAIN, Page, QUIET, STRONG};
 use super::{Hint, View, finding};
-use crate::model::Report;
+use crate::model::{Hang, HangKind, Kind, Report};
 use crate::wording::{self, Tone};
 
 /// Kinds of failure and warnings beyond these are only counted: the findings should stay on the screen.
@@ -95,6 +95,9 @@ fn write_findings(page: &mut Page, report: &Report, view: &View) {
         }
         finding::write_title(page, &report.runs, index + 1, finding);
         finding::write_sentence(page, finding);
+        if let Some(others) = wording::other_failures(report, index) {
+            page.paragraph(Line::spaces(3), PLAIN, &others);
+        }
         if index == 0 {
             finding::write_picture(page, finding);
             finding::write_reasons(page, finding);
@@ -108,7 +111,13 @@ fn write_findings(page: &mut Page, report: &Report, view: &View) {
 
 /// Who waits for whom.
 fn write_hangs(page: &mut Page, report: &Report) {
-    for hang in report.hangs.iter().take(LISTED_HANGS) {
+    // A deadlock that is the first finding has been told.
+    let is_told = |hang: &&Hang| {
+        hang.kind == HangKind::Deadlock
+            && report.findings.first().is_some_and(|first| first.kind == Kind::Deadlock)
+    };
+    let hangs: Vec<&Hang> = report.hangs.iter().filter(|hang| !is_told(hang)).collect();
+    for hang in hangs.iter().take(LISTED_HANGS) {
         page.blank();
         page.paragraph(Line::default(), STRONG, &wording::hang(hang));
         for thread in &hang.threads {
@@ -118,7 +127,7 @@ fn write_hangs(page: &mut Page, report: &Report) {
             page.paragraph(Line::spaces(3).with(STRONG, "fix").padded(12), PLAIN, &hang.advice);
         }
     }
-    write_rest(page, report.hangs.len(), LISTED_HANGS, "such case");
+    write_rest(page, hangs.len(), LISTED_HANGS, "such case");
 }
 
 /// How likely failure was along a run.

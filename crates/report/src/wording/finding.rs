@@ -1,8 +1,8 @@
 //! One finding: what it is called, how sure it is, what its accesses did.
 
 use super::functions::bare_name;
-use super::{Places, distinct, function, plural, variable};
-use crate::model::{Access, AccessKind, Confirmation, Finding, Kind, Runs, Trial, Verdict};
+use super::{Places, brief_function, distinct, function, plural, variable};
+use crate::model::{Access, AccessKind, Confirmation, Finding, Kind, Report, Runs, Trial, Verdict};
 
 /// How many run numbers are listed before the rest is only counted.
 const LISTED_RUNS: usize = 20;
@@ -67,8 +67,11 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What an access did, with the value if it is known: `read 3`.
+/// What an access did, with the value if it is known: `read 3`, `write 4`, or `3 → 4` where it is known what it
+/// replaced and both are short.
 pub(crate) fn effect(access: &Access) -> String {
+    /// More does not fit into a column.
+    const LONGEST_CHANGE: usize = 28;
     let verb = match access.kind {
         AccessKind::Read => "read",
         AccessKind::Write => "write",
@@ -77,9 +80,12 @@ pub(crate) fn effect(access: &Access) -> String {
         AccessKind::Signal => "signal",
         AccessKind::Wait => "wait",
     };
-    match &access.value {
-        Some(value) => format!("{verb} {value}"),
-        None => verb.to_owned(),
+    match (&access.old, access.value_in_words()) {
+        (Some(old), Some(value)) if !access.frees && old.len() + value.len() <= LONGEST_CHANGE => {
+            format!("{old} → {value}")
+        }
+        (_, Some(value)) => format!("{verb} {value}"),
+        (_, None) => verb.to_owned(),
     }
 }
 
@@ -98,6 +104,19 @@ pub(crate) fn thread_title(finding: &Finding, thread: u32) -> String {
         }
         None => format!("thread {thread}"),
     }
+}
+
+/// Who the threads are: `thread 1 runs pay_wages(), created at bank.c:80`. Nothing is said of a thread of which nothing
+/// is known.
+pub(crate) fn thread_roles(finding: &Finding) -> Vec<String> {
+    let said = finding.threads.iter().filter_map(|role| {
+        let mut said = Vec::new();
+        said.extend(role.name.as_ref().map(|name| format!("is named `{name}`")));
+        said.extend(role.start.as_ref().map(|start| format!("runs {}", brief_function(start))));
+        said.extend(role.created_at.as_ref().map(|place| format!("created at {place}")));
+        (!said.is_empty()).then(|| format!("thread {} {}", role.thread, said.join(", ")))
+    });
+    said.collect()
 }
 
 fn common_function(finding: &Finding, thread: u32) -> Option<&str> {
@@ -130,14 +149,14 @@ pub(crate) fn since_last_time(finding: &Finding, index: usize) -> Option<String>
         other.thread != access.thread && matches!(other.kind, AccessKind::Write | AccessKind::Update)
     })?;
     let places = Places::of(finding);
-    let (before, now) = (earlier[own].value.as_deref(), access.value.as_deref());
+    let (before, now) = (earlier[own].value_in_words(), access.value_in_words());
     match (access.kind, before, now) {
         (AccessKind::Read, Some(before), Some(now)) => {
             (before != now).then(|| format!("was {before} at {}", places.label(&earlier[own])))
         }
         (AccessKind::Read, ..) => None,
         _ => {
-            let written = change.value.as_deref()?;
+            let written = change.value_in_words()?;
             Some(format!("thread {} wrote {written} in between", change.thread))
         }
     }
@@ -209,6 +228,20 @@ pub(crate) const FAILING_RUN: &str = "what happened in a run that failed";
 /// What stands above the accesses of a run that passed.
 pub(crate) fn passing_run(run: u64) -> String {
     format!("the same code in run {run}, which passed:")
+}
+
+/// What a further finding explains that those before it do not: another bug made these runs fail.
+pub(crate) fn other_failures(report: &Report, index: usize) -> Option<String> {
+    let is_explained =
+        |run: &&u64| report.findings[..index].iter().any(|earlier| earlier.failing_runs.contains(run));
+    let own = &report.findings[index].failing_runs;
+    let others = own.iter().filter(|run| !is_explained(run)).count() as u64;
+    let said = match index {
+        0 => return None,
+        1 => "that the first finding is not seen in",
+        _ => "that no finding above is seen in",
+    };
+    (others > 0).then(|| format!("It is seen in {} {said}.", plural(others, "failing run")))
 }
 
 /// The failing runs by number; many are only counted.

@@ -11,6 +11,14 @@ pub(crate) fn brief_function(name: &str) -> String {
     bare_name(name).map_or_else(|| function(name), |bare| format!("{bare}()"))
 }
 
+/// The type, or else the namespace or module, that a function belongs to, by its own name: `Stock` for
+/// `shop::Stock::is_empty() const`.
+pub fn enclosing_type(name: &str) -> Option<String> {
+    let bare = bare_name(name)?;
+    let (path, _) = bare.rsplit_once("::")?;
+    Some(path.rsplit("::").next().unwrap_or(path).to_owned())
+}
+
 pub(super) fn bare_name(name: &str) -> Option<String> {
     if let Some(method) = rust_method(name) {
         return Some(method);
@@ -79,6 +87,14 @@ mod tests {
         check_function("<queue::Queue as core::ops::Drop>::drop", "Queue::drop()");
         check_function("core::sync::atomic::atomic_load::<usize>", "core::sync::atomic::atomic_load()");
         check_function("<[T]>::len", "<[T]>::len()");
+    }
+
+    #[test]
+    fn functions_belong_to_types() {
+        assert_eq!(enclosing_type("shop::Stock::is_empty() const").as_deref(), Some("Stock"));
+        assert_eq!(enclosing_type("Vector<int>::push(int&&)").as_deref(), Some("Vector"));
+        assert_eq!(enclosing_type("<pool::Pool<T>>::take").as_deref(), Some("Pool"));
+        assert_eq!(enclosing_type("main"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod sentence;
 mod session;
 
 pub(crate) use finding::*;
+pub use functions::enclosing_type;
 pub(crate) use functions::{brief_function, function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;

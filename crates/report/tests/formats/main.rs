@@ -10,6 +10,7 @@ mod markdown;
 mod samples;
 mod sarif;
 mod sources;
+mod stories;
 mod terminal;
 mod timeline;
 mod trace;

@@ -236,6 +236,7 @@ pub fn torn_pair() -> Finding {
 pub fn confirmed(finding: Finding) -> Finding {
     Finding {
         cluster: Some(1),
+        threads: Vec::new(),
         suspicious_functions: vec!["take_one".into()],
         evidence: vec![
             "both threads hold `queue.lock` at each access, but it is released between lines 41 and 47"
@@ -271,6 +272,7 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         pattern: pattern.into(),
         pattern_id: Some("P4".into()),
         accesses,
+        threads: Vec::new(),
         suspicious_functions: vec![],
         cluster: None,
         failing_runs: vec![4, 17, 23],
@@ -278,7 +280,6 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         advice: String::new(),
         fix: None,
         story: String::new(),
-        threads: Vec::new(),
         comparison: None,
         confirmation: None,
     }
@@ -299,6 +300,8 @@ pub fn access(thread: u32, kind: AccessKind, variable: &str, function: &str, lin
         address: None,
         stack: vec![],
         value: None,
+        shown: None,
+        old: None,
         locks: Some(vec![]),
         frees: false,
     }

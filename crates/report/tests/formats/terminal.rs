@@ -65,6 +65,15 @@ fn the_technique_is_named_only_on_demand() {
 }
 
 #[test]
+fn a_finding_of_other_failing_runs_says_so() {
+    let seen_in = |failing_runs: &[u64]| Finding { failing_runs: failing_runs.to_vec(), ..stale_check() };
+    let report_of = |second: &[u64]| report(vec![seen_in(&[4, 17]), seen_in(second)]);
+    let page = summary(&report_of(&[17, 23, 24]), &WIDE);
+    assert!(page.contains("It is seen in 2 failing runs that the first finding is not seen in."), "{page}");
+    assert!(!summary(&report_of(&[17]), &WIDE).contains("It is seen in"));
+}
+
+#[test]
 fn ties_are_told() {
     let tied = |finding: Finding| Finding { rank: 1, tied: 3, score: 1.0, failed: 15, ..finding };
     let report = report(vec![tied(stale_check()), tied(early_use()), tied(torn_pair())]);

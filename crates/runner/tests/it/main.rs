@@ -8,6 +8,7 @@ mod session;
 mod store;
 mod symbolize;
 mod target;
+mod values;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -48,7 +48,10 @@ fn variables_are_named_by_member_or_by_distance() {
         workshop.tool(&format!("gcc {flags} queue.c -o queue"));
         let queue = workshop.address("queue", "queue");
         let mut symbolizer = Symbolizer::default();
-        let mut name = |address| symbolizer.variable(&path, None, address).unwrap();
+        let mut name = |address| {
+            let named = symbolizer.variable(&path, None, address, 4).unwrap();
+            named.map(|named| named.name)
+        };
         assert_eq!(name(queue).as_deref(), Some(names[0]));
         assert_eq!(name(queue + 4).as_deref(), Some(names[1]));
         assert_eq!(name(queue + 8), None);
@@ -58,21 +61,25 @@ fn variables_are_named_by_member_or_by_distance() {
 #[test]
 fn names_are_demangled() {
     let workshop = Workshop::new();
-    let source = "namespace shop { int sold; struct Till { static int open; }; int Till::open; template <class T> void sell(T) { asm volatile(\"mark: nop\"); } }\n\
-                  int main() { shop::sell(shop::sold); }\n";
+    let source = "#include <string>\n\
+                  std::string label() { asm volatile(\"label_mark: nop\"); return {}; }\n\
+                  namespace shop { int sold; struct Till { static int open; }; int Till::open; template <class T> void sell(T) { asm volatile(\"mark: nop\"); } }\n\
+                  int main() { label(); shop::sell(shop::sold); }\n";
     workshop.write("shop.cc", source);
     workshop.tool("g++ -g shop.cc -o shop");
     let path = workshop.path("shop");
     let mut symbolizer = Symbolizer::default();
     let frames = symbolizer.frames(&path, None, workshop.address("shop", "mark")).unwrap();
     assert_eq!(frames[0].function, "void shop::sell<int>(int)");
+    let frames = symbolizer.frames(&path, None, workshop.address("shop", "label_mark")).unwrap();
+    assert_eq!(frames[0].function, "label()");
     let sold = workshop.address("shop", "_ZN4shop4soldE");
-    assert_eq!(symbolizer.variable(&path, None, sold).unwrap().as_deref(), Some("shop::sold"));
+    assert_eq!(symbolizer.variable(&path, None, sold, 4).unwrap().unwrap().name, "shop::sold");
     let open = workshop.address("shop", "_ZN4shop4Till4openE");
-    assert_eq!(symbolizer.variable(&path, None, open).unwrap().as_deref(), Some("shop::Till::open"));
+    assert_eq!(symbolizer.variable(&path, None, open, 4).unwrap().unwrap().name, "shop::Till::open");
     workshop.tool("strip -g shop");
     let mut symbolizer = Symbolizer::default();
-    assert_eq!(symbolizer.variable(&path, None, sold).unwrap().as_deref(), Some("shop::sold"));
+    assert_eq!(symbolizer.variable(&path, None, sold, 4).unwrap().unwrap().name, "shop::sold");
 }
 
 #[test]

@@ -1,0 +1,174 @@
+//! Names for what debug info has no name for, by what the source calls it where it is accessed.
+
+use localize::{Access, Code, LocationId, Profile, SiteId};
+use report::expression::{Place, last_name, shared_expression};
+
+use crate::names::{Guard, Names};
+use crate::values::{Form, RawValues};
+
+/// What is recorded of an access whose location gets its name from the source.
+#[derive(Clone, Debug)]
+pub struct Unnamed {
+    location: LocationId,
+    site: SiteId,
+    raw: RawValues,
+    /// Where in which heap block it lies, in words.
+    block: Option<String>,
+    guards: Vec<Guard>,
+}
+
+impl Unnamed {
+    /// Remembers an access until the source is known.
+    pub fn of(access: &Access, profile: &Profile, code: &Code, names: &mut Names) -> Self {
+        let block = profile.locations[access.location.0 as usize].block;
+        Self {
+            location: access.location,
+            site: names.own_site(access.stack, code).unwrap_or(access.site),
+            raw: names.raw_values(access, profile, code),
+            block: block.and_then(|block| names.block(block, code)),
+            guards: names.guards(access, profile, code),
+        }
+    }
+}
+
+/// Names the variables of a finding that have no name yet, and shows their values as their types do; of what remains,
+/// only the size is known. `recorded` are the finding's accesses and `compared` those of the passing run. Needs the
+/// source lines filled in.
+pub fn name_by_source(
+    finding: &mut report::Finding,
+    recorded: &[Unnamed],
+    compared: &[Unnamed],
+    code: &Code,
+    names: &mut Names,
+) {
+    for (index, key) in recorded.iter().enumerate() {
+        if !finding.accesses[index].variable.is_empty() {
+            continue;
+        }
+        let same: Vec<usize> =
+            (0..recorded.len()).filter(|&other| recorded[other].location == key.location).collect();
+        let access = &finding.accesses[index];
+        let known = expression(finding, &same).map(|text| known(&text, access, key, code, names));
+        let (name, form) = match known {
+            Some(known) => (Some(known.name), known.form),
+            None => (key.block.clone().or_else(|| inside(access, key, code, names)), Form::Number),
+        };
+        let name = name.unwrap_or_else(|| format!("{} bytes of the heap or a stack", key.raw.size));
+        for &other in &same {
+            show(&mut finding.accesses[other], &recorded[other].raw, &name, &form);
+        }
+        name_compared(finding, index, &name, &form, compared);
+    }
+}
+
+fn show(access: &mut report::Access, raw: &RawValues, name: &str, form: &Form) {
+    name.clone_into(&mut access.variable);
+    access.shown = raw.shown(form);
+    access.old = raw.old(form);
+}
+
+/// What a passing run accesses at the same place in the code goes by the same name.
+fn name_compared(finding: &mut report::Finding, index: usize, name: &str, form: &Form, compared: &[Unnamed]) {
+    let Some(comparison) = &mut finding.comparison else { return };
+    let place = |access: &report::Access| (access.file.clone(), access.line, access.kind);
+    let known = place(&finding.accesses[index]);
+    for (access, key) in comparison.accesses.iter_mut().zip(compared) {
+        if access.variable.is_empty() && place(access) == known {
+            show(access, &key.raw, name, form);
+        }
+    }
+}
+
+/// What the source lines of these accesses to one location call it.
+fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
+    let places: Vec<Place<'_>> = accesses
+        .iter()
+        .map(|&index| {
+            let access = &finding.accesses[index];
+            Some(Place {
+                line: access.source.as_deref()?,
+                column: access.column,
+                writes: access.kind == report::AccessKind::Write,
+            })
+        })
+        .collect::<Option<_>>()?;
+    shared_expression(&places)
+}
+
+struct Known {
+    name: String,
+    form: Form,
+}
+
+/// What the program calls what a library accesses for it: `inside self.log` for `self.log.send(line)`.
+fn inside(access: &report::Access, key: &Unnamed, code: &Code, names: &mut Names) -> Option<String> {
+    let object = report::expression::called_on(access.source.as_deref()?)?;
+    let in_library = access.stack.first().is_some_and(report::Frame::is_library);
+    let qualified =
+        names.qualified(object, access.function.as_deref(), access.file.as_deref(), key.site, code);
+    in_library.then(|| format!("inside {}", qualified.as_deref().unwrap_or(object)))
+}
+
+/// What an expression is called, and how its values read, by the types that the code there knows.
+fn known(expression: &str, access: &report::Access, key: &Unnamed, code: &Code, names: &mut Names) -> Known {
+    let root = expression.split(['.', '-', '[', '(']).next().unwrap_or(expression);
+    // What is reached by way of a lock's guard belongs to what the lock is.
+    if let Some(guard) = key.guards.iter().find(|guard| guard.binding == root) {
+        return guarded(expression, access, guard, key, code, names);
+    }
+    let (function, file) = (access.function.as_deref(), access.file.as_deref());
+    let qualified = names.qualified(expression, function, file, key.site, code);
+    let form = member_form(expression, function, key, code, names);
+    Known { name: qualified.unwrap_or_else(|| expression.to_owned()), form }
+}
+
+fn guarded(
+    expression: &str,
+    access: &report::Access,
+    guard: &Guard,
+    key: &Unnamed,
+    code: &Code,
+    names: &mut Names,
+) -> Known {
+    let (function, file) = (guard.function.as_deref(), access.file.as_deref());
+    let lock = names.qualified(&guard.expression, function, file, guard.site, code);
+    let class = function.and_then(report::enclosing_type);
+    let found = class.and_then(|class| {
+        let member = (class.as_str(), last_name(&guard.expression));
+        names.guarded(guard.site, member, guard.behind_lock, key.raw.size, code)
+    });
+    let lock = lock.unwrap_or_else(|| guard.expression.clone());
+    match found {
+        Some(part) => {
+            let form = part.form.map_or(Form::Number, Form::Native);
+            Known { name: lock + &part.name, form }
+        }
+        None => {
+            let form = member_form(expression, function, key, code, names);
+            Known { name: lock + &expression[guard.binding.len()..], form }
+        }
+    }
+}
+
+/// How the values of a member read: of the object that the function is a method of, or else of whatever has a member
+/// of this name and size, if all of these agree.
+fn member_form(
+    expression: &str,
+    function: Option<&str>,
+    key: &Unnamed,
+    code: &Code,
+    names: &mut Names,
+) -> Form {
+    let mut members = names.members(key.site, last_name(expression), code);
+    members.retain(|member| member.value.as_ref().is_some_and(|(size, _)| *size == u64::from(key.raw.size)));
+    if let Some(class) = function.and_then(report::enclosing_type)
+        && members.iter().any(|member| member.is_of(&class))
+    {
+        members.retain(|member| member.is_of(&class));
+    }
+    let mut forms = members.into_iter().filter_map(|member| member.value).map(|(_, form)| form);
+    match forms.next() {
+        Some(first) if forms.all(|form| form == first) => Form::Native(first),
+        _ => Form::Number,
+    }
+}

@@ -1,0 +1,95 @@
+//! What is said about a finding: values, names, threads, advice.
+
+use serde_json::json;
+
+use crate::kit::Workplace;
+
+/// Every second run looks at the door before it is opened.
+const EARLY: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum state { CLOSED, OPEN };
+static struct { enum state state; const char *sign; } doors[2];
+static pthread_barrier_t seen;
+static int early;
+
+static void *close_door(void *unused)
+{
+    doors[1].state = CLOSED;
+    return unused;
+}
+
+static void *open_door(void *unused)
+{
+    if (early)
+        pthread_barrier_wait(&seen);
+    doors[1].state = OPEN; /* write */
+    return unused;
+}
+
+static int is_open(void)
+{
+    return doors[1].state == OPEN; /* read */
+}
+
+int main(void)
+{
+    pthread_t thread;
+    int was_open;
+
+    early = access("turn", F_OK) == 0;
+    if (early)
+        unlink("turn");
+    else
+        close(open("turn", O_CREAT | O_WRONLY, 0644));
+    pthread_barrier_init(&seen, 0, 2);
+    pthread_create(&thread, 0, close_door, 0);
+    pthread_join(thread, 0);
+    pthread_create(&thread, 0, open_door, 0); /* create */
+    if (!early)
+        pthread_join(thread, 0);
+    was_open = is_open();
+    if (early) {
+        pthread_barrier_wait(&seen);
+        pthread_join(thread, 0);
+    }
+    return was_open & is_open() ? 0 : 1;
+}
+"#;
+
+fn line_of(marker: &str) -> usize {
+    EARLY.lines().position(|line| line.contains(&format!("/* {marker} */"))).unwrap() + 1
+}
+
+#[test]
+fn values_read_as_their_types_and_threads_say_who_they_are() {
+    let place = Workplace::new();
+    place.write("early.c", EARLY);
+    place.call("cc -O1 -g -fno-inline -pthread early.c -o early").exits(0);
+    place.call("run --runs 8 --jobs 1 -- ./early").exits(0).says(&[
+        "doors[1].state",
+        "read CLOSED",
+        "CLOSED → OPEN",
+    ]);
+    let report = place.call("report --json").exits(0).json();
+    let first = &report["findings"][0];
+    assert_eq!(first["pattern"], "RW", "{first:#}");
+    let [read, write] = [0, 1].map(|nth| &first["accesses"][nth]);
+    assert_eq!((&read["line"], &write["line"]), (&json!(line_of("read")), &json!(line_of("write"))));
+    assert_eq!((&read["value"], &read["shown"], &read["old"]), (&json!("0"), &json!("CLOSED"), &json!(null)));
+    assert_eq!(
+        (&write["value"], &write["shown"], &write["old"]),
+        (&json!("1"), &json!("OPEN"), &json!("CLOSED"))
+    );
+    let created_at = format!("early.c:{}", line_of("create"));
+    let [main, other] = [0, 1].map(|nth| &first["threads"][nth]);
+    assert_eq!(*main, json!({ "thread": 1, "start": "main" }));
+    assert_eq!((&other["start"], &other["created_at"]), (&json!("open_door"), &json!(created_at)));
+    let story = first["story"].as_str().unwrap();
+    assert!(
+        story.contains("and finds CLOSED. Then thread 2 changes it from CLOSED to OPEN in open_door()"),
+        "{story}"
+    );
+}
