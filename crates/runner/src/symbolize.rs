@@ -86,8 +86,10 @@ impl Symbolizer {
         field: &str,
     ) -> Result<Vec<Member>> {
         let module = self.module(path, build_id)?;
-        let known = module.debug_variables.as_ref();
-        Ok(known.map_or_else(Vec::new, |known| known.members(code, field)))
+        let Some(known) = &module.debug_variables else { return Ok(Vec::new()) };
+        let Some(unit) = known.unit_of(code) else { return Ok(Vec::new()) };
+        let asked = module.members.entry((unit, field.to_owned()));
+        Ok(asked.or_insert_with(|| known.members(unit, field)).clone())
     }
 
     /// What lies so many bytes behind the lock in a member of a type that the code at an address of the file knows: the
@@ -140,6 +142,8 @@ struct Module {
     /// None if there is no debug info.
     debug_variables: Option<Variables>,
     frames: HashMap<u64, Vec<Frame>>,
+    /// By unit and name; finding them takes long.
+    members: HashMap<(usize, String), Vec<Member>>,
 }
 
 impl Module {
@@ -156,6 +160,7 @@ impl Module {
             debug_variables: Variables::read(source),
             build_id: elf.build_id,
             frames: HashMap::new(),
+            members: HashMap::new(),
         })
     }
 

@@ -76,11 +76,16 @@ impl Variables {
         Some(Named { name: variable.name.clone() + &part.path, form })
     }
 
-    /// The members of this name in the types that the code at an address of the file knows: each with the name of its
-    /// type, and of its value, where that has no parts, size and form.
-    pub(crate) fn members(&self, code: u64, field: &str) -> Vec<Member> {
+    /// The unit that describes the code at an address of the file.
+    pub(crate) fn unit_of(&self, code: u64) -> Option<usize> {
+        self.unit_ranges.iter().find(|(range, _)| range.contains(&code)).map(|&(_, unit)| unit)
+    }
+
+    /// The members of this name in the types of a unit: each with the name of its type, and of its value, where that has
+    /// no parts, size and form. Goes through all of the unit.
+    pub(crate) fn members(&self, unit: usize, field: &str) -> Vec<Member> {
         let mut found: Vec<Member> = Vec::new();
-        for (owner, member) in self.member_types(code, field) {
+        for (owner, member) in self.member_types(unit, field) {
             let member = Member { owner, value: member.part(0).form };
             if !found.contains(&member) {
                 found.push(member);
@@ -102,7 +107,8 @@ impl Variables {
         /// Locks lie at the start or at the end of what they guard; looking further would take long.
         const LARGEST: u64 = 4096;
         let is_owner = |name: &Option<String>| name.as_deref().is_some_and(|name| plain(name) == owner);
-        let mut members = self.member_types(code, field).into_iter().filter(|(name, _)| is_owner(name));
+        let unit = self.unit_of(code)?;
+        let mut members = self.member_types(unit, field).into_iter().filter(|(name, _)| is_owner(name));
         let (_, member) = members.next()?;
         let length = member.size().filter(|&length| length <= LARGEST)?;
         let is_lock = |path: &str| matches!(path, ".inner.futex" | ".inner.state" | ".raw.state");
@@ -113,11 +119,10 @@ impl Variables {
         Some(Named { name: part.path, form })
     }
 
-    fn member_types(&self, code: u64, field: &str) -> Vec<(Option<String>, Type<'_>)> {
+    fn member_types(&self, unit: usize, field: &str) -> Vec<(Option<String>, Type<'_>)> {
         let mut found = Vec::new();
-        for &(_, unit) in self.unit_ranges.iter().filter(|(range, _)| range.contains(&code)) {
-            let _ = self.collect_members(unit, field, &mut found);
-        }
+        // A unit that cannot be read to its end has still given what came before.
+        let _ = self.collect_members(unit, field, &mut found);
         found
     }
 
