@@ -11,6 +11,7 @@ use crate::classfile::{
 };
 use crate::hook_class::{self, Hook};
 use crate::intercept::{self, Intercepted};
+use crate::library;
 use crate::places::{Action, Class, Field, Mark, Method, Places, Site};
 
 /// Which hooks a class gets.
@@ -250,6 +251,8 @@ impl MethodRewriter<'_> {
             self.call_hook(&mut born, hook_class::BORN, site)?;
             insertions.before.entry(from).or_default().extend(born);
         }
+        // For each object that is being made: is a second reference to it left behind?
+        let mut under_construction = Vec::new();
         for instruction in code.instructions()? {
             let at = instruction.at;
             let mut before = Vec::new();
@@ -266,6 +269,9 @@ impl MethodRewriter<'_> {
                 }
                 opcode::IALOAD..=opcode::SALOAD | opcode::IASTORE..=opcode::SASTORE => {
                     self.element(&mut before, &instruction, method)?;
+                }
+                opcode::NEW => {
+                    under_construction.push(code.bytes.get(at + instruction.length) == Some(&opcode::DUP))
                 }
                 opcode::NEWARRAY | opcode::ANEWARRAY | opcode::MULTIANEWARRAY => {
                     let mut after = vec![opcode::DUP];
@@ -289,6 +295,13 @@ impl MethodRewriter<'_> {
                     self.call_hook(&mut before, hook_class::MONITOR, site)?;
                 }
                 opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE => {
+                    let made = self.makes_collection(code, &instruction, &mut under_construction)?;
+                    if made {
+                        let mut after = vec![opcode::DUP];
+                        let site = self.site(method, at, Action::Born);
+                        self.call_hook(&mut after, hook_class::BORN, site)?;
+                        insertions.after.insert(at, after);
+                    }
                     self.call(&mut before, insertions, code, &instruction, method)?;
                 }
                 _ => {}
@@ -298,6 +311,21 @@ impl MethodRewriter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Does this call construct a collection of the library, whose own code nobody sees, and leave it on the stack?
+    fn makes_collection(
+        &self,
+        code: &Code,
+        instruction: &Instruction,
+        under_construction: &mut Vec<bool>,
+    ) -> Result<bool, Refusal> {
+        let member = self.class.pool.member(code.pool_operand(instruction)).ok_or(Refusal::Malformed)?;
+        if instruction.opcode != opcode::INVOKESPECIAL || member.name != "<init>" {
+            return Ok(false);
+        }
+        let is_left = under_construction.pop().unwrap_or(false);
+        Ok(is_left && library::is_for_one_thread(member.class))
     }
 
     fn field_action(&mut self, code: &Code, instruction: &Instruction) -> Result<(Action, bool), Refusal> {
