@@ -126,7 +126,13 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
     let figures = figures::figures(&evaluation, &pools, (&subjects, &tool, &folder), arguments)?;
     let docs = if arguments.write { workspace::root().join("docs") } else { folder };
     figures::draw(&figures, &docs.join("plots"))?;
-    let text = table::markdown(&evaluation) + &figures::markdown(&figures);
+    let calibration = plots::calibration_table(&evaluation);
+    let calibration = if calibration.is_empty() {
+        calibration
+    } else {
+        format!("\n### Confidence, stated and observed\n\n{calibration}")
+    };
+    let text = table::markdown(&evaluation) + &calibration + &figures::markdown(&figures);
     finish(&evaluation, &text, &times, arguments.write.then_some(docs.as_path()))
 }
 
