@@ -2,7 +2,7 @@
 
 mod support;
 
-use localize::{Collector, Options, Technique, localize};
+use localize::{Collector, Options, Scan, Technique, localize};
 
 #[track_caller]
 fn number_of_findings(technique: Technique, traces: &str) -> usize {
@@ -86,4 +86,42 @@ fn techniques_do_not_mix() {
     let session = support::parse("F: W1(x)@a R2(x)@b");
     let options = Options::default();
     Collector::new(Technique::Locon, &options).add(Technique::Avio.reduce(&session.runs[0], &options));
+}
+
+/// One run in fifty fails, and shows what no other does.
+#[test]
+fn a_thousand_runs() {
+    let lines: Vec<String> = (0..1000)
+        .map(|nth| match nth % 50 {
+            0 => "F: R1(x)@check W2(x)@clear R1(x)@use".to_owned(),
+            other => format!("P: R1(x)@check R1(x)@use W2(x)@clear W1(y)@{other} R2(y)@read"),
+        })
+        .collect();
+    let session = support::parse(&lines.join("\n"));
+    for technique in [Technique::Verdict, Technique::Falcon, Technique::Unicorn, Technique::Avio] {
+        let findings = localize(technique, &session.runs, &Options::default());
+        let first = &findings[0];
+        assert_eq!((first.rank, first.failed, first.passed), (1, 20, 0), "{technique}");
+        assert_eq!(first.failing_runs.len(), 20, "{technique}");
+    }
+}
+
+/// What several techniques look at together is what each of them would have found alone.
+#[test]
+fn a_scan_can_be_shared() {
+    let session = support::parse(
+        "F: W1(x)@a W2(x)@b R1(x)@c W2(y)@d R1(y)@e\nP: W1(x)@a R1(x)@c W2(x)@b R1(y)@e W2(y)@d",
+    );
+    let options = Options::default();
+    let mut together: Vec<Collector> =
+        Technique::all().map(|technique| Collector::new(technique, &options)).collect();
+    for run in &session.runs {
+        let scan = Scan::new(run, &options);
+        for (technique, collector) in Technique::all().zip(&mut together) {
+            collector.add(technique.reduce_scanned(&scan));
+        }
+    }
+    for (technique, collector) in Technique::all().zip(&together) {
+        assert_eq!(collector.findings(), localize(technique, &session.runs, &options), "{technique}");
+    }
 }
