@@ -16,8 +16,13 @@ use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{mapping, rebirth};
 
-/// Accesses in a burst: several turns of what threads do together between much that concerns one thread alone.
-const LENGTH: usize = 1000;
+/// Accesses in the shortest bursts. Each further length is twice the one before and half as frequent, so that each takes
+/// up as many accesses: nobody knows how much that concerns one thread alone lies between what threads do together.
+const SHORTEST: usize = 128;
+const LENGTHS: u32 = 8;
+const LONGEST: usize = SHORTEST << (LENGTHS - 1);
+/// Of the random choice: all lengths but the longest contribute half of the shortest, and that twice as much.
+const MEAN: u64 = (LENGTHS as u64 + 1) * SHORTEST as u64 / 2;
 
 /// What hooks are to do with an access.
 pub static PHASE: AtomicU32 = AtomicU32::new(EVERYTHING);
@@ -39,14 +44,16 @@ const ONE: u32 = 4;
 static MEAN_GAP: AtomicU64 = AtomicU64::new(0);
 
 /// What the burst touched: address and size.
-static TOUCHED: [[AtomicUsize; 2]; LENGTH] = [const { [const { AtomicUsize::new(0) }; 2] }; LENGTH];
+static TOUCHED: [[AtomicUsize; 2]; LONGEST] = [const { [const { AtomicUsize::new(0) }; 2] }; LONGEST];
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// How long the burst is to be.
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Before any access; `per_million` accesses are to be looked at, all if zero.
 pub fn start(per_million: u32) {
     if per_million != 0 {
         let left_out = 1_000_000u64.saturating_sub(per_million.into());
-        MEAN_GAP.store(LENGTH as u64 * left_out / u64::from(per_million), Ordering::Relaxed);
+        MEAN_GAP.store(MEAN * left_out / u64::from(per_million), Ordering::Relaxed);
         // SAFETY: the header is mapped by now.
         unsafe { (*mapping::header()).sample = per_million.into() };
         PHASE.store(QUIET, Ordering::Release);
@@ -95,7 +102,10 @@ unsafe fn begin(tls: *mut Tls) -> bool {
     };
     begin_counting(thread);
     // Another thread may have been faster, or is still busy with the last one.
-    if STATE.compare_exchange(0, OPEN, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+    if STATE.compare_exchange(0, CLOSING, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        let doublings = thread.noise.below(1 << (LENGTHS - 1)).trailing_zeros().min(LENGTHS - 1);
+        LENGTH.store(SHORTEST << doublings, Ordering::Relaxed);
+        STATE.store(OPEN, Ordering::Release);
         PHASE.store(BURST, Ordering::Release);
     }
     false
@@ -120,14 +130,16 @@ unsafe fn enter_burst(thread: &mut Thread, address: usize, size: usize) -> bool 
         return false;
     }
     let at = USED.fetch_add(1, Ordering::Relaxed);
-    let Some([start, bytes]) = TOUCHED.get(at) else {
+    let length = LENGTH.load(Ordering::Relaxed);
+    if at >= length {
         // The last one has closed the burst, or will in a moment.
         leave_burst(thread);
         return false;
-    };
+    }
+    let [start, bytes] = &TOUCHED[at];
     start.store(address, Ordering::Relaxed);
     bytes.store(size, Ordering::Relaxed);
-    if at == LENGTH - 1 {
+    if at == length - 1 {
         STATE.fetch_xor(OPEN | CLOSING, Ordering::AcqRel);
         PHASE.store(QUIET, Ordering::Release);
     }
@@ -150,7 +162,7 @@ unsafe fn leave_burst(thread: &mut Thread) {
 
 /// Nobody is in the burst any more, and nobody can enter it.
 unsafe fn close(thread: &mut Thread) {
-    for [start, bytes] in &TOUCHED {
+    for [start, bytes] in &TOUCHED[..LENGTH.load(Ordering::Relaxed)] {
         let start = start.load(Ordering::Relaxed);
         rebirth::pause(thread, start, start.saturating_add(bytes.load(Ordering::Relaxed)));
     }
