@@ -7,8 +7,9 @@
 //!
 //! Deviations: (1) interesting is what happens at the plan's sites, those of one shared location or of a few, since
 //! addresses differ between runs; (2) how many each thread does is what an earlier run counted, by seat; (3) the
-//! operations of threads that do not exist yet count for the first thread, who most often creates them; (4) a thread
-//! that is drawn but cannot run is passed over as soon as all others wait for it.
+//! operations of threads that do not exist yet count for the first thread, who most often creates them; (4) only
+//! threads that can run are drawn, and one that then yields, spins or cannot run is passed over, since the others might
+//! wait for it in vain.
 
 use recording::{MOST_SITES, MOST_WEIGHTS};
 
@@ -68,16 +69,21 @@ impl Uniform {
         if seat == FIRST { own + self.unborn() } else { own }
     }
 
+    /// What a thread has left: at least what it is about to do, whatever an earlier run counted.
+    fn weight(&self, candidate: &Candidate) -> u64 {
+        self.left_of(candidate.seat).max(self.is_interesting(candidate.operation).into())
+    }
+
     /// A seat in proportion to what its thread has left, zero if nobody has anything left.
-    fn draw(&mut self, seats: impl Iterator<Item = usize> + Clone) -> usize {
-        let total: u64 = seats.clone().map(|seat| self.left_of(seat)).sum();
+    fn draw(&mut self, candidates: &[Candidate]) -> usize {
+        let total: u64 = candidates.iter().map(|one| self.weight(one)).sum();
         let mut drawn = if total == 0 { return 0 } else { self.random.below(total) };
-        for seat in seats {
-            let left = self.left_of(seat);
-            if drawn < left {
-                return seat;
+        for one in candidates {
+            let weight = self.weight(one);
+            if drawn < weight {
+                return one.seat;
             }
-            drawn -= left;
+            drawn -= weight;
         }
         0
     }
@@ -86,8 +92,7 @@ impl Uniform {
 impl Policy for Uniform {
     fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
         if self.drawn == 0 {
-            let born = self.born;
-            self.drawn = self.draw((FIRST..born.len()).filter(|&seat| born[seat]));
+            self.drawn = self.draw(candidates);
         }
         let drawn = self.drawn;
         let free =
@@ -98,7 +103,7 @@ impl Policy for Uniform {
             let mut chosen = candidates.iter().enumerate().filter(|(_, one)| free(one, self));
             return chosen.nth(nth).map_or(0, |(index, _)| index);
         }
-        self.drawn = self.draw(candidates.iter().map(|one| one.seat));
+        self.drawn = self.draw(candidates);
         let any = self.random.below(candidates.len() as u64) as usize;
         candidates.iter().position(|one| one.seat == self.drawn).unwrap_or(any)
     }
@@ -113,6 +118,12 @@ impl Policy for Uniform {
             if own > 0 && self.random.below(own + others) < own {
                 self.drawn = seat;
             }
+        }
+    }
+
+    fn passes(&mut self, seat: usize) {
+        if self.drawn == seat {
+            self.drawn = 0;
         }
     }
 
