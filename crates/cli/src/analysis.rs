@@ -8,7 +8,7 @@ use localize::{
     Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
     Violation,
 };
-use recording::{Interleaving, Recording};
+use recording::Recording;
 use report::explanation;
 use report::{FailureGroup, Kind, Report};
 use runner::{RunFile, RunNumber, Session};
@@ -20,7 +20,7 @@ use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain, explain_standstill};
 use crate::hangs::Hangs;
-use crate::interleaving;
+use crate::interleaving::{self, Forcible};
 use crate::java;
 use crate::names::Names;
 use crate::replay;
@@ -37,7 +37,7 @@ const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
 pub struct Analysis {
     pub report: Report,
     /// For each finding of the report its steps, none where a place in the code cannot be told.
-    pub interleavings: Vec<Option<Interleaving>>,
+    pub interleavings: Vec<Option<Forcible>>,
 }
 
 /// The report of all runs of a session.
@@ -89,7 +89,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
         let described = describe(runs, &mut chosen)?;
-        interleavings = described.iter().map(|one| one.interleaving).collect();
+        interleavings = described.iter().map(|one| one.interleaving.clone()).collect();
         let details: Vec<Details>;
         (report.findings, details) = described.into_iter().map(|one| (one.finding, one.details)).unzip();
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
@@ -254,7 +254,7 @@ struct Described {
     finding: report::Finding,
     details: Details,
     /// What it means to the recorder.
-    interleaving: Option<Interleaving>,
+    interleaving: Option<Forcible>,
 }
 
 /// What is said about a finding once its source is known.
@@ -322,6 +322,7 @@ fn describe_one(
         story: String::new(),
         comparison: None,
         confirmation: None,
+        needs: None,
     };
     let recorded = finding.example.accesses.iter().map(|&access| &profile.run.accesses[access]);
     let accesses = recorded.map(|access| Unnamed::of(access, profile, code, names)).collect();

@@ -56,6 +56,11 @@ pub enum Command {
 }
 
 impl RunArguments {
+    /// Findings to try out.
+    pub fn confirmed(&self) -> usize {
+        if self.no_confirm { 0 } else { self.confirm }
+    }
+
     /// What these words would mean behind `unsnarl run`.
     pub fn of(words: impl IntoIterator<Item = OsString>) -> RunArguments {
         let line = ["unsnarl", "run"].map(OsString::from).into_iter().chain(words);
@@ -79,9 +84,12 @@ pub struct RunArguments {
     /// Where to keep the session: a name within .unsnarl, or a path [default: the program's name]
     #[arg(long, value_name = "NAME|PATH")]
     pub session: Option<PathBuf>,
-    /// Find out by further runs whether the first findings are the cause: force and forbid them
-    #[arg(long, value_name = "FINDINGS", num_args = 0..=1, default_missing_value = "3")]
-    pub confirm: Option<usize>,
+    /// How many of the first findings to try out by further runs, in which they are forced and forbidden
+    #[arg(long, value_name = "FINDINGS", default_value_t = confirm::FINDINGS)]
+    pub confirm: usize,
+    /// Try out no finding by further runs
+    #[arg(long, conflicts_with = "confirm")]
+    pub no_confirm: bool,
     /// Also write the JSON report to this file (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -309,6 +317,9 @@ pub struct ConfirmArguments {
     /// Begin no run after this time, as in 60s or 10m
     #[arg(long, value_name = "BUDGET", value_parser = time_span)]
     pub time: Option<Duration>,
+    /// Also find the smallest set of orders that makes the test fail
+    #[arg(long)]
+    pub minimize: bool,
     #[command(flatten)]
     pub ranking: RankingArguments,
 }

@@ -86,7 +86,8 @@ fn causes(session: &Session, test: &Test, analysis: &Analysis) -> Vec<(usize, Re
     let mut causes = Vec::new();
     for index in wanted {
         let unknown = || "its places in the code are not known well enough".to_owned();
-        let interleaving = analysis.interleavings[index].ok_or_else(unknown);
+        let interleaving =
+            analysis.interleavings[index].as_ref().map(|one| one.interleaving).ok_or_else(unknown);
         let interleaving = interleaving.and_then(|old| match &mut carry_over {
             Some(carry_over) => carry_over.interleaving(index, &old),
             None => Ok(old),

@@ -1,11 +1,30 @@
 //! A finding as the recorder can recognize and bring it about: steps at places in the code, and their order.
 
-use localize::{Action, Code, Detail, Finding, ObjectId, Run, SiteId, Standstill, StandstillKind, Step};
+use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
+use localize::{StackId, StandstillKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, Treatment};
 
-/// Steps of a finding, to be enforced; none if a place in the code is in no known module. The run is that of the finding's
-/// example, and tells which locks are held.
-pub fn of(finding: &Finding, run: &Run, code: &Code) -> Option<Interleaving> {
+/// A finding's steps, to be enforced.
+#[derive(Clone)]
+pub struct Forcible {
+    pub interleaving: Interleaving,
+    /// For each step the number of the access that it stands for, in the finding's list.
+    pub accesses: Vec<usize>,
+    /// The run of the example, and for each step what it was there; nothing for what is more than accesses.
+    example: Option<(RunId, Vec<Moment>)>,
+}
+
+/// An access in a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    /// Its place in the run.
+    index: usize,
+    thread: ThreadId,
+    location: LocationId,
+}
+
+/// None if a place in the code is in no known module. The run is that of the finding's example.
+pub fn of(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     match &finding.detail {
         Detail::Verdict(reasoning) if reasoning.standstill.is_some() => {
             of_standstill(reasoning.standstill.as_ref()?, code)
@@ -14,51 +33,54 @@ pub fn of(finding: &Finding, run: &Run, code: &Code) -> Option<Interleaving> {
     }
 }
 
-fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Interleaving> {
-    let shape = finding.pattern.shape();
-    let mut accesses: Vec<(usize, Step, SiteId)> = shape
-        .steps()
-        .zip(finding.pattern.sites())
-        .enumerate()
-        .map(|(nth, (step, &site))| (nth, step, site))
-        .collect();
-    // Two pairs that are put together stand one after the other; each thread does its steps as in the example.
-    if shape.row().is_none() && finding.example.accesses.len() == accesses.len() {
-        accesses.sort_by_key(|&(nth, ..)| finding.example.accesses[nth]);
+fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
+    let example = &finding.example;
+    let mut accesses: Vec<usize> = (0..example.accesses.len()).collect();
+    // Two pairs that are put together stand one after the other; each thread does its steps as in the run.
+    if example.id.row().is_none() {
+        accesses.sort_by_key(|&nth| example.accesses[nth]);
     }
-    let steps = accesses.iter().map(|&(_, step, site)| {
-        place(site, code).map(|place| InterleavingStep {
-            thread: step.thread,
-            variable: u8::from(step.variable != 'x'),
-            guard: guard(finding, site, run, code).unwrap_or(0),
-            ..place
-        })
+    let roles: Vec<(u8, u8)> =
+        example.id.steps().map(|step| (step.thread, u8::from(step.variable != 'x'))).collect();
+    let moments: Vec<Moment> = accesses.iter().map(|&nth| moment(run, example.accesses[nth])).collect();
+    let steps = accesses.iter().zip(&moments).map(|(&nth, moment)| {
+        let (thread, variable) = *roles.get(nth)?;
+        let place = place_of_access(moment, run, code)?;
+        Some(InterleavingStep { thread, variable, ..place })
     });
     let steps = steps.collect::<Option<Vec<_>>>()?;
     let interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
-    if steps.len() < 4 { Some(interleaving) } else { interleaving.with_orders(&conflicts(&steps)) }
+    let interleaving =
+        if steps.len() < 4 { interleaving } else { interleaving.with_orders(&conflicts(&steps))? };
+    Some(Forcible { interleaving, accesses, example: Some((example.run, moments)) })
 }
 
-/// Where the outermost lock was taken that the example holds at this site.
-fn guard(finding: &Finding, site: SiteId, run: &Run, code: &Code) -> Option<u64> {
-    let accesses = finding.example.accesses.iter().filter_map(|&index| run.accesses.get(index));
-    let access = accesses.into_iter().find(|access| access.site == site)?;
-    let outermost = run.locksets.get(access.locks?.0 as usize)?.first()?;
-    let (guard, site) = (code.site(outermost.taken_in), code.site(site));
-    (guard.module == site.module).then_some(guard.address)
+fn moment(run: &Run, index: usize) -> Moment {
+    let access = &run.accesses[index];
+    Moment { index, thread: access.thread, location: access.location }
 }
 
-/// Of two variables, the order of accesses to each matters, not that of accesses to one and to the other.
+/// A step at the place of an access, with that of the outermost lock that was held.
+fn place_of_access(moment: &Moment, run: &Run, code: &Code) -> Option<InterleavingStep> {
+    let access = &run.accesses[moment.index];
+    let held = access.locks.and_then(|locks| run.locksets.get(locks.0 as usize)?.first());
+    let guard = held.map(|lock| code.site(lock.taken_in));
+    let guard = guard.filter(|guard| guard.module == code.site(access.site).module);
+    let place = place(access.site, access.stack, code)?;
+    Some(InterleavingStep { guard: guard.map_or(0, |guard| guard.address), ..place })
+}
+
+/// Accesses to one variable by one thread and then by another. Of several variables, the order of accesses to each
+/// matters, not that of accesses to one and to another.
 fn conflicts(steps: &[InterleavingStep]) -> Vec<(usize, usize)> {
-    let pairs = (0..steps.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
-    pairs
-        .filter(|&(first, second)| {
-            steps[first].thread != steps[second].thread && steps[first].variable == steps[second].variable
-        })
-        .collect()
+    let previous = |second: usize| {
+        let same = |&first: &usize| steps[first].variable == steps[second].variable;
+        (0..second).rev().find(same).filter(|&first| steps[first].thread != steps[second].thread)
+    };
+    (0..steps.len()).filter_map(|second| Some((previous(second)?, second))).collect()
 }
 
-fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Interleaving> {
+fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Forcible> {
     let mut objects: Vec<Option<ObjectId>> = Vec::new();
     let mut variable = |action: Action| {
         let object = match action {
@@ -74,27 +96,76 @@ fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Interleaving> {
     };
     let steps = standstill.steps.iter().map(|step| {
         let (thread, variable) = (u8::try_from(step.role).ok()?, u8::try_from(variable(step.action)).ok()?);
-        place(step.site, code).map(|place| InterleavingStep { thread, variable, ..place })
+        place(step.site, step.stack, code).map(|place| InterleavingStep { thread, variable, ..place })
     });
     let steps = steps.collect::<Option<Vec<_>>>()?;
-    let interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
+    let mut interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
     let threads = steps.len() / 2;
-    if standstill.kind != StandstillKind::Deadlock || threads < 2 {
-        return Some(interleaving);
+    if standstill.kind == StandstillKind::Deadlock && threads >= 2 {
+        // First all take their lock, in any order, then all wait.
+        let waits = threads..steps.len();
+        let orders: Vec<(usize, usize)> =
+            waits.flat_map(|wait| (0..threads).map(move |take| (take, wait))).collect();
+        interleaving = interleaving.with_orders(&orders)?;
     }
-    // First all take their lock, in any order, then all wait.
-    let waits = threads..steps.len();
-    let orders: Vec<(usize, usize)> =
-        waits.flat_map(|wait| (0..threads).map(move |take| (take, wait))).collect();
-    interleaving.with_orders(&orders)
+    Some(Forcible { interleaving, accesses: (0..steps.len()).collect(), example: None })
 }
 
-/// A step at this place in the code.
-fn place(site: SiteId, code: &Code) -> Option<InterleavingStep> {
+/// A step at this place in the code, reached by these calls.
+fn place(site: SiteId, stack: StackId, code: &Code) -> Option<InterleavingStep> {
     let site = code.site(site);
+    let caller = code.stack(stack).get(1).map(|&caller| code.site(caller));
+    let caller = caller.filter(|caller| caller.module == site.module).map_or(0, |caller| caller.address);
     let module = code.module(site.module?);
     let mut build_id = [0; 32];
     build_id.get_mut(..module.build_id.len())?.copy_from_slice(&module.build_id);
-    let step = InterleavingStep { build_id, address: site.address, ..InterleavingStep::default() };
+    let step = InterleavingStep { build_id, address: site.address, caller, ..InterleavingStep::default() };
     (!module.build_id.is_empty()).then_some(step)
+}
+
+/// Steps of several findings, each with the finding and its access that it stands for.
+#[derive(Clone)]
+pub struct Joined {
+    pub interleaving: Interleaving,
+    pub accesses: Vec<(usize, usize)>,
+}
+
+/// The steps of findings, told by their places in the report, that the same run showed: what it takes to bring all of
+/// them about. None if that is too much, or if they are of different runs.
+pub fn join(findings: &[(usize, &Forcible)]) -> Option<Joined> {
+    let (first, rest) = findings.split_first()?;
+    let whole = |(at, one): &(usize, &Forcible)| one.accesses.iter().map(|&nth| (*at, nth)).collect();
+    if rest.is_empty() {
+        return Some(Joined { interleaving: first.1.interleaving, accesses: whole(first) });
+    }
+    let run = first.1.example.as_ref()?.0;
+    let mut steps: Vec<(Moment, InterleavingStep, (usize, usize))> = Vec::new();
+    for (at, forcible) in findings {
+        let (_, moments) = forcible.example.as_ref().filter(|(of, _)| *of == run)?;
+        for ((&moment, &step), &nth) in
+            moments.iter().zip(forcible.interleaving.steps()).zip(&forcible.accesses)
+        {
+            if steps.iter().all(|(known, ..)| *known != moment) {
+                steps.push((moment, step, (*at, nth)));
+            }
+        }
+    }
+    steps.sort_by_key(|(moment, ..)| moment.index);
+    let (mut threads, mut locations) = (Vec::new(), Vec::new());
+    let renamed = steps.iter().map(|(moment, step, _)| {
+        let thread = u8::try_from(number(&mut threads, moment.thread) + 1).ok()?;
+        let variable = u8::try_from(number(&mut locations, moment.location)).ok()?;
+        Some(InterleavingStep { thread, variable, ..*step })
+    });
+    let renamed = renamed.collect::<Option<Vec<_>>>()?;
+    let interleaving = Interleaving::new(Treatment::Enforce, &renamed)?.with_orders(&conflicts(&renamed))?;
+    Some(Joined { interleaving, accesses: steps.into_iter().map(|(.., access)| access).collect() })
+}
+
+/// The place of a thing in a list, at whose end it is put if it is new.
+fn number<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
+    known.iter().position(|other| *other == one).unwrap_or_else(|| {
+        known.push(one);
+        known.len() - 1
+    })
 }

@@ -72,10 +72,14 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     if let Some(file) = &arguments.json {
         check_place_of(file)?;
     }
-    let prepared = prepare(arguments)?;
+    let mut prepared = prepare(arguments)?;
     let limits = &arguments.limits;
     check_sampling(limits, &prepared.target)?;
     check_schedule(limits.schedule, &prepared.target)?;
+    let until = limits.time.map(|time| Instant::now() + time);
+    if let Some(time) = limits.time.filter(|_| arguments.confirmed() > 0) {
+        prepared.campaign.limits.time = Some(time - time / confirm::SHARE);
+    }
     let seed = limits.seed.unwrap_or_else(fresh_seed);
     let mut session = begin(arguments, &prepared.target, seed)?;
     let plan = RunPlan {
@@ -92,7 +96,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    finish(arguments, &session, &prepared.campaign, &search, stop?)
+    finish(arguments, &session, &prepared.campaign, &search, stop?, until)
 }
 
 /// Some schedules need to know more of the program than the agent tells.
@@ -188,9 +192,11 @@ fn fresh_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) % 1_000_000
 }
 
+/// The user wants no more.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 /// Conducts the campaign with a progress display; Ctrl-C ends it early and keeps what is done.
 pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) -> anyhow::Result<Stop> {
-    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
     ctrlc::set_handler(|| {
         // Whoever asks twice means it.
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
@@ -255,14 +261,16 @@ fn finish(
     campaign: &Campaign,
     search: &Search,
     stop: Stop,
+    until: Option<Instant>,
 ) -> anyhow::Result<ExitCode> {
     if session.runs().is_empty() && stop == Stop::Interrupted {
         eprintln!("interrupted before the first run was done");
         return Ok(ExitCode::from(exit::INTERRUPTED));
     }
     let mut analysis = analysis::examine(session, &arguments.ranking)?;
-    if let Some(count) = arguments.confirm.filter(|_| stop != Stop::Interrupted) {
-        confirm::confirm_first(session, campaign, &mut analysis, count)?;
+    let is_found = look::verdict(&analysis.report) == exit::FOUND;
+    if is_found && arguments.confirmed() > 0 && stop != Stop::Interrupted {
+        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), until)?;
     }
     let report = analysis.report;
     let code = look::verdict(&report);

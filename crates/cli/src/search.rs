@@ -193,6 +193,7 @@ impl Search {
             variable: 0,
             build_id,
             address,
+            caller: 0,
             guard: 0,
         };
         plan.interleaving = Interleaving::new(Treatment::Enforce, &[step(1, first), step(2, second)]);

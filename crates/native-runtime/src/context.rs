@@ -10,7 +10,7 @@ use recording::{Context, RegionId};
 
 use crate::thread::{KNOWN_CALLS, KnownCall};
 use crate::tls::{self, Frame, Tls};
-use crate::{bridges, log, mapping, modules, spin, stack, thread};
+use crate::{bridges, control, log, mapping, modules, spin, stack, thread};
 
 pub const ROOT: u32 = 1;
 /// In a frame: a call from here has to be looked at ([`crate::stack`]). The context is the one with the same first leaf.
@@ -328,6 +328,8 @@ unsafe fn insert(parent: u32, call: u64, entry: u64, function: modules::Function
     let id = mapping::allocate_record::<Context>(RegionId::Contexts)?;
     NEXT_LEAF.store(next_leaf, Ordering::Relaxed);
     let chain = bucket(parent, call, entry);
+    // Where a function has no size, each of its accesses is looked at, whether or not the bytes are the thread's own.
+    let is_watched = entry != function.start | 1 && control::is_watched(function);
     let context = table().add(id as usize);
     *context = Context {
         call,
@@ -335,7 +337,7 @@ unsafe fn insert(parent: u32, call: u64, entry: u64, function: modules::Function
         function: function.start,
         parent,
         first_leaf,
-        size: function.size,
+        size: if is_watched { 0 } else { function.size },
         recent_child: 0,
         next: chain.load(Ordering::Relaxed),
         flags: function.module << recording::CONTEXT_MODULE_AT,

@@ -46,6 +46,8 @@ pub struct InterleavingStep {
     pub build_id: [u8; 32],
     /// Where the step's hook returns to, as in the module's file.
     pub address: u64,
+    /// Where the function that does it returns to, in the same module; zero if that does not matter.
+    pub caller: u64,
     /// Where the outermost lock is taken under which the step is done, in the same module; zero if there is none.
     pub guard: u64,
 }
@@ -53,8 +55,8 @@ pub struct InterleavingStep {
 /// What several threads do to several variables, and in which order. A thread does its own steps in the order in
 /// which they are listed. Between threads, each step comes after the one before it, unless orders are given.
 ///
-/// The text form is `enforce:1.0@BUILDID+1f40;2.0@BUILDID+2a11;1.0@BUILDID+1f60`: thread, variable, place,
-/// and behind a `^` where the lock is taken that guards it. Orders follow, if not all are wanted, as numbers of steps:
+/// The text form is `enforce:1.0@BUILDID+1f40;2.0@BUILDID+2a11;1.0@BUILDID+1f60`: thread, variable, place;
+/// behind a `~` where the step's function was called, behind a `^` where the lock is taken that guards the step. Orders follow, if not all are wanted, as numbers of steps:
 /// `enforce:…/1<2/2<3`; a single `/` stands for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interleaving {
@@ -130,6 +132,9 @@ impl fmt::Display for Interleaving {
             let before = if number == 0 { ':' } else { ';' };
             let site = Site { build_id: step.build_id, address: step.address };
             write!(f, "{before}{}.{}@{site}", step.thread, step.variable)?;
+            if step.caller != 0 {
+                write!(f, "~{:x}", step.caller)?;
+            }
             if step.guard != 0 {
                 write!(f, "^{:x}", step.guard)?;
             }
@@ -182,10 +187,11 @@ fn parse_step(text: &str) -> Option<InterleavingStep> {
     let (roles, place) = text.split_once('@')?;
     let (thread, variable) = roles.split_once('.')?;
     let (site, guard) = place.split_once('^').unwrap_or((place, "0"));
-    let Site { build_id, address } = site.parse().ok()?;
     let (thread, variable) = (thread.parse().ok()?, variable.parse().ok()?);
-    let guard = u64::from_str_radix(guard, 16).ok()?;
-    Some(InterleavingStep { thread, variable, build_id, address, guard })
+    let (site, caller) = site.split_once('~').unwrap_or((site, "0"));
+    let Site { build_id, address } = site.parse().ok()?;
+    let [caller, guard] = [caller, guard].map(|place| u64::from_str_radix(place, 16).ok());
+    Some(InterleavingStep { thread, variable, build_id, address, caller: caller?, guard: guard? })
 }
 
 #[cfg(test)]
@@ -198,8 +204,14 @@ mod tests {
     fn interleavings_survive_their_text_form() {
         let mut build_id = [0; 32];
         build_id[..3].copy_from_slice(&[0xab, 0, 0x1f]);
-        let step =
-            |thread, address| InterleavingStep { thread, variable: 0, build_id, address, guard: address / 2 };
+        let step = |thread, address| InterleavingStep {
+            thread,
+            variable: 0,
+            build_id,
+            address,
+            caller: address % 7,
+            guard: address / 2,
+        };
         for treatment in Treatment::ALL {
             let interleaving =
                 Interleaving::new(treatment, &[step(1, 0x1f40), step(2, 7), step(1, u64::MAX)]);
@@ -223,8 +235,8 @@ mod tests {
         assert!(two.parse::<Interleaving>().is_ok());
         let many = std::format!("{two}{}", ";1.0@+1".repeat(MOST_STEPS - 1));
         let wrong = ["", "enforce", "enforce:1.0@ab+1", "force:1.0@+1;2.0@+2", "enforce:9.0@+1;2.0@+2"];
-        let orders =
-            ["/2<1", "/1<3", "/0<1", "/1", "/1<x", "^", "^g"].map(|order| std::format!("{two}{order}"));
+        let orders = ["/2<1", "/1<3", "/0<1", "/1", "/1<x", "^", "^g", "~", "~1^"]
+            .map(|order| std::format!("{two}{order}"));
         for text in wrong.into_iter().chain(orders.iter().map(|text| &**text)).chain([&*many]) {
             assert_eq!(text.parse::<Interleaving>(), Err(PlanError), "{text}");
         }

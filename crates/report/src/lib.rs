@@ -37,8 +37,8 @@ mod wording;
 pub use locked::{binding, locked_expression};
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
-    FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, Needs, Report, Runs, SCHEMA, Session,
-    ThreadRole, Trial, Verdict,
+    FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, NeededOrder, NeededOrders, NeededStep, Needs,
+    Report, Runs, SCHEMA, Session, ThreadRole, Trial, Verdict,
 };
 pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use search::{Covered, Orders, PolicyRuns, Search};

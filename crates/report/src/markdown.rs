@@ -108,10 +108,14 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     }
     let evidence = (!finding.evidence.is_empty()).then(|| ("why", finding.evidence.join("; ")));
     let proof = finding.confirmation.iter().map(|confirmation| ("proof", wording::proof(confirmation)));
+    let needs = finding
+        .needs
+        .as_ref()
+        .map(|needs| ("needs", wording::needs(needs).join("; ").replacen(":;", ":", 1)));
     let advice =
         Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| ("fix", advice.clone()));
     let rank = (!finding.why.is_empty()).then(|| ("rank", finding.why.join("; ")));
-    for (label, text) in evidence.into_iter().chain(proof).chain(advice).chain(rank) {
+    for (label, text) in evidence.into_iter().chain(proof).chain(needs).chain(advice).chain(rank) {
         out.push_str(&format!("\n**{label}** {}\n", prose(&text)));
     }
     out.push_str(&folded("Source", &source(&Excerpts::of(report).passages(finding))));

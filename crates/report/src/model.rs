@@ -261,6 +261,9 @@ pub struct Finding {
     pub comparison: Option<Comparison>,
     /// What came of forcing and forbidding it; `null` if that was not tried.
     pub confirmation: Option<Confirmation>,
+    /// The orders that make the test fail, if they were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<NeededOrders>,
 }
 
 /// A thread of a finding.
@@ -501,6 +504,43 @@ pub enum Verdict {
     Refuted,
     /// The trials do not tell.
     Inconclusive,
+}
+
+/// The smallest set of orders that makes the test fail: without any of them it does not, with all of them it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeededOrders {
+    /// None if the test fails as often without.
+    pub orders: Vec<NeededOrder>,
+    /// Runs with these orders.
+    pub runs: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+}
+
+/// One thing that has to happen before another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeededOrder {
+    /// What happens first.
+    pub first: NeededStep,
+    /// What happens after it.
+    pub second: NeededStep,
+}
+
+/// What a thread does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeededStep {
+    /// The role of the thread, from 1.
+    pub thread: u32,
+    /// What it does.
+    pub kind: AccessKind,
+    /// To what.
+    pub variable: String,
+    /// The function, if known.
+    pub function: Option<String>,
+    /// The source file as the debug info gives it, if known.
+    pub file: Option<String>,
+    /// The line there, from 1.
+    pub line: Option<u32>,
 }
 
 /// JSON has no infinity, so an infinite score travels as `null`.

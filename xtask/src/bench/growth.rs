@@ -61,6 +61,7 @@ fn session(tool: &Tool, folder: &Path, program: &Path, runs: u32) -> anyhow::Res
     let mut command = tool.command();
     command.current_dir(place.path()).args([
         "run",
+        "--no-confirm",
         "--jobs",
         "1",
         "--noise",

@@ -151,7 +151,8 @@ impl<'a> Recorder<'a> {
         let session = self.folder.join(format!("session-{}", self.made));
         let left = Duration::from_secs(self.plan.seconds).saturating_sub(self.begun.elapsed());
         let mut unsnarl = self.tool.command();
-        unsnarl.arg("run").arg("--session").arg(&session).args(limit).args(["--schedule", "free"]);
+        unsnarl.args(["run", "--no-confirm", "--session"]).arg(&session).args(limit);
+        unsnarl.args(["--schedule", "free"]);
         unsnarl.args(["--time", &format!("{}ms", left.as_millis().max(1))]);
         unsnarl.args(["--seed", &(self.plan.seed + self.made - 1).to_string(), "--noise", noise]);
         unsnarl.args(["--timeout", &format!("{}s", self.plan.timeout_seconds)]);

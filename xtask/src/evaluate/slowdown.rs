@@ -54,7 +54,7 @@ fn recorded_times(twins: &Twins, tool: &Tool, session: &Path) -> anyhow::Result<
         fs::remove_dir_all(session).with_context(|| format!("cannot delete {}", session.display()))?;
     }
     let mut unsnarl = tool.command();
-    unsnarl.arg("run").arg("--session").arg(session).args(["--noise", "off", "--jobs", "1"]);
+    unsnarl.args(["run", "--no-confirm", "--session"]).arg(session).args(["--noise", "off", "--jobs", "1"]);
     unsnarl.args(["--runs", &RUNS_PER_ROUND.to_string(), "--technique", "avio", "--findings", "1"]);
     unsnarl.args(["--timeout", &format!("{}s", twins.timeout_seconds)]);
     record::healthy(unsnarl.arg("--").arg(twins.recorded))?;

@@ -73,10 +73,11 @@ impl CarryOver {
         let carried = old.iter().zip(&finding.accesses).map(|(step, access)| {
             let place =
                 self.find(access).ok_or_else(|| format!("{} is not in this build", described(access)))?;
-            // Where the lock is taken now is not known.
+            // Where it is called from and where the lock is taken now is not known.
             Ok(InterleavingStep {
                 build_id: place.build_id,
                 address: place.call.returns_to,
+                caller: 0,
                 guard: 0,
                 ..*step
             })

@@ -38,7 +38,7 @@ impl Arm {
         self.failed_with_it += u64::from(failed && came_about);
     }
 
-    fn counts(&self) -> (u64, u64) {
+    pub fn counts(&self) -> (u64, u64) {
         (self.failed, self.runs)
     }
 

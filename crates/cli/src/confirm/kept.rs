@@ -4,13 +4,24 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use recording::Interleaving;
-use report::Confirmation;
+use report::{Confirmation, NeededOrders};
 use runner::Session;
+use serde::{Deserialize, Serialize};
 
+use super::settling::settle;
 use crate::analysis::Analysis;
 
 /// By the text form of the interleaving.
-type Kept = BTreeMap<String, Confirmation>;
+type Kept = BTreeMap<String, Tried>;
+
+/// What came of trying an interleaving out.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Tried {
+    #[serde(flatten)]
+    pub confirmation: Confirmation,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<NeededOrders>,
+}
 
 fn file(session: &Session) -> PathBuf {
     session.folder().join("confirmations.json")
@@ -22,13 +33,9 @@ fn kept(session: &Session) -> Kept {
 }
 
 /// Keeps what came of trying out an interleaving.
-pub fn keep(
-    session: &Session,
-    interleaving: Interleaving,
-    confirmation: &Confirmation,
-) -> anyhow::Result<()> {
+pub fn keep(session: &Session, interleaving: Interleaving, tried: Tried) -> anyhow::Result<()> {
     let mut all = kept(session);
-    all.insert(interleaving.to_string(), confirmation.clone());
+    all.insert(interleaving.to_string(), tried);
     let path = file(session);
     std::fs::write(&path, serde_json::to_vec_pretty(&all)?).map_err(runner::Error::writing(&path))?;
     Ok(())
@@ -37,7 +44,10 @@ pub fn keep(
 /// Puts what was tried out before into a report.
 pub fn recall(session: &Session, analysis: &mut Analysis) {
     let all = kept(session);
-    for (finding, interleaving) in analysis.report.findings.iter_mut().zip(&analysis.interleavings) {
-        finding.confirmation = interleaving.and_then(|one| all.get(&one.to_string()).cloned());
+    for (finding, forcible) in analysis.report.findings.iter_mut().zip(&analysis.interleavings) {
+        let tried = forcible.as_ref().and_then(|one| all.get(&one.interleaving.to_string()));
+        finding.confirmation = tried.map(|tried| tried.confirmation);
+        finding.needs = tried.and_then(|tried| tried.needs.clone());
     }
+    settle(analysis);
 }

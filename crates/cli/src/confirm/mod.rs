@@ -3,32 +3,45 @@
 
 mod decision;
 mod kept;
+mod minimal;
+mod settling;
 mod trials;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use report::Verdict;
 use report::terminal;
 use runner::campaign::Campaign;
 use runner::{Binary, Session};
 
+use kept::Tried;
 pub use kept::recall;
 use trials::{Laboratory, Limits};
 
+use crate::analysis::{self, Analysis};
 use crate::args::{ConfirmArguments, RunArguments};
 use crate::exit::{self, Complaint};
-use crate::{analysis, look, run, screen, sessions};
+use crate::interleaving::Forcible;
+use crate::{look, run, screen, sessions};
 
 /// Runs of each kind after which the answer is taken as it is.
 pub const RUNS: u32 = 20;
+/// Findings that `unsnarl run` tries out.
+pub const FINDINGS: usize = 3;
+/// For as long at most, where it was not told how long it may take.
+const TIME: Duration = Duration::from_secs(20);
+/// Of a time that was given, this share is left for it: one in so many parts.
+pub const SHARE: u32 = 4;
+
 /// `unsnarl confirm N`.
 pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let session = sessions::open(arguments.session.as_deref())?;
-    let mut analysis = analysis::examine(&session, &arguments.ranking)?;
+    let analysis = analysis::examine(&session, &arguments.ranking)?;
     let number = arguments.finding;
     let index = number.wrapping_sub(1);
-    let Some(&interleaving) = analysis.interleavings.get(index) else {
+    let Some(forcible) = analysis.interleavings.get(index) else {
         let present = analysis.report.findings.len();
         return Err(
             Complaint::usage(format!("there is no finding {number}: the report has {present}")).into()
@@ -37,16 +50,22 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let prepared = run::prepare(&again(&session))?;
     check_same(&session.manifest().binaries, &prepared.target.binaries)?;
     let limits = Limits { runs: arguments.runs, until: arguments.time.map(|time| Instant::now() + time) };
-    let interleaving = interleaving.ok_or_else(|| Complaint {
+    let forcible = forcible.as_ref().ok_or_else(|| Complaint {
         code: exit::UNDECIDED,
         what: format!("finding {number} cannot be forced: its places in the code are not known well enough"),
         advice: "  try another finding, or another technique:  unsnarl confirm 2",
     })?;
-    let confirmation = Laboratory::new(&session, &prepared.campaign).confirm(interleaving, &limits)?;
-    kept::keep(&session, interleaving, &confirmation)?;
-    analysis.report.findings[index].confirmation = Some(confirmation);
-    look::keep(&session, &analysis.report)?;
+    let mut laboratory = Laboratory::new(&session, &prepared.campaign);
+    let confirmation = laboratory.confirm(forcible.interleaving, &limits)?;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
+    let mut needs = analysis.report.findings[index].needs.clone();
+    if arguments.minimize {
+        needs = minimal::needs(&mut laboratory, &analysis, index, &limits)?;
+        screen::print(&terminal::needs(needs.as_ref()))?;
+    }
+    kept::keep(&session, forcible.interleaving, Tried { confirmation, needs })?;
+    // What was found out can change the order of findings.
+    look::keep(&session, &analysis::analyse(&session, &arguments.ranking)?)?;
     Ok(ExitCode::from(match confirmation.verdict {
         Verdict::Confirmed => exit::FOUND,
         Verdict::Refuted => exit::REFUTED,
@@ -54,26 +73,36 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// Tries out the first findings of a session, and notes what came of it in the report.
+/// Tries out the first findings of a session, at most so many, of each cause until one is confirmed; and notes what came
+/// of it in the report. No run begins after `until`.
 pub fn confirm_first(
     session: &Session,
     campaign: &Campaign,
-    analysis: &mut analysis::Analysis,
+    analysis: &mut Analysis,
     count: usize,
+    until: Option<Instant>,
 ) -> anyhow::Result<()> {
-    let limits = Limits { runs: RUNS, until: None };
+    let limits = Limits { runs: RUNS, until: Some(until.unwrap_or_else(|| Instant::now() + TIME)) };
     let mut laboratory = Laboratory::new(session, campaign);
-    for (finding, interleaving) in
-        analysis.report.findings.iter_mut().zip(&analysis.interleavings).take(count)
-    {
-        if finding.confirmation.is_none()
-            && let &Some(interleaving) = interleaving
-        {
-            let confirmation = laboratory.confirm(interleaving, &limits)?;
-            kept::keep(session, interleaving, &confirmation)?;
-            finding.confirmation = Some(confirmation);
+    let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
+    let mut left = count;
+    for (finding, forcible) in analysis.report.findings.iter_mut().zip(&analysis.interleavings) {
+        if left == 0 || limits.is_over() {
+            break;
+        }
+        let Some(Forcible { interleaving, .. }) = forcible else { continue };
+        if confirmed.contains(&finding.cluster) {
+            continue;
+        }
+        left -= 1;
+        let confirmation = laboratory.confirm(*interleaving, &limits)?;
+        kept::keep(session, *interleaving, Tried { confirmation, needs: None })?;
+        finding.confirmation = Some(confirmation);
+        if confirmation.verdict == Verdict::Confirmed {
+            confirmed.insert(finding.cluster);
         }
     }
+    settling::settle(analysis);
     Ok(())
 }
 

@@ -1,12 +1,14 @@
 //! Runs that try an interleaving out.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use recording::{Interleaving, RunPlan, Schedule, Treatment};
 use report::{Confirmation, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session};
+
+use crate::run::INTERRUPTED;
 
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT};
 
@@ -26,7 +28,7 @@ pub struct Limits {
 
 impl Limits {
     pub fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
+        INTERRUPTED.load(Ordering::Relaxed) || self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
@@ -51,7 +53,7 @@ impl Laboratory {
         for number in 1..=limits.runs {
             let kinds = Treatment::ALL.map(|treatment| interleaving.treated(treatment));
             let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
-            for (arm, seen) in arms_of.into_iter().zip(self.round(number, &kinds)?) {
+            for (arm, seen) in arms_of.into_iter().zip(self.round(&kinds.map(|kind| (number, kind)))?) {
                 add(arm, seen);
             }
             let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
@@ -62,8 +64,18 @@ impl Laboratory {
         Ok(arms.decide(BELIEVED))
     }
 
-    /// One run of each, at the same time: in a controlled run one thread runs at a time.
-    fn round(&mut self, number: u32, kinds: &[Interleaving]) -> anyhow::Result<Vec<Option<Seen>>> {
+    /// So many runs in which an interleaving is enforced.
+    pub fn enforce(&mut self, interleaving: Interleaving, runs: u32) -> anyhow::Result<Arm> {
+        let mut arm = Arm::default();
+        let numbers: Vec<(u32, Interleaving)> = (1..=runs).map(|number| (number, interleaving)).collect();
+        for round in numbers.chunks(Treatment::ALL.len()) {
+            self.round(round)?.into_iter().for_each(|seen| add(&mut arm, seen));
+        }
+        Ok(arm)
+    }
+
+    /// Runs at the same time, with their numbers: in a controlled run one thread runs at a time.
+    fn round(&mut self, trials: &[(u32, Interleaving)]) -> anyhow::Result<Vec<Option<Seen>>> {
         let mut campaign = self.campaign.clone();
         let timeout = if self.slowest_pass == 0.0 {
             FIRST_TIMEOUT
@@ -73,8 +85,8 @@ impl Laboratory {
         campaign.timeout = Some(campaign.timeout.map_or(timeout, |given| given.min(timeout)));
         let (campaign, this) = (&campaign, &*self);
         let seen = std::thread::scope(|scope| {
-            let runs: Vec<_> =
-                kinds.iter().map(|&kind| scope.spawn(move || this.once(campaign, number, kind))).collect();
+            let once = |&(number, kind)| scope.spawn(move || this.once(campaign, number, kind));
+            let runs: Vec<_> = trials.iter().map(once).collect();
             let joined = runs.into_iter().map(|run| run.join().expect("a trial does not panic"));
             joined.collect::<anyhow::Result<Vec<_>>>()
         })?;
@@ -97,7 +109,7 @@ impl Laboratory {
             interleaving: Some(interleaving),
             ..RunPlan::default()
         };
-        let Some(file) = campaign.once(run, plan, &AtomicBool::new(false))? else { return Ok(None) };
+        let Some(file) = campaign.once(run, plan, &INTERRUPTED)? else { return Ok(None) };
         let says_nothing = match file.record.outcome {
             Outcome::Damaged { .. } => true,
             Outcome::Hang => !self.may_hang,

@@ -35,7 +35,7 @@ pub fn debug(
     let analysis = analysis::examine(session, &arguments.ranking)?;
     let found = analysis.interleavings.iter().enumerate().find_map(|(index, steps)| {
         let wanted = arguments.finding.is_none_or(|number| number == index + 1);
-        let steps = steps.as_ref()?.steps();
+        let steps = steps.as_ref()?.interleaving.steps();
         Some((index, wanted.then(|| occurrence(schedules, steps)).flatten()?))
     });
     let Some((index, (process, stop))) = found else {

@@ -61,6 +61,60 @@ fn a_cause_is_confirmed_and_stays_so() {
     assert_eq!(place.runs("lost").len(), 30);
 }
 
+/// It takes a write of the other before one's own; that one has read before follows from where threads are held for that.
+/// Seeds are fixed.
+#[test]
+fn the_smallest_set_of_orders_is_found() {
+    let place = session();
+    let report = place.call("report --json").exits(0).json();
+    let number = number(&report, "RWW");
+    let seen = place.call(&format!("confirm {number} --minimize")).exits(0);
+    let order = "thread 2 writes `counter` at lost.c:10 before thread 1 writes `counter` at lost.c:10";
+    assert!(seen.stdout.contains("needs th") && seen.stdout.contains(order), "{}", seen.stdout);
+    assert!(place.call(&format!("show {number}")).exits(0).stdout.contains("before thread 1 writes"));
+}
+
+#[test]
+fn a_session_tries_its_first_findings_out() {
+    let place = Workplace::new();
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "lost", LOST_UPDATE);
+    let line =
+        "run --session lost --schedule random --runs 30 --seed 3 --confirm 2 --json lost.json -- ./lost";
+    let seen = place.call(line).exits(0);
+    seen.says(&["confirmed", "forced: ", "0 of "]);
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("lost.json")).unwrap()).unwrap();
+    let first = &report["findings"][0];
+    assert_eq!(first["confirmation"]["verdict"], "confirmed", "{first:#}");
+    assert!(first["advice"].as_str().unwrap().contains("runs failed."), "{first:#}");
+    // Forbidding the cause is a fix that is simulated.
+    assert_eq!(first["confirmation"]["forbidden"]["failed"], 0);
+}
+
+/// What goes along with the cause, encloses it or follows from it is not confirmed; the cause is. Seeds are fixed.
+#[test]
+fn decoys_are_not_confirmed() {
+    let place = Workplace::new();
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "decoys", include_str!("programs/decoys.c"));
+    place
+        .call("run --session decoys --schedule random --runs 60 --seed 3 --technique falcon -- ./decoys")
+        .exits(0);
+    let report = place.call("report --technique falcon --json").exits(0).json();
+    let findings = report["findings"].as_array().unwrap();
+    let about = |finding: &Value| finding["accesses"][0]["variable"].as_str().unwrap().to_owned();
+    let mut tried = 0;
+    for (number, finding) in (1..).zip(findings) {
+        let is_cause = finding["pattern"] == "RWW" && about(finding) == "balance";
+        let is_decoy = finding["pattern"] == "RWR" || about(finding) == "failures";
+        if is_cause || is_decoy && tried < 4 {
+            tried += 1;
+            let seen = place.call(&format!("confirm {number} --technique falcon --runs 12"));
+            assert_eq!(seen.stdout.starts_with("confirmed"), is_cause, "{finding:#}\n{}", seen.stdout);
+            std::fs::remove_file(place.path(".unsnarl/decoys/confirmations.json")).unwrap();
+        }
+    }
+    assert!(tried >= 3, "a cause and decoys were found: {findings:#?}");
+}
+
 #[test]
 fn what_cannot_be_confirmed_is_told() {
     let place = session();

@@ -50,10 +50,14 @@ impl Workplace {
         path
     }
 
-    /// `unsnarl` with these words, ready to be started.
+    /// `unsnarl` with these words, ready to be started. Findings are tried out only where that is asked for.
     pub fn unsnarl(&self, words: &str) -> Command {
         let mut command = Command::new(UNSNARL);
-        command.args(words.split_whitespace());
+        let mut words = words.split_whitespace();
+        let first = words.next();
+        let rest: Vec<&str> = words.collect();
+        let runs = matches!(first, Some("run" | "cargo")) && !rest.contains(&"--confirm");
+        command.args(first).args(runs.then_some("--no-confirm")).args(rest);
         self.settle(&mut command);
         command
     }

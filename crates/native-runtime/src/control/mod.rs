@@ -41,7 +41,7 @@ use recording::{RunPlan, Schedule};
 use crate::cell::{SHARED, SPLIT};
 use crate::cells::Kind;
 use crate::thread::Thread;
-use crate::{log, noise, planned, shadow, thread};
+use crate::{context, log, modules, noise, planned, shadow, thread};
 
 pub use clock::{Deadline, Time, sleep};
 pub use seats::{lock_before_fork, restart, unlock_after_fork};
@@ -80,6 +80,11 @@ pub unsafe fn end() {
     }
 }
 
+/// Are accesses of this function points even if the bytes are the thread's own?
+pub fn is_watched(function: modules::Function) -> bool {
+    ON.load(Ordering::Relaxed) && trial::has_step(function)
+}
+
 /// What a thread is about to do at a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
@@ -91,6 +96,8 @@ pub struct Operation {
     pub leaf: u32,
     /// Where its hook returns to; zero where that is not known.
     pub site: usize,
+    /// Where the function that does it returns to.
+    pub caller: usize,
 }
 
 /// Must first uses and repetitions be looked at, too? They are points, or sites where the plan wants delays.
@@ -112,7 +119,10 @@ pub unsafe fn before_access(
     if !is_on() {
         noise::at_site(thread, site);
     } else if planned::contains(site) || !is_own(thread, address, size) || trial::is_step(site) {
-        token::point(thread, Operation { kind, address, size: size as u32, leaf, site });
+        token::point(
+            thread,
+            Operation { kind, address, size: size as u32, leaf, site, caller: caller(thread) },
+        );
     }
 }
 
@@ -120,17 +130,25 @@ pub unsafe fn before_access(
 #[inline]
 pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
-        token::point(thread, Operation { kind, address, size: 1, leaf, site });
+        token::point(thread, Operation { kind, address, size: 1, leaf, site, caller: caller(thread) });
     } else {
         noise::at_site(thread, site);
     }
+}
+
+/// Where the thread's current function was called.
+unsafe fn caller(thread: &Thread) -> usize {
+    (*context::table().add(context::current(thread.tls) as usize)).call as usize
 }
 
 /// Before or after a synchronization.
 #[inline]
 pub unsafe fn at_sync(thread: &mut Thread, address: usize, leaf: u32, site: usize) {
     if is_on() {
-        token::point(thread, Operation { kind: Kind::Update, address, size: 0, leaf, site });
+        token::point(
+            thread,
+            Operation { kind: Kind::Update, address, size: 0, leaf, site, caller: caller(thread) },
+        );
     }
 }
 

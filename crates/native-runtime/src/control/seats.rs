@@ -80,7 +80,7 @@ impl Seat {
         thread: 0,
         os_id: 0,
         standing: Standing::Empty,
-        operation: Operation { kind: Kind::Update, address: 0, size: 0, leaf: 0, site: 0 },
+        operation: Operation { kind: Kind::Update, address: 0, size: 0, leaf: 0, site: 0, caller: 0 },
         waits_for: 0,
         deadline: NEVER,
         real_deadline: NEVER,
@@ -223,7 +223,7 @@ impl State {
         let held = core::mem::replace(&mut arriving.locks, *locks);
         self.policies.chosen().done(seat, done);
         self.trial.done(seat, done, &held);
-        self.trial.arrives(seat, operation);
+        self.trial.arrives(seat, operation, locks);
         if operation.site != 0 {
             // SAFETY: the seats are locked, as for all of this.
             unsafe { self.counts.visit(seat, operation.site) };

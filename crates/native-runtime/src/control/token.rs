@@ -27,7 +27,9 @@ pub unsafe fn yielded() {
 unsafe fn own_operation(thread: &Thread) -> Operation {
     match lock() {
         Some(state) => state.seats[thread.seat as usize].operation,
-        None => Operation { kind: crate::cells::Kind::Update, address: 0, size: 0, leaf: 0, site: 0 },
+        None => {
+            Operation { kind: crate::cells::Kind::Update, address: 0, size: 0, leaf: 0, site: 0, caller: 0 }
+        }
     }
 }
 

@@ -102,6 +102,8 @@ fn reasons(finding: &Finding) -> Option<Element> {
     let why = finding.evidence.iter().map(|evidence| element("p").children(prose(evidence)));
     rows.extend((!finding.evidence.is_empty()).then(|| row("why", why)));
     rows.extend(finding.confirmation.as_ref().map(|confirmation| row("proof", proof(confirmation))));
+    let needs = finding.needs.as_ref().map(wording::needs);
+    rows.extend(needs.map(|lines| row("needs", lines.iter().map(|line| element("p").children(prose(line))))));
     rows.extend((!finding.advice.is_empty()).then(|| row("fix", prose(&finding.advice))));
     (!rows.is_empty()).then(|| classed("dl", "reasons").children(rows.into_iter().flatten()))
 }

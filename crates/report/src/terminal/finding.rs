@@ -85,6 +85,9 @@ pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
     if let Some(proof) = proof {
         write_labelled(page, "proof", &proof);
     }
+    for (index, line) in finding.needs.iter().flat_map(wording::needs).enumerate() {
+        write_labelled(page, if index == 0 { "needs" } else { "" }, &line);
+    }
     if !finding.advice.is_empty() {
         write_labelled(page, "fix", &finding.advice);
     }

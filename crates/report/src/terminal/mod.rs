@@ -10,7 +10,7 @@ mod trace;
 
 use page::Page;
 
-use crate::model::{Confirmation, Finding, Report};
+use crate::model::{Confirmation, Finding, NeededOrders, Report};
 use crate::trace::Trace;
 use crate::wording;
 
@@ -52,6 +52,15 @@ pub fn summary(report: &Report, hints: &[Hint], view: &View) -> String {
 /// What came of forcing and forbidding a finding, in one line.
 pub fn proof(confirmation: &Confirmation) -> String {
     format!("{}   {}", wording::verdict(confirmation.verdict), wording::proof(confirmation))
+}
+
+/// The orders that make the test fail, in a few lines; none if there are no such orders.
+pub fn needs(needs: Option<&NeededOrders>) -> String {
+    match needs {
+        Some(needs) => format!("needs {}\n", wording::needs(needs).join("\n  ")),
+        None => "needs more than the orders of these accesses: forcing them does not make most runs fail\n"
+            .to_owned(),
+    }
 }
 
 /// One finding of the report in full. `number` is its place in the list, from 1, by which the user asked for it.

@@ -2,7 +2,10 @@
 
 use super::functions::bare_name;
 use super::{Places, brief_function, distinct, function, plural, variable};
-use crate::model::{Access, AccessKind, Confirmation, Finding, Kind, Report, Runs, Trial, Verdict};
+use crate::model::{
+    Access, AccessKind, Confirmation, Finding, Kind, NeededOrder, NeededOrders, NeededStep, Report, Runs,
+    Trial, Verdict,
+};
 
 /// How many run numbers are listed before the rest is only counted.
 const LISTED_RUNS: usize = 20;
@@ -201,6 +204,37 @@ pub(crate) fn chance(confirmation: &Confirmation) -> Option<String> {
     let p = confirmation.p_value?;
     let p = if p < 0.001 { "below 1 in 1000".to_owned() } else { format!("{:.1} %", 100.0 * p) };
     Some(format!("chance of such a difference if this were not the cause: {p}"))
+}
+
+/// The orders that make the test fail, each in a line below the first.
+pub(crate) fn needs(needs: &NeededOrders) -> Vec<String> {
+    let often = format!("fails in {} of {}", needs.failed, plural(needs.runs, "run"));
+    let head = match needs.orders.len() {
+        0 => format!("no order of accesses: it {often} without"),
+        1 => format!("this order ({often}):"),
+        more => format!("these {more} orders, each of them ({often}):"),
+    };
+    let order =
+        |order: &NeededOrder| format!("{} before {}", needed_step(&order.first), needed_step(&order.second));
+    std::iter::once(head).chain(needs.orders.iter().map(order)).collect()
+}
+
+fn needed_step(step: &NeededStep) -> String {
+    let does = match step.kind {
+        AccessKind::Read => "reads",
+        AccessKind::Write => "writes",
+        AccessKind::Update => "updates",
+        AccessKind::Lock => "takes",
+        AccessKind::Signal => "signals",
+        AccessKind::Wait => "waits for",
+    };
+    let file = step.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+    let place = match (file, step.line, &step.function) {
+        (Some(file), Some(line), _) => format!(" at {file}:{line}"),
+        (_, _, Some(name)) => format!(" in {}", function(name)),
+        _ => String::new(),
+    };
+    format!("thread {} {does} `{}`{place}", step.thread, step.variable)
 }
 
 /// How many runs of a trial failed.

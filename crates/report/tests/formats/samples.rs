@@ -1,8 +1,8 @@
 //! Reports to be shown: a queue whose workers ask for its size before they take an item, and variations of it.
 
 use report::{
-    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Hang, HangKind, Kind, Report,
-    Runs, SCHEMA, Session, Trial, Verdict,
+    Access, AccessKind, Confirmation, Excerpt, FailureGroup, Finding, Frame, Hang, HangKind, Kind,
+    NeededOrder, NeededOrders, NeededStep, Report, Runs, SCHEMA, Session, Trial, Verdict,
 };
 
 use report::trace::{Deed, Trace, TraceObject, TraceStep};
@@ -255,8 +255,22 @@ pub fn confirmed(finding: Finding) -> Finding {
             came_about: None,
             p_value: None,
         }),
+        needs: Some(NeededOrders { orders: vec![needed(44, 33), needed(33, 29)], runs: 10, failed: 9 }),
         ..finding
     }
+}
+
+/// An order of accesses to the size, by their lines in queue.c.
+fn needed(first: u32, second: u32) -> NeededOrder {
+    let step = |line: u32| NeededStep {
+        thread: if line == 33 { 2 } else { 1 },
+        kind: if line == 33 { AccessKind::Write } else { AccessKind::Read },
+        variable: "queue.size".into(),
+        function: Some("queue_pop".into()),
+        file: Some("queue.c".into()),
+        line: Some(line),
+    };
+    NeededOrder { first: step(first), second: step(second) }
 }
 
 pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
@@ -282,6 +296,7 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         story: String::new(),
         comparison: None,
         confirmation: None,
+        needs: None,
     }
 }
 

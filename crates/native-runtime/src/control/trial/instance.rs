@@ -1,6 +1,6 @@
 //! Occurrences of an interleaving that have begun: which of its steps were done, by whom and to what.
 
-use recording::{Interleaving, MOST_ROLES, MOST_STEPS};
+use recording::{Interleaving, MOST_ROLES, MOST_STEPS, Treatment};
 
 use crate::control::Operation;
 use crate::modules;
@@ -10,22 +10,29 @@ pub struct Pattern {
     interleaving: Interleaving,
     /// Where the steps' hooks return to; zero if the module is not loaded.
     sites: [usize; MOST_STEPS],
+    /// Where the steps' functions are called; zero where that does not matter.
+    callers: [usize; MOST_STEPS],
     /// Where the locks are taken that guard the steps; zero where there is none.
     guards: [usize; MOST_STEPS],
 }
 
 impl Pattern {
     pub unsafe fn new(interleaving: Interleaving) -> Pattern {
-        let (mut sites, mut guards) = ([0; MOST_STEPS], [0; MOST_STEPS]);
+        let [mut sites, mut callers, mut guards] = [[0; MOST_STEPS]; 3];
+        // What is to be avoided is avoided however it comes about.
+        let is_exact = interleaving.treatment == Treatment::Enforce;
         for (nth, step) in interleaving.steps().iter().enumerate() {
             if let Some(module) = modules::with_build_id(&step.build_id) {
-                sites[nth] = module.bias.wrapping_add(step.address) as usize;
-                if step.guard != 0 {
-                    guards[nth] = module.bias.wrapping_add(step.guard) as usize;
-                }
+                let place = |address: u64| match address {
+                    0 => 0,
+                    address => module.bias.wrapping_add(address) as usize,
+                };
+                sites[nth] = place(step.address);
+                callers[nth] = if is_exact { place(step.caller) } else { 0 };
+                guards[nth] = place(step.guard);
             }
         }
-        Pattern { interleaving, sites, guards }
+        Pattern { interleaving, sites, callers, guards }
     }
 
     pub fn steps(&self) -> core::ops::Range<usize> {
@@ -55,12 +62,24 @@ impl Pattern {
 
     /// Does this operation happen where the step does?
     pub fn is_at(&self, step: usize, operation: Operation) -> bool {
-        operation.site != 0 && operation.site == self.sites[step]
+        let caller = self.callers[step];
+        operation.site != 0
+            && operation.site == self.sites[step]
+            && (caller == 0 || operation.caller == caller)
     }
 
     /// Is this where the lock is taken under which the step is done?
     pub fn is_at_guard(&self, step: usize, operation: Operation) -> bool {
         operation.size == 0 && operation.site != 0 && operation.site == self.guards[step]
+    }
+
+    /// A lock is held at this step that was taken there.
+    pub fn learn_guard(&mut self, operation: Operation, taken_at: usize) {
+        for step in self.steps() {
+            if self.guards[step] == 0 && operation.size != 0 && self.is_at(step, operation) {
+                self.guards[step] = taken_at;
+            }
+        }
     }
 
     pub fn is_at_any(&self, operation: Operation) -> bool {
@@ -74,6 +93,16 @@ impl Pattern {
     /// May this step be done once these are?
     pub fn is_ready(&self, step: usize, done: u16) -> bool {
         self.interleaving.before(step) & !done == 0 && self.next_of(self.role(step), done) == Some(step)
+    }
+
+    /// Has another thread to do a step now that comes after one of this thread's?
+    fn is_awaited(&self, role: usize, done: u16) -> bool {
+        let own = self.steps_of(role).fold(0, |steps, step| steps | 1 << step);
+        self.steps().any(|step| {
+            done & 1 << step == 0
+                && self.role(step) != role
+                && self.interleaving.before(step) & own & done != 0
+        })
     }
 
     /// What is next for a thread when these are done.
@@ -105,6 +134,9 @@ impl Bytes {
         self.start < other.end && other.start < self.end
     }
 }
+
+/// In place of the seat of a thread that has ended.
+const GONE: u16 = u16::MAX;
 
 /// An occurrence of the pattern, none as long as nothing is done.
 #[derive(Clone, Copy)]
@@ -167,15 +199,14 @@ impl Instance {
         })
     }
 
-    /// Does this operation of this thread lead to a step whose turn it is?
+    /// Does this thread take the lock for a step whose turn it is?
     pub fn leads_on(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
-        self.next_step(pattern, seat, operation).is_some()
-            || pattern.steps().any(|step| {
-                pattern.is_at_guard(step, operation)
-                    && self.done & 1 << step == 0
-                    && pattern.is_ready(step, self.done)
-                    && self.role_fits(pattern.role(step), seat)
-            })
+        pattern.steps().any(|step| {
+            pattern.is_at_guard(step, operation)
+                && self.done & 1 << step == 0
+                && pattern.is_ready(step, self.done)
+                && self.role_fits(pattern.role(step), seat)
+        })
     }
 
     /// Is this operation of this thread a step whose turn it is not?
@@ -201,11 +232,24 @@ impl Instance {
         self.done |= 1 << step;
     }
 
-    /// Has this thread done its part, as long as the others have not?
-    pub fn keeps_waiting(&self, pattern: &Pattern, seat: usize) -> bool {
-        self.is_active()
-            && self.role_of(seat).is_some_and(|role| {
-                pattern.next_of(role, self.done).is_none_or(|step| !pattern.is_ready(step, self.done))
-            })
+    /// The thread of this seat is gone. What it did stays done; what it has not done never will be.
+    pub fn leave(&mut self, pattern: &Pattern, seat: usize) {
+        let Some(role) = self.role_of(seat) else { return };
+        if pattern.next_of(role, self.done).is_some() {
+            *self = Instance::NONE;
+        } else {
+            self.seats[role] = GONE;
+        }
+    }
+
+    /// Should this thread wait for the others? It does once it has done what another's step comes after, and where it is
+    /// about to do a step too early, or to take the lock for that.
+    pub fn keeps_waiting(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
+        let Some(role) = self.role_of(seat).filter(|_| self.is_active()) else { return false };
+        let is_early = |step: usize| {
+            !pattern.is_ready(step, self.done)
+                && (pattern.is_at(step, operation) || pattern.is_at_guard(step, operation))
+        };
+        pattern.is_awaited(role, self.done) || pattern.next_of(role, self.done).is_some_and(is_early)
     }
 }

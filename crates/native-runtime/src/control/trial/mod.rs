@@ -29,6 +29,7 @@ use super::Operation;
 use super::policy::{Candidate, Random};
 use super::seats::SEATS;
 use crate::cells::Kind;
+use crate::modules::Function;
 
 /// Points for which a thread is held back at most. Each time that it was for nothing, half as long is enough.
 const MOST_PATIENCE: u32 = 4000;
@@ -56,6 +57,9 @@ pub struct Trial {
     patience: u32,
     /// When each thread came to its point.
     arrived_at: [u32; SEATS],
+    /// Whether each thread holds a lock there, and where it synchronized last.
+    holds_locks: [bool; SEATS],
+    synchronized: [usize; SEATS],
     /// Until when threads are delayed, by seat.
     delayed_until: [u32; SEATS],
     /// Enforce: whether to hold back what comes too early, in this run.
@@ -72,6 +76,12 @@ const SEVERAL: usize = usize::MAX;
 
 /// Where steps are done, for those who do not have the lock.
 static SITES: [AtomicUsize; MOST_STEPS] = [const { AtomicUsize::new(0) }; MOST_STEPS];
+
+/// Is a step done in this function?
+pub fn has_step(function: Function) -> bool {
+    let code = function.start as usize..function.start as usize + function.size as usize;
+    SITES.iter().any(|site| code.contains(&site.load(Ordering::Relaxed)))
+}
 
 /// Is a step done here? Such accesses are points even if the bytes are the thread's own so far.
 pub fn is_step(site: usize) -> bool {
@@ -91,6 +101,8 @@ impl Trial {
             completed: 0,
             patience: MOST_PATIENCE,
             arrived_at: [0; SEATS],
+            holds_locks: [false; SEATS],
+            synchronized: [0; SEATS],
             delayed_until: [0; SEATS],
             waits_for_first: false,
             begins: ONE_IN_ALL,
@@ -107,9 +119,9 @@ impl Trial {
         for (watched, step) in SITES.iter().zip(pattern.steps()) {
             watched.store(pattern.site(step), Ordering::Relaxed);
         }
-        self.waits_for_first = pattern.is_pair() || self.random.below(2) == 0;
+        self.waits_for_first = pattern.is_pair() || self.random.below(4) > 0;
         if self.treatment == Treatment::Enforce {
-            self.begins = ONE_IN_ALL >> [0, 0, 1, 3][self.random.below(4) as usize];
+            self.begins = ONE_IN_ALL >> if self.random.below(4) == 0 { 2 } else { 0 };
         }
         self.pattern = Some(pattern);
     }
@@ -161,25 +173,38 @@ impl Trial {
         if self.random.below(ONE_IN_ALL) >= self.begins {
             return;
         }
-        let place = match self.instances.iter_mut().find(|instance| instance.is_only_of(seat)) {
-            Some(own) => Some(own),
-            None => self.instances.iter_mut().find(|instance| !instance.is_active()),
+        let bytes = Bytes::of(operation);
+        let is_again = |instance: &Instance| instance.is_only_of(seat) && instance.is_about(bytes);
+        let place = self.instances.iter().position(is_again);
+        let place = place.or_else(|| self.instances.iter().position(|instance| !instance.is_active()));
+        let oldest = || {
+            let own = (0..MOST_INSTANCES).filter(|&at| self.instances[at].is_only_of(seat));
+            own.min_by_key(|&at| self.instances[at].begun_at)
         };
-        if let Some(place) = place {
+        if let Some(place) = place.or_else(oldest).and_then(|at| self.instances.get_mut(at)) {
             *place = Instance::NONE;
             place.begun_at = self.points;
             place.advance(pattern, step, seat, operation);
         }
     }
 
-    /// The thread of this seat is about to do this.
-    pub fn arrives(&mut self, seat: usize, operation: Operation) {
+    /// The thread of this seat is about to do this, holding these locks.
+    pub fn arrives(&mut self, seat: usize, operation: Operation, locks: &[usize]) {
         self.arrived_at[seat] = self.points;
         self.delayed_until[seat] = 0;
-        let Some(pattern) = &self.pattern else { return };
+        let Some(pattern) = &mut self.pattern else { return };
+        self.holds_locks[seat] = locks.iter().any(|&lock| lock != 0);
         self.regions.arrives(pattern, seat, operation);
-        if self.treatment != Treatment::Enforce && pattern.is_at_any(operation) {
-            self.delayed_until[seat] = self.points + self.random.below(LONGEST_DELAY) as u32;
+        if operation.size == 0 && operation.site != 0 {
+            self.synchronized[seat] = operation.site;
+        }
+        if pattern.is_at_any(operation) {
+            if self.holds_locks[seat] {
+                pattern.learn_guard(operation, self.synchronized[seat]);
+            }
+            if self.treatment != Treatment::Enforce {
+                self.delayed_until[seat] = self.points + self.random.below(LONGEST_DELAY) as u32;
+            }
         }
     }
 
@@ -200,8 +225,9 @@ impl Trial {
     /// The thread of this seat is gone.
     pub fn left(&mut self, seat: usize) {
         self.regions.left(seat);
-        for instance in self.instances.iter_mut().filter(|instance| instance.is_only_of(seat)) {
-            *instance = Instance::NONE;
+        let Some(pattern) = &self.pattern else { return };
+        for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
+            instance.leave(pattern, seat);
         }
     }
 
@@ -281,14 +307,15 @@ impl Trial {
             }
             Treatment::Forbid => self.regions.is_closed_to(pattern, seat, operation),
             Treatment::Enforce => {
-                // The lock under which a step is done would keep the others from theirs.
+                // Whoever has the lock under which a step is done would keep the others from theirs.
                 let comes_early = |step: usize| {
-                    !pattern.is_ready(step, 0)
-                        && (pattern.is_at(step, operation) || pattern.is_at_guard(step, operation))
+                    let is_there = !self.holds_locks[seat] && pattern.is_at(step, operation);
+                    !pattern.is_ready(step, 0) && (is_there || pattern.is_at_guard(step, operation))
                 };
-                !active.clone().any(|instance| instance.leads_on(pattern, seat, operation))
-                    && (active.any(|instance| instance.keeps_waiting(pattern, seat))
-                        || self.waits_for_first && pattern.steps().any(comes_early))
+                let leads_on = |instance: &Instance| instance.leads_on(pattern, seat, operation);
+                !active.clone().any(brings_on)
+                    && (active.clone().any(|instance| instance.keeps_waiting(pattern, seat, operation))
+                        || self.waits_for_first && pattern.steps().any(comes_early) && !active.any(leads_on))
             }
         }
     }

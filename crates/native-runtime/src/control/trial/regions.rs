@@ -25,8 +25,8 @@ struct Region {
     /// Has the thread written to the variable?
     written: [bool; MOST_ROLES],
     guards: [usize; MOST_GUARDS],
-    /// Where the lock was taken under which the first step was done, or zero.
-    entry: usize,
+    /// Where the lock was taken under which the first step was done, with all calls that led there, or zero.
+    entry: u32,
     opened_at: u32,
 }
 
@@ -43,8 +43,8 @@ const NONE: Region = Region {
 
 pub struct Regions {
     regions: [Region; MOST_REGIONS],
-    /// Where each thread synchronized last, by seat.
-    synchronized: [usize; SEATS],
+    /// Where each thread synchronized last, by seat, with all calls that led there.
+    synchronized: [u32; SEATS],
 }
 
 impl Regions {
@@ -63,7 +63,7 @@ impl Regions {
     ) {
         let (points, patience) = now;
         if operation.size == 0 && operation.site != 0 {
-            self.synchronized[seat] = operation.site;
+            self.synchronized[seat] = operation.leaf;
         }
         for region in self.regions.iter_mut().filter(|region| region.seat != 0) {
             if points.wrapping_sub(region.opened_at) > patience {
@@ -78,11 +78,14 @@ impl Regions {
             if !pattern.is_at(first, operation) {
                 continue;
             }
-            let is_own = |region: &&mut Region| region.seat == seat && region.role == role;
-            let place = match self.regions.iter_mut().find(is_own) {
-                Some(own) => Some(own),
-                None => self.regions.iter_mut().find(|region| region.seat == 0),
+            let bytes = Bytes::of(operation);
+            let variable = pattern.variable(first);
+            let is_again = |region: &Region| {
+                region.seat == seat && region.role == role && region.variables[variable].overlap(bytes)
             };
+            let place = self.regions.iter().position(is_again);
+            let place = place.or_else(|| self.regions.iter().position(|region| region.seat == 0));
+            let place = place.and_then(|at| self.regions.get_mut(at));
             if let Some(place) = place {
                 let entry = if locks.iter().any(|&lock| lock != 0) { self.synchronized[seat] } else { 0 };
                 *place = Region { seat, role, entry, opened_at: points, ..NONE };
@@ -93,10 +96,12 @@ impl Regions {
 
     /// The thread of this seat is about to do this. If that is how its region began, it has left it in between.
     pub fn arrives(&mut self, pattern: &Pattern, seat: usize, operation: Operation) {
+        let bytes = Bytes::of(operation);
         for region in self.regions.iter_mut().filter(|region| region.seat == seat) {
-            let begins =
-                pattern.steps_of(region.role).next().is_some_and(|first| pattern.is_at(first, operation));
-            if begins || operation.site != 0 && operation.site == region.entry {
+            let begins = pattern.steps_of(region.role).next().is_some_and(|first| {
+                pattern.is_at(first, operation) && region.variables[pattern.variable(first)].overlap(bytes)
+            });
+            if begins || operation.leaf != 0 && operation.leaf == region.entry {
                 *region = NONE;
             }
         }

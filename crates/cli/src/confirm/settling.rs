@@ -1,0 +1,189 @@
+//! What confirmation makes of a report: it decides ties, what was refuted goes below what was confirmed, and a fix that
+//! was simulated is told with the advice.
+
+use report::{Confirmation, Finding, Kind, Verdict};
+
+use crate::analysis::Analysis;
+
+/// Puts the findings into the order that their confirmations ask for, and tells why.
+pub fn settle(analysis: &mut Analysis) {
+    analysis.report.findings.iter_mut().for_each(tell_fix);
+    let before = std::mem::take(&mut analysis.report.findings);
+    let order = order(&before);
+    let places: Vec<u64> = (0..order.len() as u64)
+        .map(|old| 1 + order.iter().position(|&at| at as u64 == old).unwrap_or(0) as u64)
+        .collect();
+    // Numbers of findings count from one.
+    let renumber = |number: &mut u64| *number = places[*number as usize - 1];
+    for cause in &mut analysis.report.causes {
+        cause.findings.iter_mut().for_each(renumber);
+        cause.findings.sort_unstable();
+        cause
+            .graph
+            .nodes
+            .iter_mut()
+            .flat_map(|node| &mut node.accesses)
+            .for_each(|[finding, _]| renumber(finding));
+    }
+    let mut before: Vec<Option<Finding>> = before.into_iter().map(Some).collect();
+    let mut interleavings = std::mem::take(&mut analysis.interleavings);
+    for &at in &order {
+        analysis.interleavings.push(interleavings.get_mut(at).and_then(Option::take));
+        analysis.report.findings.extend(before[at].take());
+    }
+    rank(&mut analysis.report.findings);
+}
+
+fn tell_fix(finding: &mut Finding) {
+    if let Some(sentence) = simulated_fix(finding)
+        && !finding.advice.ends_with(&sentence)
+    {
+        let space = if finding.advice.is_empty() { "" } else { " " };
+        finding.advice.push_str(&format!("{space}{sentence}"));
+    }
+}
+
+/// Places of the findings in their new order.
+fn order(findings: &[Finding]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by_key(|&at| (findings[at].rank, class(&findings[at])));
+    let last_confirmed = order.iter().rposition(|&at| class(&findings[at]) == Class::Confirmed);
+    if let Some(last) = last_confirmed {
+        order[..=last].sort_by_key(|&at| class(&findings[at]) == Class::Refuted);
+    }
+    order
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Confirmed,
+    Untold,
+    Refuted,
+}
+
+fn class(finding: &Finding) -> Class {
+    match finding.confirmation.map(|confirmation| confirmation.verdict) {
+        Some(Verdict::Confirmed) => Class::Confirmed,
+        Some(Verdict::Refuted) => Class::Refuted,
+        Some(Verdict::Inconclusive) | None => Class::Untold,
+    }
+}
+
+/// Ranks anew as far as confirmation has decided ties or changed the order, and tells why.
+fn rank(findings: &mut [Finding]) {
+    let old: Vec<(u64, Class, u64)> = findings.iter().map(|one| (one.rank, class(one), one.tied)).collect();
+    let others_of_tie =
+        |(rank, class, _)| old.iter().filter(|other| other.0 == rank && other.1 != class).count() as u64;
+    let is_changed = |at: usize| others_of_tie(old[at]) > 0 || at > 0 && old[at - 1].0 > old[at].0;
+    let Some(last) = (0..old.len()).rev().find(|&at| is_changed(at)) else { return };
+    let (mut at, mut rank) = (0, 1);
+    while at <= last {
+        let group = old[at..].iter().take_while(|one| **one == old[at]).count();
+        // A tie may be shown in part; those of it that nobody tried out stay together.
+        let tied = match old[at].1 {
+            Class::Untold => old[at].2.saturating_sub(others_of_tie(old[at])).max(1),
+            Class::Confirmed | Class::Refuted if others_of_tie(old[at]) == 0 => old[at].2,
+            Class::Confirmed | Class::Refuted => group as u64,
+        };
+        for finding in &mut findings[at..at + group] {
+            (finding.rank, finding.tied) = (rank, tied);
+            finding.why.extend(reason(class(finding), is_changed(at)).map(str::to_owned));
+        }
+        rank += tied;
+        at += group;
+    }
+}
+
+fn reason(class: Class, is_changed: bool) -> Option<&'static str> {
+    match class {
+        Class::Confirmed if is_changed => Some("it was confirmed, and what shared its rank was not"),
+        Class::Refuted if is_changed => {
+            Some("forcing and forbidding it made no difference, so it stands below what was confirmed")
+        }
+        _ => None,
+    }
+}
+
+/// What a confirmed finding says about a fix: forbidding it is one.
+fn simulated_fix(finding: &Finding) -> Option<String> {
+    let Confirmation { verdict: Verdict::Confirmed, forbidden, .. } = finding.confirmation? else {
+        return None;
+    };
+    let kept = match finding.kind {
+        Kind::Deadlock => "With these locks taken by one thread after the other",
+        Kind::MissedSignal | Kind::OrderViolation => "With the other order kept",
+        _ => "With these accesses kept together",
+    };
+    Some(format!("{kept}, {} of {} runs failed.", forbidden.failed, forbidden.runs))
+}
+
+#[cfg(test)]
+mod tests {
+    use report::Trial;
+
+    use super::*;
+
+    /// Findings by rank, size of their tie and what came of trying them out.
+    fn findings(all: &[(u64, u64, Option<Verdict>)]) -> Vec<Finding> {
+        let trial = Trial { runs: 9, failed: 0 };
+        let confirmation = |verdict| Confirmation {
+            enforced: trial,
+            forbidden: trial,
+            verdict,
+            delayed: None,
+            came_about: None,
+            p_value: None,
+        };
+        let finding = |(nth, &(rank, tied, verdict)): (usize, &(u64, u64, Option<Verdict>))| {
+            let plain = serde_json::json!({
+                "rank": rank, "tied": tied, "score": 1.0, "failed": nth, "passed": 0, "kind": "order-violation",
+                "pattern": "RW", "pattern_id": null, "accesses": [], "suspicious_functions": [], "cluster": null,
+                "failing_runs": [], "evidence": [], "advice": "", "confirmation": verdict.map(confirmation),
+            });
+            serde_json::from_value(plain).unwrap()
+        };
+        all.iter().enumerate().map(finding).collect()
+    }
+
+    /// The findings in their new order: their number, rank and size of their tie.
+    fn settled(all: &[(u64, u64, Option<Verdict>)]) -> Vec<(u64, u64, u64)> {
+        let before = findings(all);
+        let mut after: Vec<Finding> = order(&before).into_iter().map(|at| before[at].clone()).collect();
+        rank(&mut after);
+        after.iter().map(|one| (one.failed, one.rank, one.tied)).collect()
+    }
+
+    const CONFIRMED: Option<Verdict> = Some(Verdict::Confirmed);
+    const REFUTED: Option<Verdict> = Some(Verdict::Refuted);
+
+    #[test]
+    fn confirmation_decides_ties() {
+        let decided = settled(&[(1, 4, REFUTED), (1, 4, None), (1, 4, CONFIRMED), (5, 1, None)]);
+        // The fourth of the tie is not shown.
+        assert_eq!(decided, [(2, 1, 1), (1, 2, 2), (0, 4, 1), (3, 5, 1)]);
+    }
+
+    #[test]
+    fn what_is_refuted_goes_below_what_is_confirmed() {
+        let moved = settled(&[(1, 1, REFUTED), (2, 1, None), (3, 1, CONFIRMED), (4, 1, None)]);
+        assert_eq!(moved, [(1, 1, 1), (2, 2, 1), (0, 3, 1), (3, 4, 1)]);
+    }
+
+    #[test]
+    fn without_a_decision_all_stay_where_they_are() {
+        for verdict in [None, REFUTED, CONFIRMED] {
+            assert_eq!(
+                settled(&[(1, 1, verdict), (2, 2, None), (2, 2, None)]),
+                [(0, 1, 1), (1, 2, 2), (2, 2, 2)]
+            );
+        }
+    }
+
+    #[test]
+    fn a_simulated_fix_is_told_once() {
+        let mut finding = findings(&[(1, 1, CONFIRMED)]).remove(0);
+        tell_fix(&mut finding);
+        tell_fix(&mut finding);
+        assert_eq!(finding.advice, "With the other order kept, 0 of 9 runs failed.");
+    }
+}
