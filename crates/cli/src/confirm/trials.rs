@@ -14,7 +14,7 @@ use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT};
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, or as long as so many of the
 /// slowest run that passed.
-const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
+const LEAST_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMES_SLOWEST: f64 = 30.0;
 
