@@ -89,9 +89,13 @@ fn assert_deadlock_is_found(arguments: &str, locks: [&str; 2]) {
     let seen = place.call(&format!("run {flags} -- java -cp classes Knot {arguments}")).exits(0);
     let waits = |other: &str| format!("waits for `{other}` at Knot.java");
     let [one, other] = locks;
-    seen.says(&["Deadlock", &waits(one), &waits(other), &format!("holding `{one}`")]);
+    seen.says(&["Deadlock", &format!("`{one}`"), &format!("`{other}`")]);
     let report = place.call("report --json").exits(0).json();
     assert_eq!(report["findings"][0]["kind"], "deadlock");
+    let hang = report["hangs"][0].to_string();
+    for told in [waits(one), waits(other), format!("holding `{one}`")] {
+        assert!(hang.contains(&told), "`{told}` is missing: {hang}");
+    }
 }
 
 #[test]

@@ -224,7 +224,7 @@ impl State {
         self.policies.chosen().done(seat, done);
         self.trial.done(seat, done, &held);
         self.trial.arrives(seat, operation, locks);
-        if operation.site != 0 {
+        if operation.size != 0 && operation.site != 0 {
             // SAFETY: the seats are locked, as for all of this.
             unsafe { self.counts.visit(seat, operation.site) };
         }

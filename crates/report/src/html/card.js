@@ -7,6 +7,9 @@
   card.hidden = true;
   document.body.append(card);
 
+  // The access it belongs to, and where that was.
+  let shown;
+
   function fill(access) {
     const scope = access.closest(".scope");
     const find = (selector) =>
@@ -48,6 +51,7 @@
     const y = fits ? Math.max(8, Math.min(top, innerHeight - height - 8)) : Math.max(8, below);
     card.style.left = `${x}px`;
     card.style.top = `${y}px`;
+    shown = { access, left, top };
   }
 
   function show({ target }) {
@@ -56,9 +60,14 @@
     if (!card.hidden) put(access);
   }
   const hide = () => (card.hidden = true);
+  // The page may be told late that it was scrolled to where the access is.
+  function hideIfMoved() {
+    const { left, top } = shown?.access.getBoundingClientRect() ?? {};
+    if (left !== shown?.left || top !== shown?.top) hide();
+  }
   document.addEventListener("pointerover", show);
   document.addEventListener("focusin", show);
   document.addEventListener("focusout", hide);
-  document.addEventListener("scroll", hide);
+  document.addEventListener("scroll", hideIfMoved);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
 })();
