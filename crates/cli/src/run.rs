@@ -309,7 +309,7 @@ fn tell_of(search: &Search) {
 
 /// The command that makes as many runs as it would probably take, if those so far are too few.
 fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> {
-    let needs = report.needs.filter(|needs| *needs != report::Needs::default())?;
+    let needs = report.unsettled()?;
     let command = match needs.failing {
         0 => flags::command_line(arguments, "runs", &(report.runs.judged() + needs.passing).to_string()),
         more => flags::command_line(arguments, "until-failures", &(report.runs.failed + more).to_string()),

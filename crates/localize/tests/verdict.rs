@@ -63,6 +63,16 @@ fn a_triple_stands_for_its_pairs_and_comes_before_the_news_of_the_failure() {
     assert!(news.contains(&Reason::Effect), "{news:?}");
 }
 
+/// A test that fails for an unseen reason, and then reads what it prints.
+#[test]
+fn what_only_the_failure_reads_is_not_believed() {
+    let traces = many(&["W1(done)@count R3(go)@begin"], &["W1(done)@count R3(go)@begin R2(done)@print"]);
+    let (session, findings) = findings(&traces);
+    assert_eq!(in_short(&session, &findings[0]), "P2 count print");
+    assert!(reasons(&findings[0]).contains(&Reason::Effect));
+    assert!(findings[0].score < 0.2, "{}", findings[0].score);
+}
+
 /// The third access is the first one, a round later: nothing is interrupted, it only comes too late.
 #[test]
 fn a_loop_is_no_atomic_region() {

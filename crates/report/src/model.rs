@@ -51,6 +51,16 @@ pub struct Report {
     pub timelines: Vec<Timeline>,
 }
 
+impl Report {
+    /// What it would probably take to settle which cause comes first; none if that is settled. One that was confirmed by
+    /// trying it out is.
+    pub fn unsettled(&self) -> Option<Needs> {
+        let confirmation = self.findings.first().and_then(|finding| finding.confirmation.as_ref());
+        let is_confirmed = confirmation.is_some_and(|known| known.verdict == Verdict::Confirmed);
+        self.needs.filter(|needs| *needs != Needs::default() && !is_confirmed)
+    }
+}
+
 /// How many more runs it would probably take; no more of either kind if the runs are enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {

@@ -63,7 +63,11 @@ impl Arms {
         let enough = enforced.runs >= FEWEST && forbidden.runs >= FEWEST;
         let verdict = if enough && p_value < believed && self.is_necessary() && self.is_sufficient() {
             Verdict::Confirmed
-        } else if enough && p_value > NO_SIGN && enforced.came_about * 2 >= enforced.runs {
+        } else if enough
+            && p_value > NO_SIGN
+            && enforced.came_about * 2 >= enforced.runs
+            && !self.always_fails()
+        {
             Verdict::Refuted
         } else {
             Verdict::Inconclusive
@@ -86,8 +90,14 @@ impl Arms {
 
     fn is_sufficient(&self) -> bool {
         let Arms { enforced, delayed, .. } = self;
-        let nearly_always = enforced.came_about > 0 && enforced.failed_with_it * 5 >= enforced.came_about * 4;
-        nearly_always || localize::fisher(enforced.counts(), delayed.counts()) < MORE_THAN_DELAYS
+        self.always_fails() || localize::fisher(enforced.counts(), delayed.counts()) < MORE_THAN_DELAYS
+    }
+
+    /// Do runs fail nearly always when it comes about? If they also do when it is forbidden, the delays may have brought about
+    /// something like it: no proof against it.
+    fn always_fails(&self) -> bool {
+        let Arm { came_about, failed_with_it, .. } = self.enforced;
+        came_about > 0 && failed_with_it * 5 >= came_about * 4
     }
 }
 
@@ -131,6 +141,7 @@ mod tests {
         assert_eq!(verdict(arm(4, 20), 4, 4), Verdict::Refuted);
         assert_eq!(verdict(arm(0, 20), 5, 4), Verdict::Refuted);
         assert_eq!(verdict(arm(0, 2), 0, 0), Verdict::Inconclusive, "it hardly came about");
+        assert_eq!(verdict(arm(20, 20), 20, 20), Verdict::Inconclusive, "all fail, with or without it");
     }
 
     #[test]

@@ -25,7 +25,10 @@ use super::weight::Weights;
 /// something failed.
 const EFFECT: f64 = 7.0;
 
-/// The same if passing runs make some of its accesses to one variable, but in one order always: then something keeps them in order.
+/// How many times (as logarithm) less probable it is that the cause is none of the clues, one of which is its effect.
+const UNKNOWN: f64 = 5.0;
+
+/// The same as [`EFFECT`] if passing runs make some of its accesses to one variable, but in one order always: then something keeps them in order.
 const ONE_ORDER: f64 = EFFECT / 2.0;
 
 /// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
@@ -70,6 +73,8 @@ impl Clue<'_> {
 struct Cause {
     /// The logarithm of its probability, up to a constant.
     weight: f64,
+    /// Whether it looks like what the failure does.
+    is_effect: bool,
     /// When the first of its clues is complete.
     completed: Option<usize>,
     finding: Finding,
@@ -112,7 +117,11 @@ pub(super) fn findings(evidence: &Evidence) -> Vec<Finding> {
 /// Gives each cause its rank and its share of the probability that there is a cause at all.
 fn ranked(causes: Vec<Cause>, as_good: u32) -> Vec<Finding> {
     let Some(best) = causes.first().map(|cause| cause.weight) else { return Vec::new() };
-    let sum: f64 = causes.iter().map(|cause| (cause.weight - best).exp()).sum();
+    let effects = causes.iter().filter(|cause| cause.is_effect).map(|cause| cause.weight);
+    // An effect tells failing from passing runs as well as its cause, which may not be among the clues.
+    let unknown = effects.fold(f64::NEG_INFINITY, f64::max) + EFFECT - UNKNOWN;
+    let known: f64 = causes.iter().map(|cause| (cause.weight - best).exp()).sum();
+    let sum = known + (unknown - best).exp();
     let weights: Vec<f64> = causes.iter().map(|cause| cause.weight).collect();
     let in_order = causes.into_iter().enumerate().map(|(nth, cause)| {
         let Cause { weight, mut reasons, finding, standstill, .. } = cause;
@@ -242,6 +251,7 @@ impl<'e> Scale<'e> {
         };
         Cause {
             weight: clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max),
+            is_effect: best.standing == Standing::New,
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             finding,
             reasons,
@@ -266,6 +276,7 @@ impl<'e> Scale<'e> {
             let pattern = Pattern::access(AccessKind::Write, standstill.steps[0].site);
             causes.push(Cause {
                 weight: evidence + STANDSTILL,
+                is_effect: false,
                 completed: None,
                 reasons: vec![
                     Reason::Runs { failed, all_failed, passed, all_passed },
@@ -307,6 +318,7 @@ impl<'e> Scale<'e> {
             };
             indirect.push(Cause {
                 weight: evidence - prior,
+                is_effect: false,
                 completed: finding.example.accesses.iter().copied().max(),
                 reasons: vec![Reason::Procedure(procedure)],
                 finding,

@@ -88,7 +88,7 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
                 .to_owned(),
         );
     }
-    caveats.extend(report.needs.and_then(more_runs));
+    caveats.extend(report.unsettled().and_then(more_runs));
     if report.runs.failed == 1 {
         caveats.push("1 failing run: the order of suspects may change with more".to_owned());
     }
