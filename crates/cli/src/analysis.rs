@@ -66,7 +66,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         match runs.load(record.run, outcome) {
             Ok(profile) => {
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
-                collector.add(runs.reduce(&profile, technique, &options));
+                collector.add(&runs.reduce(&profile, technique, &options));
                 hangs.observe(&profile, &runs.code, &mut runs.names);
                 search.observe(session, &record, &profile.run);
             }

@@ -299,8 +299,6 @@ pub struct DrawsArguments {
     /// The session: a name within .unsnarl, or a path [default: the newest]
     #[arg(long, value_name = "NAME|PATH")]
     pub session: Option<PathBuf>,
-    #[command(flatten)]
-    pub ranking: RankingArguments,
 }
 
 #[derive(Args)]

@@ -1,23 +1,26 @@
 //! `unsnarl draws`: many reports at once, on parts of a session's runs. `cargo xtask evaluate` asks what each technique
-//! would have said if only these runs had been made; each run is read once for all of it.
+//! would have said if only these runs had been made; each run is read once for all of it, and only what is asked for is
+//! put into words.
 //!
 //! The plan comes as JSON from standard input; a report per line goes to standard output, draw by draw and in each in
-//! the order of the techniques. Of a report's keys it has those that tell what was found where.
+//! the order of the techniques. It has all findings, and of a report's keys those that tell what was found where; the
+//! others only for techniques whose findings are to be explained.
+
+mod brief;
 
 use std::io::{self, BufWriter, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use localize::Technique;
-use report::{Access, Fix, Kind, Report};
+use localize::{Collector, Finding, Options, Technique};
 use runner::{RunNumber, RunRecord, Session};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::args::{DrawsArguments, RankingArguments};
 use crate::exit::{self, Complaint};
 use crate::runs::Runs;
-use crate::{analysis, sessions};
+use crate::{analysis, causes, sessions};
+use brief::{Brief, Places};
 
 /// What to report on.
 #[derive(Deserialize)]
@@ -34,6 +37,9 @@ struct Plan {
 struct Draw {
     failing: Vec<RunNumber>,
     passing: Vec<RunNumber>,
+    /// The techniques whose findings are explained.
+    #[serde(default)]
+    explained: Vec<String>,
 }
 
 /// `unsnarl draws`.
@@ -43,15 +49,20 @@ pub fn draws(arguments: &DrawsArguments) -> anyhow::Result<ExitCode> {
         .map_err(|error| Complaint::usage(format!("the plan of draws cannot be read: {error}")))?;
     let techniques = plan.techniques.iter().map(|name| name.parse()).collect::<Result<Vec<Technique>, _>>();
     let techniques = techniques.map_err(|error| Complaint::usage(error.to_string()))?;
-    let mut runs = Runs::kept(&session);
+    let mut runs = Runs::kept(&session, &techniques);
+    let mut places = Places::new(&plan.files);
     let mut output = BufWriter::new(io::stdout().lock());
     for draw in &plan.draws {
         runs.records = draw.records(&session)?;
         for &technique in &techniques {
-            let ranking = RankingArguments { technique: Some(technique), ..arguments.ranking.clone() };
-            let report = analysis::examine_runs(&mut runs, &ranking)?.report;
-            serde_json::to_writer(&mut output, &Brief::of(&report, &plan.files))
-                .context("cannot write a report")?;
+            let findings = findings(&mut runs, technique)?;
+            let passed = draw.passing.len() as u64;
+            let groups = causes::groups(&findings, passed, Options::default().formula);
+            let mut brief = Brief::of(technique, &findings, &groups, &mut runs, &mut places)?;
+            if draw.explained.iter().any(|explained| explained == technique.name()) {
+                brief.explain(analysis::examine_runs(&mut runs, &all_findings(technique))?.report);
+            }
+            serde_json::to_writer(&mut output, &brief).context("cannot write a report")?;
             writeln!(output).context("cannot write a report")?;
         }
     }
@@ -59,76 +70,24 @@ pub fn draws(arguments: &DrawsArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(exit::FOUND))
 }
 
-/// What a report says was found where. All of it would be ten times as long.
-#[derive(Serialize)]
-struct Brief<'a> {
-    technique: &'a str,
-    findings: Vec<BriefFinding<'a>>,
-    causes: Vec<BriefCause<'a>>,
-}
-
-#[derive(Serialize)]
-struct BriefFinding<'a> {
-    rank: u64,
-    tied: u64,
-    confidence: Option<f64>,
-    failed: u64,
-    passed: u64,
-    kind: Kind,
-    pattern: &'a str,
-    accesses: Vec<BriefAccess<'a>>,
-    suspicious_functions: &'a [String],
-    failing_runs: &'a [u64],
-    fix: &'a Option<Fix>,
-}
-
-/// An access, where the files of the plan made it.
-#[derive(Serialize)]
-struct BriefAccess<'a> {
-    thread: u32,
-    variable: &'a str,
-    file: Option<&'a str>,
-    line: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct BriefCause<'a> {
-    group: u64,
-    failing_runs: &'a [u64],
-}
-
-impl<'a> Brief<'a> {
-    fn of(report: &'a Report, files: &[String]) -> Brief<'a> {
-        let findings = report.findings.iter().map(|finding| BriefFinding {
-            rank: finding.rank,
-            tied: finding.tied,
-            confidence: finding.confidence,
-            failed: finding.failed,
-            passed: finding.passed,
-            kind: finding.kind,
-            pattern: &finding.pattern,
-            accesses: finding.accesses.iter().map(|access| BriefAccess::of(access, files)).collect(),
-            suspicious_functions: &finding.suspicious_functions,
-            failing_runs: &finding.failing_runs,
-            fix: &finding.fix,
-        });
-        let causes = report.causes.iter();
-        let causes = causes.map(|cause| BriefCause { group: cause.group, failing_runs: &cause.failing_runs });
-        Brief { technique: &report.technique, findings: findings.collect(), causes: causes.collect() }
+/// What a technique finds in failing runs.
+fn findings(runs: &mut Runs<'_>, technique: Technique) -> anyhow::Result<Vec<Finding>> {
+    let options = Options::default();
+    let mut collector = Collector::new(technique, &options);
+    for record in runs.records.clone() {
+        let Some(outcome) = analysis::outcome(&record.outcome) else { continue };
+        let profile = runs.load(record.run, outcome)?;
+        collector.add(&runs.reduce(&profile, technique, &options));
     }
+    let mut findings = collector.findings();
+    findings.retain(|finding| finding.failed > 0);
+    Ok(findings)
 }
 
-impl<'a> BriefAccess<'a> {
-    fn of(access: &'a Access, files: &[String]) -> BriefAccess<'a> {
-        let in_files = |file: &str| files.iter().any(|own| Path::new(file).ends_with(own));
-        let place = (access.file.as_deref(), access.line);
-        let frames = access.stack.iter().map(|frame| (frame.file.as_deref(), frame.line));
-        let own = std::iter::once(place)
-            .chain(frames)
-            .find(|(file, line)| line.is_some() && file.is_some_and(in_files));
-        let (file, line) = own.unwrap_or(place);
-        BriefAccess { thread: access.thread, variable: &access.variable, file, line }
-    }
+/// As if a user had asked for all that a technique finds.
+fn all_findings(technique: Technique) -> RankingArguments {
+    let Options { window, distance, formula } = Options::default();
+    RankingArguments { technique: Some(technique), formula, window, distance, findings: usize::MAX }
 }
 
 impl Draw {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use localize::{Code, Options, Outcome, Profile, Reduced, Technique};
+use localize::{Code, Options, Outcome, Profile, Reduced, Scan, Technique};
 use runner::{RunNumber, RunRecord, Session};
 
 use crate::analysis;
@@ -25,10 +25,11 @@ pub struct Runs<'a> {
     kept: Option<Kept>,
 }
 
-#[derive(Default)]
+/// Runs, and what the techniques that will be asked keep of each.
 struct Kept {
+    techniques: Vec<Technique>,
     profiles: BTreeMap<(RunNumber, Outcome), Rc<Profile>>,
-    reduced: BTreeMap<(RunNumber, Outcome, Technique), Reduced>,
+    reduced: BTreeMap<(RunNumber, Outcome, Technique), Rc<Reduced>>,
 }
 
 impl<'a> Runs<'a> {
@@ -39,9 +40,11 @@ impl<'a> Runs<'a> {
         Runs { session, records: session.runs().to_vec(), code, names, warnings, kept: None }
     }
 
-    /// The same, for many reports on some of them: each is read and reduced once, and kept.
-    pub fn kept(session: &'a Session) -> Runs<'a> {
-        Runs { kept: Some(Kept::default()), ..Runs::of(session) }
+    /// The same, for many reports of these techniques on some of them: each is read and reduced once, and kept.
+    pub fn kept(session: &'a Session, techniques: &[Technique]) -> Runs<'a> {
+        let (profiles, reduced) = Default::default();
+        let kept = Kept { techniques: techniques.to_vec(), profiles, reduced };
+        Runs { kept: Some(kept), ..Runs::of(session) }
     }
 
     /// What is to be said about all of them.
@@ -63,9 +66,17 @@ impl<'a> Runs<'a> {
     }
 
     /// What a technique keeps of a run.
-    pub fn reduce(&mut self, profile: &Profile, technique: Technique, options: &Options) -> Reduced {
-        let Some(kept) = &mut self.kept else { return technique.reduce(&profile.run, options) };
-        let key = (RunNumber(profile.run.id.0), profile.run.outcome, technique);
-        kept.reduced.entry(key).or_insert_with(|| technique.reduce(&profile.run, options)).clone()
+    pub fn reduce(&mut self, profile: &Profile, technique: Technique, options: &Options) -> Rc<Reduced> {
+        let Some(kept) = &mut self.kept else { return Rc::new(technique.reduce(&profile.run, options)) };
+        let key = |technique| (RunNumber(profile.run.id.0), profile.run.outcome, technique);
+        if let Some(known) = kept.reduced.get(&key(technique)) {
+            return Rc::clone(known);
+        }
+        let scan = Scan::new(&profile.run, options);
+        for &other in &kept.techniques {
+            kept.reduced.insert(key(other), Rc::new(other.reduce_scanned(&scan)));
+        }
+        let asked = kept.reduced.entry(key(technique));
+        Rc::clone(asked.or_insert_with(|| Rc::new(technique.reduce_scanned(&scan))))
     }
 }

@@ -53,7 +53,7 @@ fn main() {
                         let looked_at = processor_time() - start;
                         let mut meter = meter.lock().unwrap();
                         let start = processor_time();
-                        meter.collector.add(reduced);
+                        meter.collector.add(&reduced);
                         meter.adding += processor_time() - start;
                         meter.looking += looked_at;
                     }

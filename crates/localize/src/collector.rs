@@ -65,15 +65,15 @@ impl Collector {
 
     /// Looks at one more run. Each run must come only once.
     pub fn observe(&mut self, run: &Run) {
-        self.add(self.technique.reduce(run, &self.options));
+        self.add(&self.technique.reduce(run, &self.options));
     }
 
     /// Adds what [`Technique::reduce`] has made of one more run.
     ///
     /// # Panics
     /// If another technique made it.
-    pub fn add(&mut self, run: Reduced) {
-        match (&mut self.evidence, run.0) {
+    pub fn add(&mut self, run: &Reduced) {
+        match (&mut self.evidence, &run.0) {
             (Evidence::Counts(counts), Form::Occurrences(found)) => counts.add(found),
             (Evidence::Graphs(graphs), Form::Occurrences(graph)) => graphs.add(graph),
             (Evidence::Pairs(evidence), Form::Pairs(pairs)) => evidence.add(pairs),

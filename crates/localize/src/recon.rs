@@ -100,7 +100,7 @@ pub(crate) fn graph(scan: &Scan) -> Occurrences {
 
 impl Graphs {
     /// Adds the graph of one more run.
-    pub fn add(&mut self, graph: Occurrences) {
+    pub fn add(&mut self, graph: &Occurrences) {
         if graph.outcome.is_failing() {
             self.failing.push(graph.clone());
         }

@@ -74,7 +74,7 @@ fn a_collector_grows_run_by_run() {
     for technique in Technique::all() {
         let mut collector = Collector::new(technique, &options);
         for (nth, run) in session.runs.iter().enumerate() {
-            collector.add(technique.reduce(run, &options));
+            collector.add(&technique.reduce(run, &options));
             assert_eq!(collector.findings(), localize(technique, &session.runs[..=nth], &options));
         }
     }
@@ -85,7 +85,7 @@ fn a_collector_grows_run_by_run() {
 fn techniques_do_not_mix() {
     let session = support::parse("F: W1(x)@a R2(x)@b");
     let options = Options::default();
-    Collector::new(Technique::Locon, &options).add(Technique::Avio.reduce(&session.runs[0], &options));
+    Collector::new(Technique::Locon, &options).add(&Technique::Avio.reduce(&session.runs[0], &options));
 }
 
 /// One run in fifty fails, and shows what no other does.
@@ -118,7 +118,7 @@ fn a_scan_can_be_shared() {
     for run in &session.runs {
         let scan = Scan::new(run, &options);
         for (technique, collector) in Technique::all().zip(&mut together) {
-            collector.add(technique.reduce_scanned(&scan));
+            collector.add(&technique.reduce_scanned(&scan));
         }
     }
     for (technique, collector) in Technique::all().zip(&together) {

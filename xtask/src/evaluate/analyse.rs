@@ -16,6 +16,7 @@ use super::record::{self, Recording};
 use super::report::Report;
 use super::reports;
 use super::score::Key;
+use super::table;
 use crate::tool::Tool;
 use crate::truth::Subject;
 
@@ -124,8 +125,17 @@ impl Question<'_> {
             let grid = GRID.into_iter().filter(|(size, _)| self.extent == Extent::Whole || ends(*size));
             let sizes =
                 grid.chain(between).flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
-            let (sizes, draws): (Vec<Size>, Vec<Draw>) =
-                sizes.map(|(size, draw)| (size, self.runs.pool.draw(size, self.seed + draw))).unzip();
+            let (sizes, draws): (Vec<Size>, Vec<Draw>) = sizes
+                .map(|(size, draw)| {
+                    let drawn = self.runs.pool.draw(size, self.seed + draw);
+                    let explained = table::headline(self.techniques)
+                        .filter(|_| size == FULL)
+                        .into_iter()
+                        .cloned()
+                        .collect();
+                    (size, Draw { explained, ..drawn })
+                })
+                .unzip();
             self.reports(tool, &self.runs.pool, &draws, |draw, reports| {
                 self.judge(sizes[draw], &reports, &mut analysis)
             })?;
@@ -185,12 +195,13 @@ impl Question<'_> {
         let truth = &self.subject.truth;
         let (answers, own_files) = (truth.answers()?, truth.own_files());
         let key = Key { answers: &answers, own_files: &own_files };
+        let headline = table::headline(self.techniques);
         for (technique, report) in self.techniques.iter().cloned().zip(reports) {
             add(analysis.scores.entry(technique.clone()).or_default(), size, key.score(report));
             if size != FULL {
                 continue;
             }
-            if let Some(best) = key.best(report) {
+            if let Some(best) = key.best(report).filter(|_| Some(&technique) == headline) {
                 analysis.explained.insert(technique.clone(), explained(best, truth));
             }
             if let Some(obstacle) = obstacle(report, &key) {

@@ -22,6 +22,8 @@ pub struct Run {
 pub struct Draw {
     pub failing: Vec<RunNumber>,
     pub passing: Vec<RunNumber>,
+    /// The techniques whose findings are explained.
+    pub explained: Vec<String>,
 }
 
 /// All runs that count.
@@ -84,17 +86,16 @@ impl Pool {
 
     /// Every run, as it ended.
     pub fn all(&self) -> Draw {
-        Draw { failing: numbers(&self.failing), passing: numbers(&self.passing) }
+        Draw { failing: numbers(&self.failing), passing: numbers(&self.passing), explained: Vec::new() }
     }
 
     /// Runs at random, the first `size` of an order that depends on `seed` alone: a smaller draw with the same seed is
     /// part of a larger one. Fewer if there are not enough.
     pub fn draw(&self, size: Size, seed: u64) -> Draw {
-        let mut drawn =
-            Draw { failing: shuffled(&self.failing, seed), passing: shuffled(&self.passing, seed) };
-        drawn.failing.truncate(size.failing);
-        drawn.passing.truncate(size.passing);
-        drawn
+        let [mut failing, mut passing] = [&self.failing, &self.passing].map(|runs| shuffled(runs, seed));
+        failing.truncate(size.failing);
+        passing.truncate(size.passing);
+        Draw { failing, passing, explained: Vec::new() }
     }
 
     /// Runs at random of which `failing` are said to have failed though they passed: failures without a cause.
@@ -102,7 +103,7 @@ impl Pool {
         let mut failing = shuffled(&self.passing, seed);
         let mut passing = failing.split_off(size.failing.min(failing.len()));
         passing.truncate(size.passing);
-        Draw { failing, passing }
+        Draw { failing, passing, explained: Vec::new() }
     }
 
     /// Makes a session of some runs, as if the others had never been made.

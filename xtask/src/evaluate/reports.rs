@@ -14,9 +14,6 @@ use super::record;
 use super::report::Report;
 use crate::tool::Tool;
 
-/// Findings to keep in a report: all of them.
-const ALL: u32 = u32::MAX;
-
 /// What each technique says about each draw of a pool's runs, draw by draw, from one process that reads each run once.
 /// Accesses are where the program's own `files` make them. `folder` is for a session that is deleted afterwards.
 pub fn each_draw(
@@ -28,7 +25,7 @@ pub fn each_draw(
 ) -> anyhow::Result<()> {
     pool.session(folder, &pool.all())?;
     let mut unsnarl = tool.command();
-    unsnarl.arg("draws").arg("--session").arg(folder).args(["--findings", &ALL.to_string()]);
+    unsnarl.arg("draws").arg("--session").arg(folder);
     unsnarl.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = unsnarl.spawn().with_context(|| format!("cannot start {unsnarl:?}"))?;
     let (plan, reports) = (child.stdin.take(), child.stdout.take());
@@ -65,7 +62,7 @@ pub fn seconds(
         let begun = Instant::now();
         let mut unsnarl = tool.command();
         unsnarl.arg("report").arg("--session").arg(folder).args(["--technique", technique]);
-        unsnarl.args(["--findings", &ALL.to_string()]).arg("--json").arg(folder.join("timed.json"));
+        unsnarl.arg("--json").arg(folder.join("timed.json"));
         record::healthy(&mut unsnarl)?;
         Ok(begun.elapsed().as_secs_f64())
     });

@@ -126,7 +126,7 @@ fn comparison_of_techniques(evaluation: &Evaluation) -> String {
 
 /// For the technique that users see first, why the truth is not first and alone where it is not.
 fn obstacles(evaluation: &Evaluation) -> String {
-    let Some(technique) = headline(evaluation) else { return String::new() };
+    let Some(technique) = headline(&evaluation.techniques) else { return String::new() };
     let lines: String = buggy(evaluation)
         .filter_map(|program| {
             let obstacle = program.analysis()?.obstacles.get(technique)?;
@@ -140,9 +140,10 @@ fn obstacles(evaluation: &Evaluation) -> String {
     )
 }
 
-fn headline(evaluation: &Evaluation) -> Option<&String> {
-    let default = evaluation.techniques.iter().find(|technique| *technique == DEFAULT);
-    default.or(evaluation.techniques.first())
+/// The technique about which all is told: the one that users see first, if it was asked.
+pub fn headline(techniques: &[String]) -> Option<&String> {
+    let default = techniques.iter().find(|technique| *technique == DEFAULT);
+    default.or(techniques.first())
 }
 
 /// What is said about runs that failed by chance.
@@ -170,7 +171,7 @@ fn nothing_to_find(evaluation: &Evaluation) -> String {
 
 /// Whether what is said about the truth is right.
 fn explanations(evaluation: &Evaluation) -> String {
-    let Some(technique) = headline(evaluation) else { return String::new() };
+    let Some(technique) = headline(&evaluation.techniques) else { return String::new() };
     let mark = |right: bool| if right { "right" } else { "wrong" }.to_owned();
     let mut table = head(&["program", "variable", "kind", "functions", "advice"]);
     let (mut counts, mut all) = ([0; 4], 0);

@@ -44,17 +44,27 @@ fn all_runs_drawn_give_the_report_of_the_session() {
     // The first draw leaves something behind for the second to stumble over.
     let draws = json!([
         { "failing": failing[..1], "passing": passing[..2] },
+        { "failing": failing, "passing": passing, "explained": techniques },
         { "failing": failing, "passing": passing },
     ]);
     let seen =
         ask(&place, &json!({ "techniques": techniques, "files": ["claims.c"], "draws": draws })).exits(0);
     let reports: Vec<Value> = seen.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(reports.len(), 8);
+    assert_eq!(reports.len(), 12);
     assert!(reports[0]["findings"].as_array().unwrap().iter().all(|finding| finding["failed"] == 1));
-    for (technique, drawn) in techniques.iter().zip(&reports[4..]) {
+    for (nth, technique) in techniques.iter().enumerate() {
         let whole = place.call(&format!("report --technique {technique} --json")).exits(0).json();
-        assert_eq!(drawn["technique"], *technique);
-        assert_eq!(ranking(drawn), ranking(&whole), "{technique}");
+        let [explained, brief] = [4, 8].map(|draw| &reports[draw + nth]);
+        assert_eq!(explained["technique"], *technique);
+        assert_eq!(ranking(explained), ranking(&whole), "{technique}");
+        assert_eq!(explained["findings"][0]["kind"], whole["findings"][0]["kind"]);
+        let mut unnamed = explained.clone();
+        for finding in unnamed["findings"].as_array_mut().unwrap() {
+            let accesses = finding["accesses"].as_array_mut().unwrap();
+            accesses.iter_mut().for_each(|access| drop(access.as_object_mut().unwrap().remove("variable")));
+        }
+        assert_eq!(ranking(brief), ranking(&unnamed), "{technique}");
+        assert_eq!(brief["findings"][0]["kind"], Value::Null);
     }
 }
 

@@ -78,11 +78,11 @@ struct Total {
 
 impl Evidence {
     /// Adds the pairs of one more run.
-    pub fn add(&mut self, run: Pairs) {
+    pub fn add(&mut self, run: &Pairs) {
         if run.outcome.is_failing() {
-            self.failing.push(run);
+            self.failing.push(run.clone());
         } else {
-            self.add_passing(&run);
+            self.add_passing(run);
         }
     }
 

@@ -59,16 +59,16 @@ pub(super) struct Seen {
 
 impl Evidence {
     /// Adds the clues of one more run.
-    pub fn add(&mut self, clues: Clues) {
+    pub fn add(&mut self, clues: &Clues) {
         let number = self.runs.len();
         let is_failing = clues.outcome.is_failing();
-        self.orders.extend(clues.orders);
-        self.pairs.add(clues.pairs);
-        for standstill in clues.standstills {
+        self.orders.extend(&clues.orders);
+        self.pairs.add(&clues.pairs);
+        for standstill in &clues.standstills {
             self.add_standstill(clues.run, is_failing, standstill);
         }
         self.runs.push(KnownRun { id: clues.run, is_failing });
-        for (pattern, sighting) in clues.seen {
+        for (&pattern, &sighting) in &clues.seen {
             let seen = self.clues.entry(pattern).or_default();
             seen.runs.resize(number / 64 + 1, 0);
             seen.runs[number / 64] |= 1 << (number % 64);
@@ -115,7 +115,7 @@ impl Evidence {
         repeated
     }
 
-    fn add_standstill(&mut self, run: RunId, is_failing: bool, standstill: Standstill) {
+    fn add_standstill(&mut self, run: RunId, is_failing: bool, standstill: &Standstill) {
         let stood = self.standstills.entry(standstill.identity()).or_insert_with(|| StoodStill {
             failing_runs: Vec::new(),
             passed: 0,
@@ -127,7 +127,7 @@ impl Evidence {
         }
         stood.passed += u32::from(!is_failing);
         if (!is_failing, run) < (stood.example.0, stood.example.1) {
-            stood.example = (!is_failing, run, standstill);
+            stood.example = (!is_failing, run, standstill.clone());
         }
     }
 

@@ -31,9 +31,9 @@ pub(super) enum Standing {
 }
 
 impl Orders {
-    pub fn extend(&mut self, other: Self) {
-        self.ordered.extend(other.ordered);
-        self.together.extend(other.together);
+    pub fn extend(&mut self, other: &Self) {
+        self.ordered.extend(&other.ordered);
+        self.together.extend(&other.together);
     }
 
     /// How `pattern` stands to what is known here of passing runs.
