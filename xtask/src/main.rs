@@ -1,5 +1,5 @@
-//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `stories`, `bench`, `search`, `replay` and `soak`. Whatever CI
-//! does is one of these, so that it can be done on any machine.
+//! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `stories`, `bench`, `search`, `prove`,
+//! `replay` and `soak`. Whatever CI does is one of these, so that it can be done on any machine.
 
 mod bench;
 mod chart;
@@ -7,6 +7,7 @@ mod ci;
 mod document;
 mod evaluate;
 mod measure;
+mod prove;
 mod replay;
 mod search;
 mod soak;
@@ -41,6 +42,8 @@ enum Command {
     Stories,
     /// Measure what recording costs, side by side with the native program, TSan and Helgrind
     Bench(bench::Arguments),
+    /// Find and confirm every corpus program's bug, as a user would
+    Prove(prove::Arguments),
     /// Replay failing runs of the corpus and say how many fail again
     Replay(replay::Arguments),
     /// Count the runs and the time until each corpus program fails, for each way to run it
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Command::Stories => stories::stories(),
         Command::Bench(arguments) => bench::bench(&arguments),
+        Command::Prove(arguments) => prove::prove(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Search(arguments) => search::search(&arguments),
         Command::Soak(arguments) => soak::soak(&arguments),

@@ -226,7 +226,7 @@ fn first_bug() -> u32 {
     1
 }
 
-/// All programs that were written for the corpus, by name.
+/// All programs that were written for the corpus to be evaluated, by name.
 pub fn subjects() -> anyhow::Result<Vec<Subject>> {
     subjects_in(&["c", "cpp", "java", "rust"])
 }
@@ -234,6 +234,11 @@ pub fn subjects() -> anyhow::Result<Vec<Subject>> {
 /// Drivers of published crates with known faults, by name.
 pub fn crates() -> anyhow::Result<Vec<Subject>> {
     subjects_in(&["crates"])
+}
+
+/// Programs in which patterns that go along with the bug were planted, by name.
+pub fn planted() -> anyhow::Result<Vec<Subject>> {
+    subjects_in(&["planted"])
 }
 
 fn subjects_in(folders: &[&str]) -> anyhow::Result<Vec<Subject>> {

@@ -14,11 +14,11 @@ mod obstacle;
 mod plots;
 mod pool;
 pub mod record;
-mod report;
+pub mod report;
 mod reports;
 #[cfg(test)]
 mod sample;
-mod score;
+pub mod score;
 mod slowdown;
 mod table;
 

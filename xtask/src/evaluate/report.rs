@@ -68,6 +68,35 @@ pub struct Finding {
     /// How sure the technique is that this is the cause, from 0 to 1; not all of them say.
     #[serde(default)]
     pub confidence: Option<f64>,
+    /// What came of trying it out, if that was done.
+    #[serde(default)]
+    pub confirmation: Option<Confirmation>,
+}
+
+/// Runs in which a finding was forced, forbidden, or its threads merely delayed.
+#[derive(Deserialize, Serialize, Clone, Debug)]
+pub struct Confirmation {
+    pub verdict: String,
+    pub enforced: Trial,
+    pub forbidden: Trial,
+    #[serde(default)]
+    pub delayed: Trial,
+}
+
+impl Confirmation {
+    pub fn is_confirmed(&self) -> bool {
+        self.verdict == "confirmed"
+    }
+
+    pub fn runs(&self) -> u32 {
+        self.enforced.runs + self.forbidden.runs + self.delayed.runs
+    }
+}
+
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, Default)]
+pub struct Trial {
+    pub runs: u32,
+    pub failed: u32,
 }
 
 #[derive(Deserialize)]

@@ -94,7 +94,8 @@ fn a_session_tries_its_first_findings_out() {
 #[test]
 fn decoys_are_not_confirmed() {
     let place = Workplace::new();
-    place.compile(&format!("{} cc", crate::kit::UNSNARL), "decoys", include_str!("programs/decoys.c"));
+    let source = include_str!("../../../../corpus/planted/decoys/decoys.c");
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "decoys", source);
     place
         .call("run --session decoys --schedule random --runs 60 --seed 3 --technique falcon -- ./decoys")
         .exits(0);

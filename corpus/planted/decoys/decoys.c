@@ -17,7 +17,7 @@ static volatile int sink;
 static int read_locked(int *variable)
 {
     pthread_mutex_lock(&lock);
-    int value = *variable;
+    int value = *variable; // truth:R
     pthread_mutex_unlock(&lock);
     return value;
 }
@@ -31,7 +31,7 @@ static int balance_read(void) { return read_locked(&balance); }
 static void balance_write(int value)
 {
     pthread_mutex_lock(&lock);
-    balance = value;
+    balance = value; // truth:W2
     pthread_mutex_unlock(&lock);
 }
 
@@ -45,7 +45,7 @@ static void count_visit(void)
 static void pay(void)
 {
     pthread_mutex_lock(&lock);
-    balance += 100;
+    balance += 100; // truth:W1
     pthread_mutex_unlock(&lock);
 }
 
