@@ -6,7 +6,7 @@ use localize::evidence::{self, Fact, Fix, Span, Witness};
 use localize::{Access, Code, Finding, LocationId, ObjectId, Profile, Standstill, StandstillKind};
 use report::explanation;
 
-use crate::names::Names;
+use crate::names::{DistinctNames, Names};
 use crate::source_names::Unnamed;
 
 /// Adds the advice to a described finding, and returns what is known about its accesses. `profile` and `witness` are
@@ -25,14 +25,32 @@ pub fn explain(
         return Vec::new();
     }
     let facts = witness.facts(accesses);
-    let beside = locks_beside_data(accesses, profile, code, names);
+    let recorded: Vec<&Access> = accesses.iter().map(|&index| &profile.run.accesses[index]).collect();
+    let beside = locks_beside_data(&recorded, profile, code, names);
     let fix =
         evidence::advise(witness, accesses, &facts, &|lock, location| beside.contains(&(lock, location)));
-    let mut facts: Vec<explanation::Fact> = facts
-        .into_iter()
-        .filter_map(|fact| named(fact, fix.as_ref().map(|fix| fix.action), profile, code, names))
-        .collect();
-    let is_guess = |place: &usize| profile.run.accesses[accesses[*place]].uncertain;
+    let held = recorded.iter().flat_map(|access| profile.run.held(access).unwrap_or_default());
+    let advised = fix.iter().flat_map(|fix| fix.locks.iter().chain(&fix.held).copied());
+    let usual = facts.iter().filter_map(|fact| match fact {
+        Fact::UsuallyLocked { lock, .. } => Some(*lock),
+        _ => None,
+    });
+    let objects: Vec<ObjectId> = held.map(|lock| lock.object).chain(advised).chain(usual).collect();
+    let locks = DistinctNames::of(objects.iter().copied(), names, profile, code);
+    for (described, access) in described.accesses.iter_mut().zip(&recorded) {
+        let held = profile.run.held(access);
+        described.locks = held.map(|held| held.iter().map(|lock| locks.get(lock.object)).collect());
+    }
+    let action = fix.as_ref().map(|fix| fix.action);
+    let mut facts: Vec<explanation::Fact> =
+        facts.into_iter().filter_map(|fact| named(fact, action, &locks, profile, code, names)).collect();
+    let owner = profile.locations[recorded[0].location.0 as usize].in_lock;
+    if let Some(owner) = owner.filter(|owner| objects.contains(owner))
+        && locks.is_numbered(owner, names, profile, code)
+    {
+        facts.push(explanation::Fact::PartOf(locks.get(owner), 0));
+    }
+    let is_guess = |place: &usize| recorded[*place].uncertain;
     let guessed: Vec<usize> = (0..accesses.len()).filter(is_guess).collect();
     if !guessed.is_empty() {
         facts.push(explanation::Fact::Guessed(guessed));
@@ -44,7 +62,7 @@ pub fn explain(
             facts.push(explanation::Fact::WrittenBack([0, 1], place));
         }
         revise_kind(described, fix);
-        set_fix(described, fix, accesses, profile, code, names);
+        set_fix(described, fix, (accesses, &locks), profile, code, names);
     }
     facts
 }
@@ -60,7 +78,9 @@ pub fn explain_standstill(
     let fix = evidence::advise_standstill(&profile.run, standstill);
     let action = fix.as_ref().map(|fix| fix.action);
     if let Some(fix) = &fix {
-        set_fix(described, fix, &[], profile, code, names);
+        let objects = fix.locks.iter().copied();
+        let locks = DistinctNames::of(objects, names, profile, code);
+        set_fix(described, fix, (&[], &locks), profile, code, names);
     }
     let steps = standstill.steps.len();
     match (standstill.kind, action) {
@@ -89,11 +109,11 @@ fn revise_kind(described: &mut report::Finding, fix: &Fix) {
     }
 }
 
-/// Words the fix; `accesses` are those of the finding, by their global index.
+/// Words the fix; `accesses` are those of the finding, by their global index, and `locks` all that it may be about.
 fn set_fix(
     described: &mut report::Finding,
     fix: &Fix,
-    accesses: &[usize],
+    (accesses, locks): (&[usize], &DistinctNames),
     profile: &Profile,
     code: &Code,
     names: &mut Names,
@@ -106,13 +126,21 @@ fn set_fix(
     };
     let place = |span: &Span| explanation::region(&scene, &[span.from, span.to]);
     let Some(mut places) = fix.spans.iter().map(place).collect::<Option<Vec<_>>>() else { return };
+    if let (Some(read), Some(place)) = (fix.read_before, places.last_mut()) {
+        let read = names.access(&profile.run.accesses[read], 2, profile, code);
+        let accesses = vec![read, scene.accesses[1].clone()];
+        let both = explanation::region(&report::Finding { accesses, ..scene.clone() }, &[0, 1]);
+        // Further out than the function that writes, the two need not belong together.
+        *place = both.filter(|both| both.function == place.function).unwrap_or_else(|| place.clone());
+    }
     if let (evidence::Action::TakeLock, [span], [place]) =
         (fix.action, fix.spans.as_slice(), places.as_mut_slice())
-        && span.from == span.to
     {
         let taken = names.functions_that_take(fix.locks[0], profile, code);
-        *place =
-            where_others_take_it(&described.accesses[span.from], &taken).unwrap_or_else(|| place.clone());
+        let [from, to] = [span.from, span.to].map(|at| where_others_take_it(scene.accesses.get(at)?, &taken));
+        if let Some(call) = from.filter(|from| Some(from) == to.as_ref()) {
+            *place = call;
+        }
     }
     let held_for_reading = |place: &usize| {
         let held = accesses.get(*place).and_then(|&index| profile.run.held(&profile.run.accesses[index]));
@@ -123,8 +151,7 @@ fn set_fix(
         (evidence::Action::ExtendLock, [place, ..]) => names.takers(&fix.locks, place, profile, code),
         _ => Vec::new(),
     };
-    let mut named =
-        |locks: &[ObjectId]| locks.iter().map(|&lock| names.object(lock, profile, code)).collect();
+    let named = |objects: &[ObjectId]| objects.iter().map(|&lock| locks.get(lock)).collect();
     let fix = report::Fix {
         action: action(fix.action),
         locks: named(&fix.locks),
@@ -152,26 +179,26 @@ fn where_others_take_it(access: &report::Access, takers: &BTreeSet<String>) -> O
     })
 }
 
-/// Locks held at these accesses that are part of the same object as what they access, as far as names tell:
-/// `customers[3].lock` beside `customers[3].balance`.
+/// Locks held at these accesses that are the object which they access a part of, or another part of it as far as names
+/// tell: `customers[3].lock` beside `customers[3].balance`.
 fn locks_beside_data(
-    accesses: &[usize],
+    accesses: &[&Access],
     profile: &Profile,
     code: &Code,
     names: &mut Names,
 ) -> BTreeSet<(ObjectId, LocationId)> {
-    let accesses: Vec<&Access> = accesses.iter().map(|&index| &profile.run.accesses[index]).collect();
     let mut data: BTreeMap<LocationId, String> = BTreeMap::new();
-    for access in &accesses {
+    for access in accesses {
         let variable = names.access(access, 1, profile, code).variable;
         data.insert(access.location, variable);
     }
     let mut beside = BTreeSet::new();
     for lock in accesses.iter().flat_map(|access| profile.run.held(access).unwrap_or_default()) {
         let name = names.object(lock.object, profile, code);
-        let same = |data: &str| owner(&name).is_some() && owner(&name) == owner(data);
-        let found = data.iter().filter(|(_, data)| same(data)).map(|(&location, _)| (lock.object, location));
-        beside.extend(found);
+        let is_beside = |data: &str| owner(&name).is_some() && owner(&name) == owner(data);
+        let is_around = |at: LocationId| profile.locations[at.0 as usize].in_lock == Some(lock.object);
+        let found = data.iter().filter(|(location, data)| is_beside(data) || is_around(**location));
+        beside.extend(found.map(|(&location, _)| (lock.object, location)));
     }
     beside
 }
@@ -201,17 +228,18 @@ fn action(action: evidence::Action) -> report::Action {
 fn named(
     fact: Fact,
     action: Option<evidence::Action>,
+    locks: &DistinctNames,
     profile: &Profile,
     code: &Code,
     names: &mut Names,
 ) -> Option<explanation::Fact> {
-    let mut name = |lock: ObjectId| names.object(lock, profile, code);
+    let name = |lock: ObjectId| locks.get(lock);
     Some(match fact {
         Fact::Unlocked { accesses } => explanation::Fact::Unlocked(accesses),
         Fact::NoCommonLock { accesses } => {
             let named = accesses
                 .into_iter()
-                .map(|(access, locks)| (access, locks.into_iter().map(&mut name).collect()))
+                .map(|(access, locks)| (access, locks.into_iter().map(name).collect()))
                 .collect();
             explanation::Fact::NoCommonLock(named)
         }

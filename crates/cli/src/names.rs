@@ -11,8 +11,10 @@ use runner::{BuildId, Member, Named, Symbolizer};
 
 use crate::values::{Form, RawValues};
 
+mod distinct;
 mod objects;
 
+pub use distinct::DistinctNames;
 pub(crate) use objects::Guard;
 
 /// Names things, and remembers what could not be named.

@@ -81,6 +81,8 @@ pub struct Location {
     pub in_module: Option<(ModuleId, u64)>,
     /// The heap block that it lies in.
     pub block: Option<Block>,
+    /// The lock that is the object which it is part of, as in Java.
+    pub in_lock: Option<ObjectId>,
 }
 
 /// A heap block, as a location in it sees it.
@@ -264,6 +266,7 @@ impl<'a> ProcessReader<'a> {
                 size: location.size,
                 in_module,
                 block,
+                in_lock: None,
             });
         }
         // A set is described by the first thread that holds it, which others may have overtaken. A larger set has the
@@ -286,6 +289,7 @@ impl<'a> ProcessReader<'a> {
             }
         }
         self.waits();
+        self.objects_of_locations();
         self.frees
     }
 
@@ -458,6 +462,18 @@ impl<'a> ProcessReader<'a> {
             let locks = self.locksets.get(&record.locks).copied().unwrap_or(LocksetId(0));
             let thread = ThreadId(self.first_thread + id as u32);
             self.profile.run.waits.push(Wait { thread, kind, target, site, stack, locks });
+        }
+    }
+
+    /// Locations of objects that were used as locks. The others have no lock of their own.
+    fn objects_of_locations(&mut self) {
+        let first = self.profile.locations.len() - self.recording.locations.len();
+        for (location, recorded) in self.profile.locations[first..].iter_mut().zip(&self.recording.locations)
+        {
+            if recorded.object != 0 {
+                let address = recording::object_address(recorded.object.into());
+                location.in_lock = self.objects.get(&address).copied();
+            }
         }
     }
 

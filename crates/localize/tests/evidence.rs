@@ -182,6 +182,14 @@ fn a_lock_that_only_one_side_takes_is_taken_by_both() {
     let (_, fix) = judged("1:lock(a)@1 1:R(x)@2 2:W(x)@4 1:R(x)@5 1:unlock(a)");
     let fix = fix.unwrap();
     assert_eq!((fix.action, fix.locks, fix.spans), (Action::TakeLock, vec![A], vec![OTHER]));
+    assert_eq!(fix.read_before, None);
+}
+
+#[test]
+fn what_was_read_before_the_write_belongs_to_it() {
+    let run = run("1:lock(a)@1 2:R(x)@3 1:R(x)@2 2:W(x)@4 1:W(x)@5 1:unlock(a)");
+    let fix = advice_on(&run, &[1, 2, 3]).unwrap();
+    assert_eq!((fix.action, fix.spans, fix.read_before), (Action::TakeLock, vec![OTHER], Some(0)));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From recordings to runs.
 
-use localize::{AccessKind, Code, Outcome, Profile, RunId, SyncTarget, ThreadId, profile};
+use localize::{AccessKind, Code, ObjectId, Outcome, Profile, RunId, SyncTarget, ThreadId, profile};
 use recording::{
     Context, Event, EventKind, Header, LineRecord, Location, Module, Name, NameKind, Pod, Recording,
     ThreadEvent, ThreadRecord, UNKNOWN_LOCKS, flag,
@@ -430,4 +430,13 @@ fn names_that_the_program_gave_are_kept() {
     let named = &profile.names.locations[&profile.run.accesses[0].location];
     assert_eq!((named.text.as_str(), named.value_type), ("Account.balance", 'I'));
     assert_eq!(profile.threads[2].name, "a teller with a long name");
+}
+
+#[test]
+fn an_object_that_serves_as_a_lock_is_known_at_its_fields() {
+    let of = |object| Location { object, ..location(1 << 62, 4, 0) };
+    let taken = sync(1, EventKind::Acquire, 1, 2, recording::object_address(7));
+    let profile = read_run(&[process(0, &[of(7), of(8), of(0)], vec![taken])], &mut Code::default());
+    let in_lock: Vec<Option<ObjectId>> = profile.locations.iter().map(|location| location.in_lock).collect();
+    assert_eq!(in_lock, [None, Some(ObjectId(0)), None, None]);
 }

@@ -257,8 +257,9 @@ pub struct Location {
     pub gapped: u32,
     /// Handovers beyond the budget.
     pub kept: u32,
-    /// Zero: fills a cache line.
-    pub reserved: u32,
+    /// The object that it is part of, where objects have numbers ([`object_address`](crate::object_address)); zero if
+    /// unknown or a matter of addresses.
+    pub object: u32,
 }
 
 /// What one thread last did at one location in the location's current version.

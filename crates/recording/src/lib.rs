@@ -35,7 +35,7 @@ pub use layout::{
 pub use list::List;
 pub use lock_code::{ENV_LOCKS, LockCode, LockModule, LockRole};
 pub use loops::{BYTES_PER_BLOCK, Block, ENV_LOOPS, LOOPS_MAGIC, LoopTable};
-pub use name::{LineRecord, NameHeader, NameKind};
+pub use name::{LineRecord, NameHeader, NameKind, object_address, object_number};
 pub use plan::{
     ENV_DIR, ENV_PLAN, MOST_DEVIATIONS, MOST_SITES, MOST_WEIGHTS, Noise, PlanError, RunPlan, Schedule,
 };

@@ -3,6 +3,20 @@
 
 use crate::layout::Pod;
 
+/// Where the addresses of numbered objects begin. They lie in no module.
+const FIRST_OBJECT: u64 = 1 << 61;
+const OBJECT_BYTES: u64 = 16;
+
+/// The address of a lock or the like that has only a number.
+pub const fn object_address(number: u64) -> u64 {
+    FIRST_OBJECT + OBJECT_BYTES * number
+}
+
+/// The number of the object with this address.
+pub const fn object_number(address: u64) -> u64 {
+    address.wrapping_sub(FIRST_OBJECT) / OBJECT_BYTES
+}
+
 /// What a name is for. The numbers are part of the format.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use localize::{Access, Action, Code, ObjectId, Profile, SiteId, StackId, Standstill, ThreadId};
 use report::Frame;
 
-use super::{Names, brief_place};
+use super::{DistinctNames, Names, brief_place};
 
 /// A lock that is held through a variable of its own.
 #[derive(Clone, Debug)]
@@ -110,19 +110,8 @@ impl Names {
         profile: &Profile,
         code: &Code,
     ) -> Vec<report::Access> {
-        let mut named: Vec<(ObjectId, String)> = Vec::new();
-        for object in standstill.steps.iter().filter_map(|step| step.action.object()) {
-            if named.iter().all(|(known, _)| *known != object) {
-                named.push((object, self.object(object, profile, code)));
-            }
-        }
-        let is_shared = |name: &str| named.iter().filter(|(_, other)| other == name).count() > 1;
-        let numbered = |object: ObjectId| {
-            let at = named.iter().position(|(known, _)| *known == object).unwrap_or(0);
-            let name = &named[at].1;
-            let number = named[..=at].iter().filter(|(_, other)| other == name).count();
-            if is_shared(name) { format!("{name} #{number}") } else { name.clone() }
-        };
+        let objects = standstill.steps.iter().filter_map(|step| step.action.object());
+        let objects = DistinctNames::of(objects, self, profile, code);
         let mut accesses = Vec::new();
         for step in &standstill.steps {
             let kind = match step.action {
@@ -134,7 +123,7 @@ impl Names {
                 Action::Signal(_) => report::AccessKind::Signal,
                 Action::Wait(_) => report::AccessKind::Wait,
             };
-            let variable = step.action.object().map(numbered).unwrap_or_default();
+            let variable = step.action.object().map(|object| objects.get(object)).unwrap_or_default();
             let access = self.step(kind, step.role, step.site, step.stack, code);
             accesses.push(report::Access { variable, ..access });
         }

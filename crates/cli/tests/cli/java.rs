@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::kit::{Workplace, present};
 
 pub const BANK: &str = include_str!("programs/Bank.java");
+const TRANSFER: &str = include_str!("programs/Transfer.java");
 const WAYS: &str = include_str!("programs/Ways.java");
 const ZOO: &str = include_str!("programs/Zoo.java");
 
@@ -56,7 +57,8 @@ fn a_lost_update_is_found_with_names_values_stacks_and_locks() {
     assert_eq!(threads, [1, 2, 1]);
     for access in accesses {
         assert_eq!(access["file"], "shop/Bank.java");
-        assert_eq!(access["locks"], serde_json::json!(["ReentrantLock"]));
+        // Each teller has one of its own.
+        assert_eq!(access["locks"], serde_json::json!([format!("ReentrantLock #{}", access["thread"])]));
         let stack = access["stack"].as_array().unwrap();
         let functions: Vec<&Value> = stack.iter().map(|frame| &frame["function"]).collect();
         assert_eq!(functions, ["Account.book", "Bank.teller", "Bank.main.lambda"]);
@@ -68,6 +70,32 @@ fn a_lost_update_is_found_with_names_values_stacks_and_locks() {
     let number = 1 + report["findings"].as_array().unwrap().iter().position(|one| one == truth).unwrap();
     let seen = place.call(&format!("confirm {number} --technique falcon --runs 8")).exits(0);
     seen.says(&["confirmed", "forbidden: 0 of"]);
+}
+
+#[test]
+fn two_monitors_of_one_class_are_told_apart() {
+    let Some(place) = workplace("Transfer.java", TRANSFER) else { return };
+    // The seed decides which runs fail.
+    let flags = "--schedule pos --runs 12 --jobs 2 --seed 1";
+    place.call(&format!("run {flags} -- java -cp classes Transfer")).exits(0);
+    let report = place.call("report --session Transfer --json").exits(0).json();
+    let finding = &report["findings"][0];
+    let fix = &finding["fix"];
+    assert_eq!(fix["action"], "take-lock", "{finding:#}");
+    // The lock of the account whose balance it is, which the deposit holds.
+    let [lock, held] = [&fix["locks"][0], &fix["held"][0]].map(|name| name.as_str().unwrap().to_owned());
+    assert_eq!([lock.as_str(), held.as_str()].map(|name| name.starts_with("Transfer #")), [true, true]);
+    assert_ne!(lock, held);
+    for access in finding["accesses"].as_array().unwrap() {
+        let is_deposit = access["function"] == "Transfer.deposit";
+        assert_eq!(access["locks"][0], if is_deposit { lock.as_str() } else { held.as_str() });
+    }
+    let part = format!("`Transfer.balance` is here a part of `{lock}`");
+    assert!(finding["evidence"].as_array().unwrap().iter().any(|said| said == part.as_str()), "{finding:#}");
+    // From where the balance is read: with the lock from the write on, it would be outdated all the same.
+    let place = &fix["places"][0];
+    assert_eq!(place["first_line"], line(TRANSFER, "// first"));
+    assert_eq!(place["last_line"], line(TRANSFER, "// last"));
 }
 
 #[test]

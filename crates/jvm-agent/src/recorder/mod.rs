@@ -22,17 +22,14 @@ use crate::places::Places;
 pub use self::contexts::ROOT;
 pub use self::turns::{Kind, Touch};
 
-/// Synthetic addresses of locks, which never lie in a module.
-const FIRST_LOCK: u64 = 1 << 61;
-
 /// An object as a lock, condition or semaphore.
 pub fn lock_address(tag: i64) -> u64 {
-    FIRST_LOCK + 16 * tag as u64
+    recording::object_address(tag as u64)
 }
 
 /// The object with this address as a lock.
 pub fn object_of(address: u64) -> i64 {
-    ((address - FIRST_LOCK) / 16) as i64
+    recording::object_number(address) as i64
 }
 
 /// How a thread came to be.
@@ -237,6 +234,7 @@ impl Recorder {
         (before, size): (Option<u64>, u32),
         name: impl FnOnce() -> LocationName,
     ) {
+        let number = u32::try_from(object).unwrap_or(0);
         let object = self.objects.entry(object).or_default();
         let cell = object.parts.entry(part).or_default();
         let was_shared = cell.location != 0;
@@ -245,7 +243,7 @@ impl Recorder {
         self.turns.begin(&mut self.file, &self.log, log, cell, (touch, before, size));
         if !was_shared && cell.location != 0 {
             let location = self.file.record::<Location>(RegionId::Locations, cell.location);
-            location.allocated_at = object.made_at;
+            (location.allocated_at, location.object) = (object.made_at, number);
             let name = name();
             let key = cell.location.into();
             self.file.add_name(NameKind::Location, key, name.value_type.into(), (&name.text, ""), &[]);

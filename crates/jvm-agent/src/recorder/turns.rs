@@ -185,7 +185,7 @@ impl Turns {
             ended: 0,
             gapped: 0,
             kept: 0,
-            reserved: 0,
+            object: 0,
         };
         if cell.owner != 0 {
             let slot = self.take(file, index, cell.owner)?;

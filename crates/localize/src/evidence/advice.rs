@@ -46,6 +46,9 @@ pub struct Fix {
     pub creation: Option<usize>,
     /// An access that is not part of the finding, by its global index: spans count it as the one behind the last.
     pub further: Option<usize>,
+    /// What the other thread read before its access, by its global index: a lock over that access is to be taken before
+    /// it, or what was read is outdated all the same.
+    pub read_before: Option<usize>,
     /// Locks that are held already where another one is to be taken.
     pub held: Vec<ObjectId>,
 }
@@ -92,6 +95,13 @@ const OTHER: Span = Span { from: 1, to: 1 };
 impl Case<'_> {
     /// Another thread came between two accesses to one location.
     fn region(&self) -> Option<Fix> {
+        let fix = self.region_alone()?;
+        let read_before = if fix.spans.contains(&OTHER) { self.read_before() } else { None };
+        Some(Fix { read_before, ..fix })
+    }
+
+    /// The same, whatever the other thread did before.
+    fn region_alone(&self) -> Option<Fix> {
         if let Some(fix) = self.created_in_between().or_else(|| self.unknown_at_first()) {
             return Some(fix);
         }
@@ -186,6 +196,16 @@ impl Case<'_> {
         (accesses[next].kind.writes() && !accesses[next].frees).then_some(next)
     }
 
+    /// What the other thread read last before it wrote.
+    fn read_before(&self) -> Option<usize> {
+        let write = self.access(1);
+        let all = self.witness.at_location.get(&write.location)?;
+        let before = &all[..all.partition_point(|&index| index < self.accesses[1])];
+        let accesses = &self.witness.run.accesses;
+        let last = *before.iter().rev().find(|&&index| accesses[index].thread == write.thread)?;
+        (write.kind == AccessKind::Write && accesses[last].kind == AccessKind::Read).then_some(last)
+    }
+
     /// Whether it is known that no lock is held, rather than only none known.
     fn is_unlocked(&self) -> bool {
         self.facts.iter().any(|fact| matches!(fact, Fact::Unlocked { .. }))
@@ -277,7 +297,7 @@ impl Case<'_> {
 }
 
 fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
-    Fix { action, locks, spans, creation: None, further: None, held: Vec::new() }
+    Fix { action, locks, spans, creation: None, further: None, read_before: None, held: Vec::new() }
 }
 
 /// What to do about threads that wait for what will never come.

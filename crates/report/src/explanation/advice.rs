@@ -76,7 +76,7 @@ fn action(fix: &Fix) -> String {
 }
 
 fn lock_order(fix: &Fix) -> String {
-    let locks: Vec<String> = distinct(fix.locks.iter().map(|lock| any_of_array(lock)));
+    let locks: Vec<String> = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
     let each: Vec<String> = distinct(fix.places.iter().map(over));
     let at = if each.is_empty() { String::new() } else { format!(", also at {}", each.join(" and ")) };
     // Elements of one array, and what goes by one name, are told apart by nothing but their addresses.
@@ -145,6 +145,14 @@ fn held(fix: &Fix) -> String {
     }
     let held = any_of_array(&list(&fix.held));
     format!("{held} is held there already: take both in the same order everywhere.")
+}
+
+/// The name that several share: `Account` for `Account #2`.
+fn without_number(name: &str) -> &str {
+    match name.rsplit_once(" #") {
+        Some((shared, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => shared,
+        _ => name,
+    }
 }
 
 /// What is true of one element of an array in the run that is shown is advised for all.

@@ -11,6 +11,8 @@ pub enum Fact {
     Unlocked(Vec<usize>),
     /// The locks held at these accesses to one variable, of which none is common to all.
     NoCommonLock(Vec<(usize, Vec<String>)>),
+    /// The lock that the variable of this access is part of, where another lock has the same name.
+    PartOf(String, usize),
     /// A lock that is held at all of these accesses to one variable.
     CommonLock(String, Vec<usize>),
     /// A lock that is held at both accesses and given back in between.
@@ -78,6 +80,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             each.dedup();
             format!("no lock guards all of these accesses to {}: {}", object(accesses[0].0), each.join(", "))
         }
+        Fact::PartOf(lock, access) => format!("{} is here a part of `{lock}`", object(*access)),
         Fact::CommonLock(lock, accesses) => {
             let released: Vec<String> = facts
                 .iter()
