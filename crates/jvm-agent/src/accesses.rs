@@ -20,33 +20,69 @@ fn size_of(kind: u8) -> u32 {
     }
 }
 
+/// How much of an access is told at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// All of it, just before it happens.
+    Whole,
+    /// It comes next: others may go first.
+    Approach,
+    /// It has happened, and nobody else has run since.
+    Done,
+}
+
+/// How something is accessed.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    /// What is done to it.
+    pub kind: Kind,
+    /// [`recording::flag`] bits.
+    pub flags: u8,
+    /// Position of the instruction.
+    pub position: u16,
+    /// How much of it is told.
+    pub phase: Phase,
+}
+
+impl How {
+    /// Told as a whole.
+    pub fn whole(kind: Kind, flags: u8, position: u16) -> How {
+        How { kind, flags, position, phase: Phase::Whole }
+    }
+}
+
 /// Records an access, unless it repeats what is on record. `before` is asked for what the location holds.
 fn access(
     process: &Process,
     thread: &mut Thread,
     part: (i64, u32),
-    (kind, flags, position): (Kind, u8, u16),
+    How { kind, flags, position, phase }: How,
     (before, value_type): (impl FnOnce() -> Option<u64>, u8),
     name: impl FnOnce() -> String,
 ) {
+    if phase != Phase::Done {
+        let is_contested = process.record(|recorder| recorder.is_contested(thread.id, part, kind));
+        let steps = process.steps_at(thread, position);
+        if is_contested == Some(true) || steps != 0 {
+            hooks::point(process, thread, Operation { kind, what: Some(part), is_access: true, steps });
+        }
+    }
+    if phase == Phase::Approach {
+        return;
+    }
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
     let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
-    let is_contested = process.record(|recorder| recorder.is_contested(thread.id, part, kind));
-    let steps = process.steps_at(thread, position);
-    if is_contested == Some(true) || steps != 0 {
-        hooks::point(process, thread, Operation { kind, what: Some(part), is_access: true, steps });
-    }
     let repeats = process.record(|recorder| {
         recorder.forget(forgotten.iter().copied());
         touch.leaf = recorder.leaf(thread.context(), position);
         recorder.repeats(thread.id, part.0, part.1, touch)
     });
     if !forgotten.is_empty() {
-        process.fields.write().unwrap_or_else(std::sync::PoisonError::into_inner).forget(&forgotten);
+        process::write(&process.fields).forget(&forgotten);
     }
     if repeats == Some(false) {
         // Asked without the recorder's lock: the virtual machine may stop all threads at any of its functions.
-        let before = before();
+        let before = if phase == Phase::Whole { before() } else { None };
         process.record(|recorder| {
             let name = || LocationName { text: name(), value_type };
             recorder.access(thread.id, part, touch, (before, size_of(value_type)), name);
@@ -69,18 +105,28 @@ pub fn field(
     let Some(field) = known.or_else(|| find(process, env, object_or_class, is_static, number)) else {
         return;
     };
+    let kind = if writes { Kind::Write } else { Kind::Read };
+    let how = How::whole(kind, if field.is_volatile { ORDERED } else { 0 }, place.position);
+    known_field(process, thread, env, (object_or_class, is_static, &field), how);
+    if field.names_its_value && !writes {
+        note_holder(process, env, object_or_class, &field, is_static);
+    }
+}
+
+/// A field is accessed that was looked up before.
+pub fn known_field(
+    process: &Process,
+    thread: &mut Thread,
+    env: *mut JNIEnv,
+    (object_or_class, is_static, field): (jobject, bool, &KnownField),
+    how: How,
+) {
     let object = if is_static { field.class_tag } else { jvm::tag(object_or_class) };
     let value = || match is_static {
         true => jvm::static_value(env, object_or_class, field.id.0, field.kind),
         false => Some(jvm::field_value(env, object_or_class, field.id.0, field.kind)),
     };
-    let flags = if field.is_volatile { ORDERED } else { 0 };
-    let kind = if writes { Kind::Write } else { Kind::Read };
-    let how = (kind, flags, place.position);
     access(process, thread, (object, field.number), how, (value, field.kind), || field.name.clone());
-    if field.names_its_value && !writes {
-        note_holder(process, env, object_or_class, &field, is_static);
-    }
 }
 
 fn find(
@@ -91,7 +137,7 @@ fn find(
     number: u32,
 ) -> Option<KnownField> {
     let named = read(&process.places).fields[number as usize].clone();
-    let mut fields = process.fields.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut fields = process::write(&process.fields);
     fields.find(env, object_or_class, is_static, (number, &named))
 }
 
@@ -100,8 +146,7 @@ fn note_holder(process: &Process, env: *mut JNIEnv, holder: jobject, field: &Kno
     let value = jvm::field_object(env, holder, field.id.0, is_static);
     let tag = jvm::tag(value);
     if tag != 0 && !read(&process.fields).has_holder(tag) {
-        let mut fields = process.fields.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        fields.note_holder(tag, field.number);
+        process::write(&process.fields).note_holder(tag, field.number);
     }
 }
 
@@ -111,8 +156,7 @@ pub fn element(
     thread: &mut Thread,
     env: *mut JNIEnv,
     (array, index, kind): (jobject, i32, u8),
-    access_kind: Kind,
-    position: u16,
+    how: How,
 ) {
     let tag = jvm::tag(array);
     // The instructions are the same for bytes and booleans.
@@ -127,7 +171,7 @@ pub fn element(
         format!("{array}[{index}]")
     };
     let value = || Some(jvm::element_value(env, array, index, kind));
-    access(process, thread, (tag, index as u32), (access_kind, 0, position), (value, kind), name);
+    access(process, thread, (tag, index as u32), how, (value, kind), name);
 }
 
 /// The type of an array's elements, as people write it.
@@ -159,7 +203,7 @@ pub fn whole(
     const WHOLE: u32 = u32::MAX - 1;
     let tag = jvm::tag(object);
     let name = || read(&process.fields).holder(tag).map_or_else(|| short_name(class), str::to_owned);
-    access(process, thread, (tag, WHOLE), (kind, 0, position), (|| None, b'L'), name);
+    access(process, thread, (tag, WHOLE), How::whole(kind, 0, position), (|| None, b'L'), name);
 }
 
 /// An atomic variable, or an element of an atomic array, is accessed.
@@ -167,9 +211,8 @@ pub fn atomic(
     process: &Process,
     thread: &mut Thread,
     env: *mut JNIEnv,
-    (object, part, element): (jobject, u32, Option<i32>),
-    kind: Kind,
-    position: u16,
+    (object, element): (jobject, Option<i32>),
+    how: How,
 ) {
     let tag = jvm::tag(object);
     let class = jvm::class_name_of(env, object);
@@ -187,5 +230,6 @@ pub fn atomic(
             None => object,
         }
     };
-    access(process, thread, (tag, part), (kind, ORDERED, position), (|| None, value_type), name);
+    let part = element.unwrap_or(0) as u32;
+    access(process, thread, (tag, part), How { flags: ORDERED, ..how }, (|| None, value_type), name);
 }

@@ -4,7 +4,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jfieldID, jobject};
 use rustc_hash::FxHashMap;
 
 use crate::classfile::access;
-use crate::jvm;
+use crate::jvm::{self, FoundField};
 use crate::places::{Field, short_name};
 
 /// A field that has been accessed.
@@ -62,15 +62,21 @@ impl Fields {
         (place, field): (u32, &Field),
     ) -> Option<KnownField> {
         let found = jvm::find_field(env, object_or_class, is_static, field)?;
+        let known = self.know(found, &field.name, &field.descriptor);
+        self.by_place.insert(place, known.clone());
+        Some(known)
+    }
+
+    /// Makes a field known that was found in the class that declares it.
+    pub fn know(&mut self, found: FoundField, name: &str, type_name: &str) -> KnownField {
         let class_tag = jvm::tag(found.class);
-        let name = format!("{}.{}", short_name(&jvm::class_name(found.class)), field.name);
         let next = self.numbers.len() as u32;
-        let number = *self.numbers.entry((class_tag, field.name.clone())).or_insert(next);
+        let number = *self.numbers.entry((class_tag, name.to_owned())).or_insert(next);
+        let name = format!("{}.{}", short_name(&jvm::class_name(found.class)), name);
         if number == next {
             self.names.push(name.clone());
         }
-        let type_name = field.descriptor.as_str();
-        let known = KnownField {
+        KnownField {
             id: FieldId(found.id),
             number,
             name,
@@ -80,9 +86,7 @@ impl Fields {
                 || type_name == "Ljava/lang/Object;"
                 || type_name.starts_with("Ljava/util/"),
             class_tag,
-        };
-        self.by_place.insert(place, known.clone());
-        Some(known)
+        }
     }
 
     /// An object was seen in this field.

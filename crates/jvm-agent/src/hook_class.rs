@@ -39,6 +39,12 @@ pub const MONITOR: Hook = hook("monitor", "(Ljava/lang/Object;I)V");
 pub const COPY: Hook = hook("copy", "(Ljava/lang/Object;ILjava/lang/Object;III)V");
 /// A method of the library is called next that uses this object or array: see [`crate::library`].
 pub const USE: Hook = hook("use", "(Ljava/lang/Object;I)V");
+/// A field or element is accessed by a handle, next or just now: the handle, the object or array, the element's number
+/// or the field's offset, the result.
+pub const HANDLE: Hook = hook("handle", "(Ljava/lang/Object;Ljava/lang/Object;JII)V");
+/// A handle was made, or an offset found out: the handle, the class or field, the name, the offset.
+pub const HANDLE_MADE: Hook =
+    hook("handleMade", "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;JI)V");
 /// An object under construction is one, or an array was made: the object.
 pub const BORN: Hook = hook("born", "(Ljava/lang/Object;I)V");
 /// The thread is about to give way, or to sleep for a time that does not matter here.
@@ -49,7 +55,7 @@ pub const SLEEP: Hook = hook("sleep", "(JI)J");
 pub const INTERCEPTED: Hook = hook("intercepted", "(Ljava/lang/Object;II)V");
 
 /// All hooks.
-pub const ALL: [Hook; 14] = [
+pub const ALL: [Hook; 16] = [
     ENTER,
     ENTER_LOCKED,
     EXIT,
@@ -60,6 +66,8 @@ pub const ALL: [Hook; 14] = [
     MONITOR,
     COPY,
     USE,
+    HANDLE,
+    HANDLE_MADE,
     BORN,
     PAUSE,
     SLEEP,

@@ -3,6 +3,7 @@
 //!
 //! Adding a method is one line in [`TABLE`].
 
+use crate::accesses::Phase;
 use Meaning::*;
 use When::*;
 
@@ -23,6 +24,12 @@ pub enum Meaning {
     AcquiredSharedIfTrue,
     /// A read lock is given back.
     ReleasedShared,
+    /// A lock was given back if the result is true.
+    ReleasedIfTrue,
+    /// A lock that may have been taken in another way was taken if the result is true.
+    ConvertedIfTrue,
+    /// The same for reading.
+    ConvertedSharedIfTrue,
     /// The thread is about to wait in a way that the virtual machine does not tell us about.
     Blocks,
     /// The thread is about to park.
@@ -57,32 +64,52 @@ pub enum Meaning {
     Writes,
     /// An atomic variable is read and written in one step.
     Updates,
-    /// The same if the result is true; only read if not.
-    UpdatesIfTrue,
+    /// The same, when it is done.
+    WillUpdate,
+    /// It was updated.
+    Updated,
+    /// It was updated if the result is true; only read if not.
+    UpdatedIfTrue,
     /// As above, for the element of an atomic array whose number is the first argument.
     ReadsElement,
     /// See above.
     WritesElement,
     /// See above.
     UpdatesElement,
-    /// See above.
-    UpdatesElementIfTrue,
 }
 
 impl Meaning {
     /// Is it an access to the object's one value or to an element?
     pub fn is_access(self) -> bool {
-        self.takes_element() || matches!(self, Reads | Writes | Updates | UpdatesIfTrue)
+        self.takes_element()
+            || matches!(self, Reads | Writes | Updates | WillUpdate | Updated | UpdatedIfTrue)
+    }
+
+    /// How much of an access it tells.
+    pub fn phase(self) -> Phase {
+        match self {
+            WillUpdate => Phase::Approach,
+            Updated | UpdatedIfTrue => Phase::Done,
+            _ => Phase::Whole,
+        }
     }
 
     /// Is the number of an element passed to the hook?
     pub fn takes_element(self) -> bool {
-        matches!(self, ReadsElement | WritesElement | UpdatesElement | UpdatesElementIfTrue)
+        matches!(self, ReadsElement | WritesElement | UpdatesElement)
     }
 
-    /// Is the method's result passed to the hook?
+    /// Is the method's result passed to the hook? One other than zero counts as true.
     pub fn takes_result(self) -> bool {
-        matches!(self, AcquiredIfTrue | AcquiredSharedIfTrue | UpdatesIfTrue)
+        matches!(
+            self,
+            AcquiredIfTrue
+                | AcquiredSharedIfTrue
+                | ReleasedIfTrue
+                | ConvertedIfTrue
+                | ConvertedSharedIfTrue
+                | UpdatedIfTrue
+        )
     }
 }
 
@@ -148,15 +175,23 @@ const ATOMIC: &[(&str, When, Meaning)] = &[
     ("incrementAndGet", Entry, Updates),
     ("decrementAndGet", Entry, Updates),
     ("addAndGet", Entry, Updates),
-    // The function that computes the new value runs first, and may be run again.
-    ("getAndUpdate", Return, Updates),
-    ("updateAndGet", Return, Updates),
-    ("getAndAccumulate", Return, Updates),
-    ("accumulateAndGet", Return, Updates),
-    ("compareAndSet", Return, UpdatesIfTrue),
-    ("weakCompareAndSet", Return, UpdatesIfTrue),
-    ("weakCompareAndSetPlain", Return, UpdatesIfTrue),
-    ("weakCompareAndSetVolatile", Return, UpdatesIfTrue),
+    // The function that computes the new value runs first, and may be run again: the last step counts.
+    ("getAndUpdate", Entry, WillUpdate),
+    ("getAndUpdate", Return, Updated),
+    ("updateAndGet", Entry, WillUpdate),
+    ("updateAndGet", Return, Updated),
+    ("getAndAccumulate", Entry, WillUpdate),
+    ("getAndAccumulate", Return, Updated),
+    ("accumulateAndGet", Entry, WillUpdate),
+    ("accumulateAndGet", Return, Updated),
+    ("compareAndSet", Entry, WillUpdate),
+    ("compareAndSet", Return, UpdatedIfTrue),
+    ("weakCompareAndSet", Entry, WillUpdate),
+    ("weakCompareAndSet", Return, UpdatedIfTrue),
+    ("weakCompareAndSetPlain", Entry, WillUpdate),
+    ("weakCompareAndSetPlain", Return, UpdatedIfTrue),
+    ("weakCompareAndSetVolatile", Entry, WillUpdate),
+    ("weakCompareAndSetVolatile", Return, UpdatedIfTrue),
 ];
 
 const ATOMIC_ARRAY: &[(&str, When, Meaning)] = &[
@@ -213,13 +248,24 @@ pub const TABLE: &[Intercepted] = &[
     Intercepted {
         class: "java/util/concurrent/locks/StampedLock",
         methods: &[
+            ("writeLock", Entry, Wants),
             ("writeLock", Return, Acquired),
+            ("writeLockInterruptibly", Entry, Wants),
             ("writeLockInterruptibly", Return, Acquired),
+            ("tryWriteLock", Return, AcquiredIfTrue),
             ("unlockWrite", Entry, Released),
+            ("tryUnlockWrite", Return, ReleasedIfTrue),
+            ("readLock", Entry, Wants),
             ("readLock", Return, AcquiredShared),
+            ("readLockInterruptibly", Entry, Wants),
             ("readLockInterruptibly", Return, AcquiredShared),
+            ("tryReadLock", Return, AcquiredSharedIfTrue),
             ("unlockRead", Entry, ReleasedShared),
+            ("tryUnlockRead", Return, ReleasedIfTrue),
             ("unlock", Entry, Released),
+            ("tryConvertToWriteLock", Return, ConvertedIfTrue),
+            ("tryConvertToReadLock", Return, ConvertedSharedIfTrue),
+            ("tryConvertToOptimisticRead", Return, ReleasedIfTrue),
         ],
     },
     Intercepted {

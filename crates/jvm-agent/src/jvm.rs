@@ -187,8 +187,21 @@ fn find_static(env: *mut JNIEnv, class: jclass, field: &Field) -> Option<FoundFi
     find_static(env, jni!(env, GetSuperclass, class), field)
 }
 
-/// The field if this very class declares it. Does not initialize the class.
+/// The field if this very class declares it.
 fn declared(class: jclass, field: &Field, is_static: bool) -> Option<FoundField> {
+    let is_meant = |name: &str, descriptor: &str, modifiers: u16| {
+        name == field.name && descriptor == field.descriptor && (modifiers & access::STATIC != 0) == is_static
+    };
+    declared_where(class, is_meant).map(|(found, _)| found)
+}
+
+/// The field of this name that this very class declares, and its type.
+pub fn declared_by_name(class: jclass, name: &str) -> Option<(FoundField, String)> {
+    declared_where(class, |other, _, _| other == name)
+}
+
+/// Does not initialize the class.
+fn declared_where(class: jclass, is_meant: impl Fn(&str, &str, u16) -> bool) -> Option<(FoundField, String)> {
     let mut count: jint = 0;
     let mut fields = null_mut();
     if !ask!(GetClassFields, class, &mut count, &mut fields) {
@@ -204,12 +217,9 @@ fn declared(class: jclass, field: &Field, is_static: bool) -> Option<FoundField>
         }
         let (name, signature) = (take_text(name), take_text(signature));
         let mut modifiers: jint = 0;
-        if name == field.name
-            && signature == field.descriptor
-            && ask!(GetFieldModifiers, class, id, &mut modifiers)
-            && (modifiers as u16 & access::STATIC != 0) == is_static
+        if ask!(GetFieldModifiers, class, id, &mut modifiers) && is_meant(&name, &signature, modifiers as u16)
         {
-            found = Some(FoundField { id, class, modifiers: modifiers as u16 });
+            found = Some((FoundField { id, class, modifiers: modifiers as u16 }, signature));
             break;
         }
     }
@@ -285,4 +295,78 @@ pub fn element_value(env: *mut JNIEnv, array: jobject, index: i32, kind: u8) -> 
         b'B' => region!(GetByteArrayRegion, 0) as u64,
         _ => tag(jni!(env, GetObjectArrayElement, array, index)) as u64,
     }
+}
+
+/// The class and the name that a `java.lang.reflect.Field` stands for.
+pub fn reflected(env: *mut JNIEnv, field: jobject) -> Option<(jclass, String)> {
+    let part = |name: &CStr, descriptor: &CStr| {
+        let class = jni!(env, GetObjectClass, field);
+        let id = jni!(env, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+        if id.is_null() {
+            jni!(env, ExceptionClear);
+            return None;
+        }
+        Some(jni!(env, GetObjectField, field, id))
+    };
+    let name = part(c"name", c"Ljava/lang/String;")?;
+    Some((part(c"clazz", c"Ljava/lang/Class;")?, text(env, name)?))
+}
+
+/// What a `java.lang.String` says.
+pub fn text(env: *mut JNIEnv, string: jobject) -> Option<String> {
+    if string.is_null() {
+        return None;
+    }
+    let letters = jni!(env, GetStringUTFChars, string, null_mut());
+    if letters.is_null() {
+        return None;
+    }
+    // SAFETY: the virtual machine's texts end in zero, and this one stays until it is released.
+    let text = unsafe { CStr::from_ptr(letters) }.to_string_lossy().into_owned();
+    jni!(env, ReleaseStringUTFChars, string, letters);
+    Some(text)
+}
+
+/// Where the elements of an array begin and how far apart they are, as `Unsafe` counts; `kind` is the first letter of
+/// their type.
+pub fn array_layout(env: *mut JNIEnv, kind: u8) -> Option<(i64, i64)> {
+    let kind = match kind {
+        b'Z' => "BOOLEAN",
+        b'B' => "BYTE",
+        b'C' => "CHAR",
+        b'S' => "SHORT",
+        b'I' => "INT",
+        b'J' => "LONG",
+        b'F' => "FLOAT",
+        b'D' => "DOUBLE",
+        _ => "OBJECT",
+    };
+    let unsafe_class = jni!(env, FindClass, c"jdk/internal/misc/Unsafe".as_ptr());
+    if unsafe_class.is_null() {
+        jni!(env, ExceptionClear);
+        return None;
+    }
+    let constant = |what: &str| {
+        let (found, descriptor) = declared_by_name(unsafe_class, &format!("ARRAY_{kind}_{what}"))?;
+        match descriptor.as_str() {
+            "J" => Some(jni!(env, GetStaticLongField, unsafe_class, found.id)),
+            _ => Some(jni!(env, GetStaticIntField, unsafe_class, found.id).into()),
+        }
+    };
+    constant("BASE_OFFSET").zip(constant("INDEX_SCALE"))
+}
+
+/// The class above this one, null for none.
+pub fn superclass(env: *mut JNIEnv, class: jclass) -> jclass {
+    jni!(env, GetSuperclass, class)
+}
+
+/// The class of an object.
+pub fn class_of(env: *mut JNIEnv, object: jobject) -> jclass {
+    jni!(env, GetObjectClass, object)
+}
+
+/// Keeps a class from being forgotten.
+pub fn keep(env: *mut JNIEnv, class: jclass) -> jclass {
+    jni!(env, NewGlobalRef, class)
 }

@@ -4,11 +4,12 @@
 //! [`rewrite`] puts calls of the [`hook_class`]'s methods into those under test ([`scope`]). The [`hooks`] let one
 //! thread run at a time (`control`) and record into the same kind of file as the native recorder (`recorder`).
 
-mod accesses;
+pub mod accesses;
 pub mod agent;
 pub mod classfile;
 mod control;
 mod fields;
+pub mod handles;
 pub mod hook_class;
 pub mod hooks;
 pub mod intercept;

@@ -1,5 +1,7 @@
 //! Places in rewritten code, numbered in the order in which classes are loaded: what a hook's number stands for.
 
+use crate::accesses::Phase;
+use crate::handles::{HandleUse, Made};
 use crate::intercept::Meaning;
 use crate::library::Use;
 
@@ -79,6 +81,15 @@ pub enum Action {
     Copy,
     /// A call into the library uses an object or array.
     Use(Use),
+    /// A handle is called.
+    Handle {
+        /// What that does.
+        what: HandleUse,
+        /// Which part of it this is.
+        phase: Phase,
+    },
+    /// A handle was made.
+    HandleMade(Made),
     /// An object or array was made.
     Born,
     /// The calling thread is about to sleep or to give way.

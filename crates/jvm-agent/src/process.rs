@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use recording::{InterleavingStep, RunPlan};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::classfile::Refusal;
 use crate::control::{Scheduler, Seat};
 use crate::fields::Fields;
+use crate::handles::Handles;
 use crate::jvm;
 use crate::places::{Places, Site};
 use crate::recorder::{Origin, ROOT, Recorder, lock_address};
@@ -30,6 +31,8 @@ pub struct Process {
     pub places: RwLock<Places>,
     /// Fields that have been accessed.
     pub fields: RwLock<Fields>,
+    /// Other ways to reach them.
+    pub handles: RwLock<Handles>,
     /// Who runs.
     pub scheduler: Scheduler,
     /// Made when the first thread runs code under test: a virtual machine that runs none leaves no recording.
@@ -53,6 +56,11 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The same for writing to what many read.
+pub fn write<T>(shared: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    shared.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The same for reading.
 pub fn read<T>(shared: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     shared.read().unwrap_or_else(PoisonError::into_inner)
@@ -67,6 +75,7 @@ impl Process {
             included,
             places: RwLock::default(),
             fields: RwLock::default(),
+            handles: RwLock::default(),
             scheduler: Scheduler::new(&plan),
             recorder: Mutex::new(None),
             starting: Mutex::default(),
@@ -176,6 +185,17 @@ pub struct Call {
     pub receiver: u16,
 }
 
+/// A call of the library that will have accessed an atomic variable when it is done.
+#[derive(Clone, Copy, Debug)]
+struct Approached {
+    /// The call.
+    call: Call,
+    /// The method that was called.
+    method: u32,
+    /// In how many methods under test the thread was.
+    depth: usize,
+}
+
 /// What a thread has for itself.
 pub struct Thread {
     /// Its id in the recording.
@@ -188,6 +208,8 @@ pub struct Thread {
     pub frames: Vec<Frame>,
     /// The last call that the current method has announced.
     pub call: Option<Call>,
+    /// Calls of the library under way whose access is told when they are done.
+    approached: Vec<Approached>,
     /// It waits for this object to be notified, whose monitor it had entered so many times.
     pub waits_for: Option<(u64, u32)>,
     /// Contexts that it has entered before.
@@ -212,6 +234,23 @@ impl Thread {
         let context = process.record(|recorder| recorder.enter(&places, parent, call, method))??;
         self.entered.insert(key, context);
         Some(context)
+    }
+
+    /// Remembers a call until its method is done. What was remembered here before was left by an exception.
+    pub fn approach(&mut self, call: Call, method: u32) {
+        let depth = self.frames.len();
+        self.approached.retain(|other| other.depth < depth);
+        self.approached.push(Approached { call, method, depth });
+    }
+
+    /// The remembered call of a method that is done.
+    pub fn approached(&mut self, method: u32) -> Option<Call> {
+        let depth = self.frames.len();
+        let is_done = |other: &Approached| other.method == method && other.depth == depth;
+        let position = self.approached.iter().rposition(is_done)?;
+        let call = self.approached[position].call;
+        self.approached.truncate(position);
+        Some(call)
     }
 
     /// The leaf at which an object was made: where its constructor was called, or that of a class derived from its own.
@@ -303,6 +342,7 @@ pub fn attach() {
             seat: seat.unwrap_or_else(|| process.scheduler.seat(id)),
             frames: Vec::new(),
             call: None,
+            approached: Vec::new(),
             waits_for: None,
             entered: FxHashMap::default(),
         }));

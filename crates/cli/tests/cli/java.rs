@@ -9,6 +9,7 @@ use crate::kit::{Workplace, present};
 pub const BANK: &str = include_str!("programs/Bank.java");
 const TRANSFER: &str = include_str!("programs/Transfer.java");
 const WAYS: &str = include_str!("programs/Ways.java");
+const HANDLES: &str = include_str!("programs/Handles.java");
 const ZOO: &str = include_str!("programs/Zoo.java");
 
 /// None, said aloud, if there is no Java to compile and run.
@@ -148,6 +149,39 @@ fn the_same_seed_gives_the_same_recording() {
         let differs = first.iter().zip(&second).position(|(one, other)| one != other);
         assert_eq!(differs.map(|index| (index, &first[index], &second[index])), None, "{schedule}");
         assert_eq!(first.len(), second.len(), "{schedule}");
+    }
+}
+
+#[test]
+fn what_is_reached_by_other_means_than_instructions_is_seen() {
+    let Some(place) = workplace("Handles.java", HANDLES) else { return };
+    place.write("expected", "10 2 2 xx 2\n");
+    // The seed decides who comes second to what, and 10 is: no run failed.
+    let flags = "--schedule random --seed 1 --runs 1 --session handles --expect-stdout expected";
+    place.call(&format!("run {flags} -- java -Xverify:all -cp classes Handles")).exits(10);
+    let trace = place.call("trace 1 --session handles").exits(0).stdout;
+    for (comment, kind, variable) in [
+        ("// plain", "read", "Node.plain"),
+        ("// plain", "write", "Node.plain"),
+        ("// wide", "update", "Node.wide"),
+        ("// seen", "read", "Node.shared"),
+        ("// shared", "update", "Node.shared"),
+        ("// viewed", "write", "Handles.viewed[2]"),
+        ("// updated", "update", "Node.updated"),
+        ("// text", "update", "Node.text"),
+        ("// offset", "read", "Node.byOffset"),
+        ("// offset", "write", "Node.byOffset"),
+        ("// array", "update", "Handles.viewed[3]"),
+        ("// copied", "read", "Handles.source[1]"),
+        ("// copied", "write", "Handles.copied[2]"),
+        ("// cloned", "read", "Handles.copied[0]"),
+        ("// attempts", "update", "Handles.attempts"),
+        ("// tried", "lock", "Handles.stamped"),
+        ("// unlocked", "unlock", "Handles.stamped"),
+    ] {
+        let place = format!("Handles.java:{}  {kind} ", line(HANDLES, comment));
+        let is_told = |told: &str| told.contains(&place) && told.contains(variable);
+        assert!(trace.lines().any(is_told), "{comment}: no {kind} of {variable}: {trace}");
     }
 }
 

@@ -7,6 +7,8 @@ use super::{Attribute, attributes, write_attributes};
 #[allow(missing_docs)]
 pub mod opcode {
     pub const ACONST_NULL: u8 = 1;
+    pub const ICONST_0: u8 = 3;
+    pub const LCONST_0: u8 = 9;
     pub const SIPUSH: u8 = 17;
     pub const LDC_W: u8 = 19;
     pub const ILOAD: u8 = 21;
@@ -30,7 +32,10 @@ pub mod opcode {
     pub const DUP2_X2: u8 = 94;
     pub const SWAP: u8 = 95;
     pub const IINC: u8 = 132;
+    pub const I2L: u8 = 133;
+    pub const LCMP: u8 = 148;
     pub const IRETURN: u8 = 172;
+    pub const LRETURN: u8 = 173;
     pub const RETURN: u8 = 177;
     pub const GETSTATIC: u8 = 178;
     pub const PUTSTATIC: u8 = 179;

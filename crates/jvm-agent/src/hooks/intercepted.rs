@@ -6,12 +6,13 @@ use jvmti_bindings::sys::jni::{jclass, jint, jobject};
 use recording::EventKind;
 
 use super::{Env, arrive, point, took};
+use crate::accesses::{self, How, Phase};
 use crate::control::Operation;
 use crate::intercept::Meaning;
 use crate::places::Action;
 use crate::process::{Process, Thread, lock, read, with_thread};
 use crate::recorder::{Kind, lock_address};
-use crate::{accesses, jvm, naming};
+use crate::{jvm, naming};
 
 /// See [`crate::hook_class::INTERCEPTED`].
 #[unsafe(no_mangle)]
@@ -45,7 +46,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
             return woken.into_iter().for_each(|woken| process.scheduler.wakes(woken));
         }
         if meaning.is_access() {
-            return intercepted_access(process, thread, env, object, number, meaning, place.method);
+            return intercepted_access(process, thread, env, (object, number), meaning, place.method);
         }
         arrive(process, thread);
         synchronized(process, thread, env, object, number, meaning);
@@ -71,27 +72,36 @@ fn intercepted_access(
     process: &Process,
     thread: &mut Thread,
     env: Env,
-    object: jobject,
-    number: jint,
+    (object, number): (jobject, jint),
     meaning: Meaning,
     method: u32,
 ) {
-    let receiver = {
-        let places = read(&process.places);
-        let class = places.methods[method as usize].class;
-        crate::intercept::class_number(&places.classes[class as usize].name)
+    let phase = meaning.phase();
+    let call = match phase {
+        Phase::Done => thread.approached(method),
+        Phase::Whole | Phase::Approach => {
+            let receiver = {
+                let places = read(&process.places);
+                let class = places.methods[method as usize].class;
+                crate::intercept::class_number(&places.classes[class as usize].name)
+            };
+            thread.call.take_if(|call| call.receiver == receiver)
+        }
     };
-    let Some(call) = thread.call.take_if(|call| call.receiver == receiver) else { return };
+    let Some(call) = call else { return };
     arrive(process, thread);
     let kind = match meaning {
         Meaning::Reads | Meaning::ReadsElement => Kind::Read,
         Meaning::Writes | Meaning::WritesElement => Kind::Write,
-        Meaning::UpdatesIfTrue if number == 0 => Kind::Read,
+        Meaning::UpdatedIfTrue if number == 0 => Kind::Read,
         _ => Kind::Update,
     };
-    let part = if meaning.takes_element() { number as u32 } else { 0 };
     let element = meaning.takes_element().then_some(number);
-    accesses::atomic(process, thread, env, (object, part, element), kind, call.position);
+    let how = How { kind, flags: 0, position: call.position, phase };
+    accesses::atomic(process, thread, env, (object, element), how);
+    if phase == Phase::Approach {
+        thread.approach(call, method);
+    }
 }
 
 fn synchronized(
@@ -114,7 +124,16 @@ fn synchronized(
         });
     };
     match meaning {
-        Meaning::AcquiredIfTrue | Meaning::AcquiredSharedIfTrue if number == 0 => {}
+        _ if meaning.takes_result() && number == 0 => {}
+        Meaning::ConvertedIfTrue | Meaning::ConvertedSharedIfTrue => {
+            let is_shared = meaning == Meaning::ConvertedSharedIfTrue;
+            let kind = if is_shared { EventKind::AcquireShared } else { EventKind::Acquire };
+            process.record(|recorder| {
+                let leaf = thread.call_leaf(recorder);
+                recorder.released(thread.id, address, leaf, true);
+                recorder.acquired(thread.id, kind, address, leaf);
+            });
+        }
         Meaning::Acquired
         | Meaning::AcquiredIfTrue
         | Meaning::AcquiredShared
@@ -134,7 +153,7 @@ fn synchronized(
                 recorder.waits_for(thread.id, address, EventKind::Acquire, leaf);
             });
         }
-        Meaning::Released | Meaning::ReleasedShared => {
+        Meaning::Released | Meaning::ReleasedShared | Meaning::ReleasedIfTrue => {
             process.record(|recorder| {
                 let leaf = thread.call_leaf(recorder);
                 recorder.released(thread.id, address, leaf, false);

@@ -1,12 +1,13 @@
 //! What rewritten code calls: the natives of [`crate::hook_class`], by the names under which the virtual machine looks
 //! for them.
 
+mod handles;
 mod intercepted;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
 use recording::{EventKind, flag};
 
-use crate::accesses;
+use crate::accesses::{self, How};
 use crate::control::Operation;
 use crate::library::{self, Use};
 use crate::places::Action;
@@ -160,8 +161,8 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_element(
             && !array.is_null()
             && (0..jvm::array_length(env, array)).contains(&index)
         {
-            let access = if writes { Kind::Write } else { Kind::Read };
-            accesses::element(process, thread, env, (array, index, kind), access, place.position);
+            let how = How::whole(if writes { Kind::Write } else { Kind::Read }, 0, place.position);
+            accesses::element(process, thread, env, (array, index, kind), how);
         }
     });
 }
@@ -188,8 +189,9 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
             let name = jvm::class_name_of(env, array);
             let Some(kind) = name.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
             let end = first.saturating_add(count.min(MOST_ELEMENTS)).min(jvm::array_length(env, array));
+            let how = How::whole(access, 0, place.position);
             for index in first.max(0)..end {
-                accesses::element(process, thread, env, (array, index, kind), access, place.position);
+                accesses::element(process, thread, env, (array, index, kind), how);
             }
         }
     });
@@ -209,7 +211,8 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_use(env: Env, _: jclass, obje
             Action::Use(Use::Elements(access)) => {
                 let Some(kind) = class.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
                 for index in 0..jvm::array_length(env, object).min(MOST_ELEMENTS) {
-                    accesses::element(process, thread, env, (object, index, kind), access, place.position);
+                    let how = How::whole(access, 0, place.position);
+                    accesses::element(process, thread, env, (object, index, kind), how);
                 }
             }
             _ => {}

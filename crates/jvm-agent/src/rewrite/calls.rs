@@ -1,7 +1,9 @@
 //! Hooks at calls, and in methods of the library that mean something.
 
 use super::MethodRewriter;
+use super::spilled::Spilled;
 use crate::classfile::{Code, Insertions, Instruction, Refusal, opcode};
+use crate::handles;
 use crate::hook_class;
 use crate::intercept::{self, When};
 use crate::library;
@@ -24,6 +26,7 @@ impl MethodRewriter<'_> {
                 "java/lang/Thread" | "java/lang/Object" | "java/lang/Iterable" | "java/lang/Runnable"
             );
         let receiver_is_array = member.class.starts_with('[');
+        let is_static = instruction.opcode == opcode::INVOKESTATIC;
         let receiver = intercept::class_number(member.class);
         match (member.class, member.name, member.descriptor) {
             ("java/lang/System", "arraycopy", _) => {
@@ -46,9 +49,17 @@ impl MethodRewriter<'_> {
             }
             _ => {}
         }
-        let is_static = instruction.opcode == opcode::INVOKESTATIC;
-        if let Some(what) = library::use_of(member.class, member.name, is_static) {
-            let descriptor = member.descriptor.to_owned();
+        let descriptor = member.descriptor.to_owned();
+        let called = handles::use_of(member.class, member.name, &descriptor);
+        let made = handles::made_by(member.class, member.name, &descriptor);
+        let used = library::use_of(member.class, member.name, is_static);
+        if let Some(what) = called {
+            self.handle(out, insertions, code, (&descriptor, what), (method, at))?;
+        }
+        if let Some(made) = made {
+            self.handle_made(out, insertions, code, (&descriptor, made, is_static), (method, at))?;
+        }
+        if let Some(what) = used {
             let site = self.site(method, at, Action::Use(what));
             self.uses(out, insertions, code, (&descriptor, is_static), site)?;
         }
@@ -70,23 +81,11 @@ impl MethodRewriter<'_> {
         site: u32,
     ) -> Result<(), Refusal> {
         let types = library::parameters(descriptor).ok_or(Refusal::Malformed)?;
-        let above = &types[usize::from(is_static).min(types.len())..];
-        let mut variable = code.max_locals;
-        let mut places = Vec::with_capacity(above.len());
-        for &kind in above {
-            let words = if matches!(kind, b'J' | b'D') { 2 } else { 1 };
-            places.push((b"IJFDA".iter().position(|&letter| letter == kind).unwrap_or(0) as u8, variable));
-            variable = variable.checked_add(words).ok_or(Refusal::MethodTooLarge)?;
-        }
-        insertions.more_locals = insertions.more_locals.max(variable - code.max_locals);
-        let access = |out: &mut Vec<u8>, base: u8, (kind, variable): (u8, u16)| {
-            out.extend([opcode::WIDE, base + kind]);
-            out.extend(variable.to_be_bytes());
-        };
-        places.iter().rev().for_each(|&place| access(out, opcode::ISTORE, place));
+        let above = Spilled::new(&types[usize::from(is_static).min(types.len())..], insertions, code)?;
+        above.store(out);
         out.push(opcode::DUP);
         self.call_hook(out, hook_class::USE, site)?;
-        places.iter().for_each(|&place| access(out, opcode::ILOAD, place));
+        above.load(out);
         Ok(())
     }
 
@@ -98,24 +97,11 @@ impl MethodRewriter<'_> {
         code: &Code,
         site: u32,
     ) -> Result<(), Refusal> {
-        let first = code.max_locals;
-        const TYPES: [u8; 5] = [4, 0, 4, 0, 0];
-        let mut access = |base: u8, number: usize| {
-            out.extend([opcode::WIDE, base + TYPES[number]]);
-            out.extend((first + number as u16).to_be_bytes());
-        };
-        (0..5).rev().for_each(|number| access(opcode::ISTORE, number));
-        (0..5).for_each(|number| access(opcode::ILOAD, number));
-        insertions.more_locals = insertions.more_locals.max(5);
-        if first.checked_add(5).is_none() {
-            return Err(Refusal::MethodTooLarge);
-        }
+        let arguments = Spilled::new(b"AIAII", insertions, code)?;
+        arguments.store(out);
+        arguments.load(out);
         self.call_hook(out, hook_class::COPY, site)?;
-        let mut access = |number: usize| {
-            out.extend([opcode::WIDE, opcode::ILOAD + TYPES[number]]);
-            out.extend((first + number as u16).to_be_bytes());
-        };
-        (0..5).for_each(&mut access);
+        arguments.load(out);
         Ok(())
     }
 
@@ -127,31 +113,32 @@ impl MethodRewriter<'_> {
         is_static: bool,
         site: u32,
     ) -> Result<(), Refusal> {
-        const ICONST_0: u8 = 3;
         // The first variable of a static method is its first argument.
         let has_object = !is_static || meaning == intercept::Meaning::Wakes;
         let object = if has_object { opcode::ALOAD_0 } else { opcode::ACONST_NULL };
-        let mut hook = Vec::new();
-        if meaning.takes_result() {
-            hook.extend([opcode::DUP, object, opcode::SWAP]);
-        } else if meaning.takes_element() {
-            hook.extend([object, opcode::ILOAD_1]);
-        } else {
-            hook.extend([object, ICONST_0]);
-        }
-        self.call_hook(&mut hook, hook_class::INTERCEPTED, site)?;
+        let arguments = |returns: Option<u8>| match returns {
+            Some(opcode::IRETURN) if meaning.takes_result() => vec![opcode::DUP, object, opcode::SWAP],
+            // Stamps: zero is a refusal.
+            Some(opcode::LRETURN) if meaning.takes_result() => {
+                vec![opcode::DUP2, opcode::LCONST_0, opcode::LCMP, object, opcode::SWAP]
+            }
+            _ if meaning.takes_element() => vec![object, opcode::ILOAD_1],
+            _ => vec![object, opcode::ICONST_0],
+        };
         if when == When::Entry {
-            insertions.prologue.extend(hook);
-            return Ok(());
+            insertions.prologue.extend(arguments(None));
+            return self.call_hook(&mut insertions.prologue, hook_class::INTERCEPTED, site);
         }
         for instruction in code.instructions()? {
             let fits = if meaning.takes_result() {
-                instruction.opcode == opcode::IRETURN
+                matches!(instruction.opcode, opcode::IRETURN | opcode::LRETURN)
             } else {
                 (opcode::IRETURN..=opcode::RETURN).contains(&instruction.opcode)
             };
             if fits {
-                insertions.before.entry(instruction.at).or_default().extend_from_slice(&hook);
+                let before = insertions.before.entry(instruction.at).or_default();
+                before.extend(arguments(Some(instruction.opcode)));
+                self.call_hook(before, hook_class::INTERCEPTED, site)?;
             }
         }
         Ok(())

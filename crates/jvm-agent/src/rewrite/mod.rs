@@ -2,6 +2,8 @@
 //! the local variables as they were, so no type has to be computed: stack maps only move.
 
 mod calls;
+mod handles;
+mod spilled;
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -37,7 +39,7 @@ const FIRST_WITH_STACK_MAPS: u16 = 50;
 /// Since this version, classes can be constants.
 const FIRST_WITH_CLASS_CONSTANTS: u16 = 49;
 /// The deepest of all insertions needs this much more of the operand stack.
-const MORE_STACK: u16 = 6;
+const MORE_STACK: u16 = 7;
 
 /// Puts hooks into a class; its places are added to `places`. On refusal, nothing is added.
 pub fn rewrite(bytes: &[u8], scope: Scope, places: &mut Places) -> Result<Rewritten, Refusal> {
