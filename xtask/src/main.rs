@@ -1,11 +1,12 @@
 //! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `stories`, `bench`, `search`, `prove`,
-//! `replay` and `soak`. Whatever CI does is one of these, so that it can be done on any machine.
+//! `replay`, `soak` and `jdk`. Whatever CI does is one of these, so that it can be done on any machine.
 
 mod bench;
 mod chart;
 mod ci;
 mod document;
 mod evaluate;
+mod jdk;
 mod measure;
 mod prove;
 mod replay;
@@ -50,6 +51,8 @@ enum Command {
     Search(search::Arguments),
     /// Try real programs under the recorder
     Soak(soak::Arguments),
+    /// Try the Java platform itself under the agent
+    Jdk(jdk::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Search(arguments) => search::search(&arguments),
         Command::Soak(arguments) => soak::soak(&arguments),
+        Command::Jdk(arguments) => jdk::jdk(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

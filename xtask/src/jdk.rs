@@ -1,0 +1,224 @@
+//! `cargo xtask jdk`: the Java platform itself under the agent. All of its classes must pass the verifier with hooks
+//! in them, its compiler must compile as it does without, and its concurrency library must neither hang nor go wrong.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+use crate::document::{self, head, row};
+use crate::tool::Tool;
+use crate::workspace::{self, output_of, run_quietly};
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Try only this
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(TRIALS.map(|trial| trial.name)))]
+    only: Option<String>,
+    /// The JDK [default: that of `javac`]
+    #[arg(long, value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    /// The sources of the JDK's compiler [default: the JDK's own src.zip, as in package openjdk-17-source]
+    #[arg(long, value_name = "ZIP")]
+    sources: Option<PathBuf>,
+    /// How often to run the concurrency library's program
+    #[arg(long, default_value_t = 1000)]
+    runs: u32,
+    /// This unsnarl [default: built for release]
+    #[arg(long, value_name = "PROGRAM")]
+    tool: Option<PathBuf>,
+    /// Put the table into docs/jvm.md
+    #[arg(long, conflicts_with = "only")]
+    write: bool,
+}
+
+/// Flags for what takes long.
+const ONE_RUN: &[&str] = &["--runs", "1", "--noise", "off", "--timeout", "30m"];
+
+struct Trial {
+    name: &'static str,
+    task: &'static str,
+    /// Says what came out, in a few words.
+    run: fn(&Jdk) -> anyhow::Result<String>,
+}
+
+const TRIALS: [Trial; 3] = [
+    Trial {
+        name: "classes",
+        task: "all classes of the platform, with all hooks, are linked under `-Xverify:all`",
+        run: classes,
+    },
+    Trial {
+        name: "compiler",
+        task: "`javac`, instrumented, compiles its own sources to the same bytes",
+        run: compiler,
+    },
+    Trial {
+        name: "stress",
+        task: "xtask/jdk/Stress.java: parallel streams, executors, futures, barriers, queues",
+        run: stress,
+    },
+];
+
+pub fn jdk(arguments: &Arguments) -> anyhow::Result<()> {
+    let jdk = Jdk::find(arguments)?;
+    let mut table = head(&["trial", "task", "result"]);
+    let mut failed = Vec::new();
+    for trial in TRIALS.iter().filter(|trial| arguments.only.as_deref().is_none_or(|name| name == trial.name))
+    {
+        eprintln!("{}: {}", trial.name, trial.task);
+        let result = (trial.run)(&jdk).unwrap_or_else(|error| {
+            failed.push(trial.name);
+            format!("FAILED: {error:#}").replace('\n', " ")
+        });
+        eprintln!("{}: {result}", trial.name);
+        table += &row(&[trial.name.to_owned(), trial.task.to_owned(), result]);
+    }
+    let text = format!("{} on {} by `cargo xtask jdk`.\n\n{table}", jdk.version()?, document::today());
+    println!("{text}");
+    if arguments.write {
+        document::update(&workspace::root().join("docs/jvm.md"), "jdk", &text)?;
+    }
+    ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+    Ok(())
+}
+
+/// A JDK, and what it is tried with.
+struct Jdk {
+    tool: PathBuf,
+    home: PathBuf,
+    sources: PathBuf,
+    runs: u32,
+    folder: PathBuf,
+}
+
+impl Jdk {
+    fn find(arguments: &Arguments) -> anyhow::Result<Jdk> {
+        let home = match &arguments.home {
+            Some(home) => home.clone(),
+            None => {
+                let javac =
+                    output_of(Command::new("sh").args(["-c", "readlink -f \"$(command -v javac)\""]))?;
+                let bin = Path::new(javac.trim()).parent().and_then(Path::parent);
+                bin.filter(|home| home.join("bin/javac").exists()).context("there is no javac")?.to_owned()
+            }
+        };
+        let sources = arguments.sources.clone().unwrap_or_else(|| home.join("lib/src.zip"));
+        let tool = match &arguments.tool {
+            Some(tool) => tool.clone(),
+            None => Tool::build()?.program().to_owned(),
+        };
+        Ok(Jdk { tool, home, sources, runs: arguments.runs, folder: workspace::scratch("jdk")? })
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.home.join("bin").join(name)
+    }
+
+    /// As in `OpenJDK 17.0.21`.
+    fn version(&self) -> anyhow::Result<String> {
+        let said = output_of(Command::new(self.program("java")).arg("--version"))?;
+        let line = said.lines().next().unwrap_or_default();
+        Ok(line
+            .split(' ')
+            .take(2)
+            .map(|word| word.replace("openjdk", "OpenJDK"))
+            .collect::<Vec<_>>()
+            .join(" "))
+    }
+
+    /// Compiles a program that lies in xtask/jdk, and gives the command that runs it.
+    fn compiled(&self, name: &str) -> anyhow::Result<Command> {
+        let source = workspace::root().join(format!("xtask/jdk/{name}.java"));
+        run_quietly(Command::new(self.program("javac")).arg("-d").arg(&self.folder).arg(source))?;
+        let mut java = Command::new(self.program("java"));
+        java.args(["-Xverify:all", "--add-modules", "ALL-SYSTEM", "-cp"]).arg(&self.folder).arg(name);
+        Ok(java)
+    }
+
+    /// Runs a command under the agent, with these flags; no run may fail. With `same_output`, all runs must print what
+    /// it prints without the agent.
+    fn record(&self, flags: &[&str], command: &Command, same_output: bool) -> anyhow::Result<()> {
+        let session = self.folder.join("session");
+        drop(fs::remove_dir_all(&session));
+        let mut unsnarl = Command::new(&self.tool);
+        unsnarl.arg("run").arg("--session").arg(&session).args(["--seed", "1"]).args(flags);
+        if same_output {
+            let expected = self.folder.join("expected");
+            let mut plain = Command::new(command.get_program());
+            fs::write(&expected, output_of(plain.args(command.get_args()))?)?;
+            unsnarl.arg("--expect-stdout").arg(expected);
+        }
+        unsnarl.arg("--").arg(command.get_program()).args(command.get_args());
+        let output = unsnarl.output().context("cannot start unsnarl")?;
+        drop(fs::remove_dir_all(&session));
+        const NO_RUN_FAILED: i32 = 10;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.code() == Some(NO_RUN_FAILED), "{}: {said}\n{told}", output.status);
+        Ok(())
+    }
+}
+
+fn classes(jdk: &Jdk) -> anyhow::Result<String> {
+    let load_all = jdk.compiled("LoadAll")?;
+    jdk.record(&[ONE_RUN, &["--include", "**"]].concat(), &load_all, true)?;
+    let linked = fs::read_to_string(jdk.folder.join("expected"))?;
+    Ok(format!(
+        "{} linked, none refused that is not refused without hooks",
+        linked.lines().next().unwrap_or_default()
+    ))
+}
+
+fn compiler(jdk: &Jdk) -> anyhow::Result<String> {
+    let (source, plain, recorded) =
+        (jdk.folder.join("source"), jdk.folder.join("plain"), jdk.folder.join("recorded"));
+    for folder in [&source, &plain, &recorded] {
+        drop(fs::remove_dir_all(folder));
+        fs::create_dir_all(folder)?;
+    }
+    ensure!(jdk.sources.exists(), "there is no {} (package openjdk-17-source)", jdk.sources.display());
+    let jar = jdk.program("jar");
+    run_quietly(Command::new(jar).arg("xf").arg(&jdk.sources).arg("jdk.compiler").current_dir(&source))?;
+    let files = output_of(Command::new("find").arg(&source).args(["-name", "*.java"]))?;
+    let list = jdk.folder.join("files");
+    fs::write(&list, &files)?;
+    let command = |out: &Path| {
+        let mut java = Command::new(jdk.program("java"));
+        java.args(["-Xverify:all", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-g"]);
+        java.arg("--patch-module").arg(format!("jdk.compiler={}", source.join("jdk.compiler").display()));
+        java.arg("-d").arg(out).arg(format!("@{}", list.display()));
+        java
+    };
+    run_quietly(&mut command(&plain))?;
+    jdk.record(
+        &["--runs", "1", "--noise", "off", "--include", "com.sun.tools.**"],
+        &command(&recorded),
+        false,
+    )?;
+    run_quietly(Command::new("diff").arg("-rq").arg(&plain).arg(&recorded))?;
+    let classes = output_of(Command::new("find").arg(&recorded).args(["-name", "*.class"]))?;
+    Ok(format!(
+        "{} source files, {} class files, all the same",
+        files.lines().count(),
+        classes.lines().count()
+    ))
+}
+
+fn stress(jdk: &Jdk) -> anyhow::Result<String> {
+    let stress = jdk.compiled("Stress")?;
+    /// Ways to run it, each for an equal share of the runs.
+    const WAYS: [&[&str]; 4] = [
+        &["--noise", "high", "--schedule", "free"],
+        &["--schedule", "random"],
+        &["--schedule", "pct"],
+        &["--schedule", "pos"],
+    ];
+    let each = jdk.runs.div_ceil(WAYS.len() as u32).to_string();
+    for way in WAYS {
+        let flags = [way, &["--runs", &each, "--jobs", "2", "--timeout", "2m"]].concat();
+        jdk.record(&flags, &stress, true).with_context(|| way.join(" "))?;
+    }
+    Ok(format!("{} runs, no hang, no difference", jdk.runs.div_ceil(WAYS.len() as u32) * WAYS.len() as u32))
+}
