@@ -33,6 +33,7 @@ mod intercept;
 mod jumps;
 mod kept;
 mod kernel;
+mod known_reads;
 mod location;
 mod lock_code;
 mod log;

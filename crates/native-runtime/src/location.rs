@@ -20,7 +20,7 @@ use crate::kept::{self, Next};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
-use crate::{log, loops, mapping, sites, slots, spin};
+use crate::{known_reads, log, loops, mapping, sites, slots, spin};
 
 #[inline]
 unsafe fn at(index: u32) -> *mut Location {
@@ -83,7 +83,12 @@ unsafe fn cached(thread: &Thread, location: *const Location, index: u32) -> Opti
 
 /// Notes the access in the thread's slot of the current version, if it only repeats what is on record.
 #[inline]
-unsafe fn note_repetition(thread: &Thread, location: *mut Location, slot: *mut Slot, touch: Touch) -> bool {
+unsafe fn note_repetition(
+    thread: &mut Thread,
+    location: *mut Location,
+    slot: *mut Slot,
+    touch: Touch,
+) -> bool {
     let read_on_record =
         || (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf);
     let write_on_record = || {
@@ -97,6 +102,9 @@ unsafe fn note_repetition(thread: &Thread, location: *mut Location, slot: *mut S
     };
     if on_record {
         slots::note(slot, touch, thread);
+        if touch.kind == Kind::Read && !(*slot).sites.contains(&touch.leaf) {
+            known_reads::remember(&mut thread.known_reads, slot, touch.leaf);
+        }
     }
     on_record
 }
@@ -293,7 +301,11 @@ pub unsafe fn repeats_at_hint(
     }
     let leaf = touch.leaf;
     let on_record = match touch.kind {
-        Kind::Read => (*slot).read == leaf || (*slot).sites.contains(&leaf) && sites::is_noted_first(leaf),
+        Kind::Read => {
+            (*slot).read == leaf
+                || (*slot).sites.contains(&leaf) && sites::is_noted_first(leaf)
+                || known_reads::contains(&thread.known_reads, slot, leaf)
+        }
         _ => {
             (&raw const (*at(index)).owner).read_volatile() == thread.id
                 && ((*slot).write == leaf || sites::is_noted_first(leaf))
@@ -465,4 +477,5 @@ pub fn forget_cache(thread: &mut Thread) {
     for cached in &mut thread.cache {
         cached.location = 0;
     }
+    known_reads::forget(&mut thread.known_reads);
 }

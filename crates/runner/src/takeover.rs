@@ -2,7 +2,7 @@
 //!
 //! The recorder's images travel inside the `unsnarl` binary. They are unpacked once into a folder named
 //! after their content, so that versions never get into each other's way and programs linked by
-//! `unsnarl cc` keep finding theirs.
+//! `unsnarl cc` keep finding theirs. Folders that no version has used for a long time are removed.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use crate::compiler;
 use crate::error::{Error, Result};
@@ -35,6 +36,11 @@ const AGENT: &str = "libunsnarl_jvm_agent.so";
 
 /// Options for every Java virtual machine that is started with it in its environment.
 const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// How the names of folders with a recorder begin.
+const FOLDER: &str = "recorder-";
+/// A recorder that was not used for so long is an older version's.
+const KEPT_UNUSED: Duration = Duration::from_secs(60 * 24 * 3600);
 
 /// The recorder as built: all forms of it.
 #[derive(Clone, Copy, Debug)]
@@ -73,13 +79,14 @@ impl Recorder {
     /// Unpacks the recorder into a folder below `parent`, unless it is there already.
     pub fn unpack_into(parent: &Path, images: RecorderImages) -> Result<Recorder> {
         let name = format!(
-            "recorder-{}-{:08x}{:08x}{:08x}",
+            "{FOLDER}{}-{:08x}{:08x}{:08x}",
             env!("CARGO_PKG_VERSION"),
             crc32fast::hash(images.shared),
             crc32fast::hash(images.archive),
             crc32fast::hash(images.agent)
         );
         let folder = parent.join(name);
+        let is_new = !folder.exists();
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(Error::writing(&folder))?;
         check_owner(&folder)?;
         for name in [TSAN_SONAME, PRELOADED].into_iter().chain(CLANG_TSAN_SONAMES) {
@@ -89,6 +96,10 @@ impl Recorder {
         place(&folder.join(AGENT), images.agent)?;
         for (name, text) in compiler::gcc::SUPPORT_FILES {
             place(&folder.join(name), text.as_bytes())?;
+        }
+        note_use(&folder);
+        if is_new {
+            remove_unused(parent);
         }
         Ok(Recorder { folder })
     }
@@ -161,6 +172,26 @@ impl Recorder {
     }
 }
 
+/// The folder's time tells when it was last used. Where it cannot be set, it tells when the folder was last changed.
+fn note_use(folder: &Path) {
+    if let Ok(opened) = fs::File::open(folder) {
+        let _ = opened.set_modified(SystemTime::now());
+    }
+}
+
+/// What cannot be removed is left to the next time.
+fn remove_unused(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let used = entry.metadata().and_then(|metadata| metadata.modified());
+        let is_unused = used
+            .is_ok_and(|used| SystemTime::now().duration_since(used).is_ok_and(|since| since > KEPT_UNUSED));
+        if is_unused && entry.file_name().as_encoded_bytes().starts_with(FOLDER.as_bytes()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// Code from this folder runs inside the user's programs, so nobody else may own it.
 fn check_owner(folder: &Path) -> Result<()> {
     let metadata = fs::symlink_metadata(folder).map_err(Error::reading("look at", folder))?;
@@ -213,6 +244,30 @@ mod tests {
 
         let newer = RecorderImages { shared: b"newer", ..IMAGES };
         assert_ne!(Recorder::unpack_into(parent.path(), newer).unwrap().folder(), recorder.folder());
+    }
+
+    #[test]
+    fn a_new_recorder_takes_the_place_of_those_that_were_not_used_for_long() {
+        let parent = tempfile::tempdir().unwrap();
+        let unpack =
+            |shared| Recorder::unpack_into(parent.path(), RecorderImages { shared, ..IMAGES }).unwrap();
+        let age = |folder: &Path, age| {
+            fs::File::open(folder).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        };
+        let (old, recent, other) = (unpack(b"old"), unpack(b"recent"), parent.path().join("not a recorder"));
+        fs::create_dir(&other).unwrap();
+        age(old.folder(), 2 * KEPT_UNUSED);
+        age(&other, 2 * KEPT_UNUSED);
+        age(recent.folder(), KEPT_UNUSED / 2);
+
+        unpack(b"recent");
+        assert!(old.folder().exists(), "nothing is looked for unless something new comes");
+        age(recent.folder(), 2 * KEPT_UNUSED);
+        unpack(b"recent");
+        unpack(b"new");
+        assert!(!old.folder().exists());
+        assert!(recent.folder().exists(), "using it counts");
+        assert!(other.exists());
     }
 
     #[test]
