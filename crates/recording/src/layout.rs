@@ -134,6 +134,17 @@ pub struct Header {
     pub taken_away: u64,
     /// Accesses in a million that were looked at, all if zero.
     pub sample: u64,
+    /// One more than the [`points`](Header::points) at which all threads of a controlled run waited for one another without a
+    /// time-out; zero if they never did. If no point came after, they wait to this day.
+    pub standstill: u64,
+}
+
+impl Header {
+    /// Do all threads wait for one another, for ever? Only whoever looks twice can be sure that this is no moment on
+    /// the way to the next point.
+    pub fn stands_still(&self) -> bool {
+        self.standstill == self.points + 1
+    }
 }
 
 /// One thread of the recorded process.

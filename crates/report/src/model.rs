@@ -493,6 +493,10 @@ pub struct Confirmation {
     /// The chance of so clear a difference between forced and forbidden runs if the order did not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_value: Option<f64>,
+    /// Runs in which it was forced but for one of its variables, whose accesses came in the other order: given where
+    /// these failed all the same, so that the variable is no part of the cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turned: Option<Trial>,
 }
 
 /// Some runs, and how many of them failed.

@@ -28,6 +28,7 @@ mod rust_names;
 mod schedules;
 mod session;
 mod signature;
+mod standstill;
 mod store;
 mod symbolize;
 mod takeover;

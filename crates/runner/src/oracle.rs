@@ -165,6 +165,7 @@ fn run_fail_if(
             timeout: Some(FAIL_IF_TIMEOUT),
             pattern: None,
             fixed_addresses: false,
+            recordings: None,
         },
         cancelled,
     )?;

@@ -14,6 +14,7 @@ use regex::bytes::Regex;
 use crate::error::{Error, Result};
 use crate::orphans;
 use crate::output::Output;
+use crate::standstill::Standstill;
 
 /// How long a process that was asked to end by SIGTERM gets before SIGKILL.
 pub const GRACE: Duration = Duration::from_secs(2);
@@ -40,6 +41,8 @@ pub struct Launch<'a> {
     pub pattern: Option<&'a Regex>,
     /// Whether its stack, heap and libraries are at the same addresses every time.
     pub fixed_addresses: bool,
+    /// Where it leaves its recordings, if these tell that it stands still: then it is ended as if its time were up.
+    pub recordings: Option<&'a Path>,
 }
 
 /// How a process ended.
@@ -49,7 +52,7 @@ pub enum End {
     Exited(i32),
     /// By this signal, which did not come from us.
     Signaled(i32),
-    /// We ended it since its time was up.
+    /// We ended it since its time was up, or was never going to be enough.
     TimedOut,
     /// We ended it since nobody wants to know any more.
     Cancelled,
@@ -89,7 +92,7 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
     let start_error = |source| Error::Start { program: PathBuf::from(launch.program), source };
     let (mut child, family) = orphans::start_family(&mut command).map_err(start_error)?;
     let watched = Watched::new(&mut child, launch.pattern).and_then(|mut watched| {
-        let end = watched.wait(launch.timeout.map(|timeout| started + timeout), cancelled, &family)?;
+        let end = watched.wait(launch, started, cancelled, &family)?;
         Ok((end, watched))
     });
     let duration = started.elapsed();
@@ -140,16 +143,19 @@ impl<'a> Watched<'a> {
     /// second case why.
     fn wait(
         &mut self,
-        deadline: Option<Instant>,
+        launch: &Launch<'_>,
+        started: Instant,
         cancelled: &AtomicBool,
         family: &orphans::Family,
     ) -> io::Result<Option<End>> {
+        let deadline = launch.timeout.map(|timeout| started + timeout);
+        let mut standstill = launch.recordings.map(Standstill::new);
         loop {
             if cancelled.load(Ordering::Relaxed) {
                 return Ok(Some(End::Cancelled));
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
+            if left == Some(Duration::ZERO) || standstill.as_mut().is_some_and(Standstill::is_final) {
                 self.stop(cancelled, family)?;
                 return Ok(Some(End::TimedOut));
             }

@@ -23,6 +23,7 @@ fn shell(script: &str) -> Finished {
         timeout: Some(Duration::from_secs(60)),
         pattern: None,
         fixed_addresses: false,
+        recordings: None,
     };
     run(&launch, &AtomicBool::new(false)).unwrap()
 }

@@ -42,7 +42,17 @@ impl Arm {
         (self.failed, self.runs)
     }
 
-    fn trial(&self) -> Trial {
+    /// Of all runs, those that failed with it.
+    fn counts_with_it(&self) -> (u64, u64) {
+        (self.failed_with_it, self.runs)
+    }
+
+    /// Do runs fail nearly always when it comes about?
+    fn always_fails(&self) -> bool {
+        self.came_about > 0 && self.failed_with_it * 5 >= self.came_about * 4
+    }
+
+    pub fn trial(&self) -> Trial {
         Trial { runs: self.runs, failed: self.failed }
     }
 }
@@ -61,7 +71,9 @@ impl Arms {
         let Arms { enforced, forbidden, delayed } = self;
         let p_value = localize::fisher(enforced.counts(), forbidden.counts());
         let enough = enforced.runs >= FEWEST && forbidden.runs >= FEWEST;
-        let verdict = if enough && p_value < believed && self.is_necessary() && self.is_sufficient() {
+        // What failed without it says nothing for it.
+        let is_seen = localize::fisher(enforced.counts_with_it(), forbidden.counts()) < believed;
+        let verdict = if enough && is_seen && self.is_necessary() && self.is_sufficient() {
             Verdict::Confirmed
         } else if enough
             && p_value > NO_SIGN
@@ -79,25 +91,31 @@ impl Arms {
             delayed: Some(delayed.trial()),
             came_about: Some(enforced.came_about),
             p_value: Some(p_value),
+            turned: None,
         }
     }
 
     /// Of what is the cause hardly anything is left when it is forbidden.
     fn is_necessary(&self) -> bool {
         let Arms { enforced, forbidden, .. } = self;
-        forbidden.failed * enforced.runs * 8 <= enforced.failed * forbidden.runs
+        forbidden.failed * enforced.runs * 8 <= enforced.failed_with_it * forbidden.runs
     }
 
     fn is_sufficient(&self) -> bool {
         let Arms { enforced, delayed, .. } = self;
-        self.always_fails() || localize::fisher(enforced.counts(), delayed.counts()) < MORE_THAN_DELAYS
+        self.always_fails()
+            || localize::fisher(enforced.counts_with_it(), delayed.counts()) < MORE_THAN_DELAYS
     }
 
-    /// Do runs fail nearly always when it comes about? If they also do when it is forbidden, the delays may have brought about
-    /// something like it: no proof against it.
+    /// If runs also fail when it is forbidden, the delays may have brought about something like it: no proof against it.
     fn always_fails(&self) -> bool {
-        let Arm { came_about, failed_with_it, .. } = self.enforced;
-        came_about > 0 && failed_with_it * 5 >= came_about * 4
+        self.enforced.always_fails()
+    }
+
+    /// Do runs with something else in its place fail nearly always, and not just as runs do that are delayed?
+    pub fn fails_as_well(&self, other: &Arm) -> bool {
+        let is_known = other.came_about * 2 >= other.runs && other.always_fails();
+        is_known && localize::fisher(other.counts_with_it(), self.delayed.counts()) < MORE_THAN_DELAYS
     }
 }
 
@@ -137,11 +155,28 @@ mod tests {
     }
 
     #[test]
+    fn what_did_not_come_about_is_not_confirmed() {
+        assert_eq!(verdict(arm(20, 0), 0, 0), Verdict::Inconclusive, "holding threads back made them fail");
+        assert_eq!(verdict(arm(20, 3), 0, 0), Verdict::Inconclusive, "mostly so");
+    }
+
+    #[test]
     fn what_makes_no_difference_is_no_cause() {
         assert_eq!(verdict(arm(4, 20), 4, 4), Verdict::Refuted);
         assert_eq!(verdict(arm(0, 20), 5, 4), Verdict::Refuted);
         assert_eq!(verdict(arm(0, 2), 0, 0), Verdict::Inconclusive, "it hardly came about");
         assert_eq!(verdict(arm(20, 20), 20, 20), Verdict::Inconclusive, "all fail, with or without it");
+    }
+
+    #[test]
+    fn what_fails_as_well_does_so_nearly_always_and_not_by_delays_alone() {
+        let arms = |delayed| Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(delayed, 0) };
+        let few =
+            |failed, came_about| Arm { runs: 8, failed, came_about, failed_with_it: failed.min(came_about) };
+        assert!(arms(4).fails_as_well(&few(8, 8)));
+        assert!(!arms(4).fails_as_well(&few(4, 8)), "it often passes");
+        assert!(!arms(4).fails_as_well(&few(8, 3)), "it hardly came about");
+        assert!(!arms(18).fails_as_well(&few(8, 8)), "so does everything");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod kept;
 mod minimal;
 mod settling;
 mod trials;
+mod turned;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;

@@ -133,6 +133,7 @@ mod tests {
             delayed: None,
             came_about: None,
             p_value: None,
+            turned: None,
         };
         let finding = |(nth, &(rank, tied, verdict)): (usize, &(u64, u64, Option<Verdict>))| {
             let plain = serde_json::json!({

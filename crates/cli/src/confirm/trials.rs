@@ -11,12 +11,15 @@ use runner::{Outcome, RunNumber, Session};
 use crate::run::INTERRUPTED;
 
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT};
+use super::turned;
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, or as long as so many of the
 /// slowest run that passed.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(3);
 const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMES_SLOWEST: f64 = 30.0;
+/// Runs with one variable turned round.
+const TURNED_RUNS: u32 = 8;
 
 /// When trials end though nothing is decided.
 #[derive(Clone, Copy)]
@@ -61,7 +64,29 @@ impl Laboratory {
                 break;
             }
         }
-        Ok(arms.decide(BELIEVED))
+        let confirmation = arms.decide(BELIEVED);
+        if confirmation.verdict == Verdict::Confirmed {
+            self.leave_out_variables(interleaving, &arms, confirmation)
+        } else {
+            Ok(confirmation)
+        }
+    }
+
+    /// What was confirmed is refuted if one of its variables is no part of the cause.
+    fn leave_out_variables(
+        &mut self,
+        interleaving: Interleaving,
+        arms: &Arms,
+        confirmation: Confirmation,
+    ) -> anyhow::Result<Confirmation> {
+        for other in turned::turned(&interleaving) {
+            let arm = self.enforce(other, TURNED_RUNS)?;
+            if arms.fails_as_well(&arm) {
+                let turned = Some(arm.trial());
+                return Ok(Confirmation { verdict: Verdict::Refuted, turned, ..confirmation });
+            }
+        }
+        Ok(confirmation)
     }
 
     /// So many runs in which an interleaving is enforced.

@@ -61,6 +61,55 @@ fn a_cause_is_confirmed_and_stays_so() {
     assert_eq!(place.runs("lost").len(), 30);
 }
 
+/// The run ends where it read what was not there any more: it never gets beyond its last step. Seeds are fixed.
+#[test]
+fn what_ends_a_run_at_its_last_step_has_come_about() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int present = 1;
+static int is_present(void) {
+    pthread_mutex_lock(&lock);
+    int seen = present;
+    pthread_mutex_unlock(&lock);
+    return seen;
+}
+static void *user(void *argument) {
+    if (is_present()) {
+        pthread_mutex_lock(&lock);
+        if (!present)
+            _exit(1);
+        pthread_mutex_unlock(&lock);
+    }
+    return argument;
+}
+static void *sweeper(void *argument) {
+    pthread_mutex_lock(&lock);
+    present = 0;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, user, 0);
+    pthread_create(&threads[1], 0, sweeper, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "sweep", source);
+    place.call("run --session sweep --schedule random --runs 40 --seed 3 -- ./sweep").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let number = number(&report, "RWR");
+    place.call(&format!("confirm {number}")).exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let confirmation = &report["findings"][number - 1]["confirmation"];
+    assert_eq!(confirmation["came_about"], confirmation["enforced"]["failed"], "{confirmation:#}");
+}
+
 /// It takes a write of the other before one's own; that one has read before follows from where threads are held for that.
 /// Seeds are fixed.
 #[test]

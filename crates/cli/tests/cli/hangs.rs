@@ -62,6 +62,43 @@ fn a_deadlock_is_told_with_what_each_thread_holds_and_wants() {
     );
 }
 
+/// Nobody waits ten minutes here.
+#[test]
+fn a_controlled_run_in_which_all_wait_for_one_another_is_ended_at_once() {
+    let place = Workplace::new();
+    let program = compiled("crossing", CROSSING);
+    place
+        .call(&format!("run --runs 1 --schedule random --timeout 10m -- {} together", program.display()))
+        .says(&["Deadlock: threads wait for each other in 1 run"]);
+}
+
+/// The only thread waits, but not for another one: a signal handler gives it what it waits for, some time later.
+#[test]
+fn a_run_that_waits_for_a_signal_does_not_hang() {
+    let place = Workplace::new();
+    let program = compiled(
+        "signalled",
+        r#"
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/time.h>
+static sem_t rung;
+static void ring(int signal) { (void)signal; sem_post(&rung); }
+int main(void)
+{
+    struct itimerval soon = { .it_value = { .tv_usec = 500000 } };
+    sem_init(&rung, 0, 0);
+    signal(SIGALRM, ring);
+    setitimer(ITIMER_REAL, &soon, 0);
+    while (sem_wait(&rung) != 0)
+        ;
+    return 0;
+}
+"#,
+    );
+    place.call(&format!("run --runs 1 --schedule random -- {}", program.display())).exits(10);
+}
+
 #[test]
 fn a_deadlock_that_did_not_happen_is_told_too() {
     let place = Workplace::new();

@@ -218,3 +218,27 @@ fn a_bounded_search_runs_each_schedule_exactly_once() {
         }
     }
 }
+
+/// All threads have nothing to do but wait, each at a place of its own, and say so. The chance that one of three is never chosen at random of the other
+/// two is below 2^-299.
+#[test]
+fn no_thread_waits_for_ever_while_others_spin() {
+    for schedule in [Schedule::Random, Schedule::Pct, Schedule::Pos, Schedule::Surw] {
+        let mut policies = Policies::new();
+        policies.start(&RunPlan { seed: 7, schedule, ..RunPlan::default() }, [CHOSEN].into_iter());
+        (1..=3).for_each(|seat| policies.chosen().seated(seat));
+        (1..=3).for_each(|seat| policies.chosen().passes(seat));
+        let mut turns = [0; 4];
+        let mut current = 3;
+        for _ in 0..300 {
+            let others = (1..=3).filter(|&seat| seat != current);
+            let candidates: Vec<Candidate> =
+                others.map(|seat| Candidate { seat, operation: operation(OTHER + seat) }).collect();
+            current = candidates[policies.chosen().choose(&candidates, None)].seat;
+            turns[current] += 1;
+            policies.chosen().done(current, operation(OTHER + current));
+            policies.chosen().passes(current);
+        }
+        assert!(turns[1..].iter().all(|&turns| turns > 0), "{schedule:?}: {turns:?}");
+    }
+}

@@ -126,6 +126,23 @@ pub unsafe fn before_access(
     }
 }
 
+/// Before a block of memory is given back: a point, unless nobody but this thread has used it.
+pub unsafe fn before_release(thread: &mut Thread, block: usize, size: usize, leaf: u32, site: usize) {
+    if !is_on() {
+        noise::at_site(thread, site);
+    } else if planned::contains(site) || trial::is_step(site) || has_others(thread, block, size) {
+        let operation = Operation {
+            kind: Kind::Write,
+            address: block,
+            size: size as u32,
+            leaf,
+            site,
+            caller: caller(thread),
+        };
+        token::point(thread, operation);
+    }
+}
+
 /// Before an atomic operation: programs use them where threads meet.
 #[inline]
 pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
@@ -172,6 +189,15 @@ unsafe fn is_own(thread: &Thread, address: usize, size: usize) -> bool {
         at += 4;
     }
     true
+}
+
+/// Has anybody but this thread used some of these bytes?
+unsafe fn has_others(thread: &Thread, address: usize, size: usize) -> bool {
+    (address..address + size).step_by(4).any(|at| {
+        let line = shadow::line_if_mapped(at);
+        let owner = if line.is_null() { 0 } else { (*line).owner[(at >> 2) & 1] };
+        owner & (SHARED | SPLIT) != 0 || owner != 0 && owner & crate::cell::ID != thread.id
+    })
 }
 
 unsafe fn is_on_stack(thread: &Thread, address: usize) -> bool {

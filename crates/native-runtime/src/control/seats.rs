@@ -53,6 +53,8 @@ pub struct Seat {
     pub arrival: u64,
     pub woken: bool,
     pub timed_out: bool,
+    /// What it waits for may come from a signal handler, and so at any time.
+    pub ends_by_signal: bool,
     /// Somebody asked it to end.
     pub cancelled: bool,
     /// Holds the token and sleeps: no sign of trouble.
@@ -87,6 +89,7 @@ impl Seat {
         arrival: 0,
         woken: false,
         timed_out: false,
+        ends_by_signal: false,
         cancelled: false,
         sleeps: false,
         stops: 0,
@@ -242,6 +245,12 @@ impl State {
 
     pub fn any(&self, standing: Standing) -> bool {
         self.seats[1..self.end].iter().any(|seat| seat.standing == standing)
+    }
+
+    /// Do all wait for something that only another of them could give back?
+    pub fn stands_still(&self) -> bool {
+        let mut seats = self.seats[1..self.end].iter().filter(|seat| seat.standing != Standing::Empty);
+        seats.all(|seat| seat.standing == Standing::Waiting && seat.deadline == NEVER && !seat.ends_by_signal)
     }
 
     /// Lists all that can run, but for `except` if there are others.

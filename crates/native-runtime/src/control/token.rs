@@ -59,8 +59,15 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
 /// Passes the token to a seat, or to nobody. `own` is the caller's seat.
 pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
     let holder = HOLDER.load(Ordering::Relaxed) as usize;
-    if next != 0 {
+    if next == 0 {
+        if state.stands_still() {
+            (*mapping::header()).standstill = u64::from(POINTS.load(Ordering::Relaxed)) + 1;
+        }
+    } else {
         state.seats[next].standing = Standing::Running;
+        let operation = state.seats[next].operation;
+        state.trial.goes_on(next, operation);
+        (*mapping::header()).interleavings = state.trial.completed;
         if next != holder {
             state.seats[next].handed = Some(state.handing_over(holder, next));
         }

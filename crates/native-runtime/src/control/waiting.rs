@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
 use super::clock::{self, Deadline};
-use super::seats::{HOLDER, NEVER, Standing, State, lock};
+use super::seats::{HOLDER, NEVER, Seat, Standing, State, lock};
 use super::{is_on, seated, token};
 use crate::thread::{self, Thread};
 use crate::{kernel, mapping};
@@ -31,6 +31,8 @@ pub struct Wait {
     pub can_be_cancelled: bool,
     /// Once one thread has it, no other can.
     pub is_exclusive: bool,
+    /// Signal handlers may give it back.
+    pub ends_by_signal: bool,
 }
 
 /// Repeats `attempt`, which is none as long as it cannot be done. Outside of controlled runs, `block` is all.
@@ -53,7 +55,11 @@ pub unsafe fn until(
             return Ok(result);
         }
         let Some(thread) = seated() else { return Ok(block()) };
-        let timed_out = wait(thread, wait_for.object, wait_for.deadline);
+        enlist(thread, wait_for.object);
+        if wait_for.ends_by_signal {
+            with_own_seat(thread, |seat| seat.ends_by_signal = true);
+        }
+        let timed_out = wait_enlisted(thread, wait_for.deadline);
         thread::leave(thread);
         if timed_out {
             return Err(TimedOut);
@@ -77,6 +83,13 @@ unsafe fn enlist(thread: &Thread, object: usize) {
         seat.arrival = arrival;
         seat.woken = false;
         seat.timed_out = false;
+        seat.ends_by_signal = false;
+    }
+}
+
+unsafe fn with_own_seat(thread: &Thread, change: impl FnOnce(&mut Seat)) {
+    if let Some(mut state) = lock() {
+        change(&mut state.seats[thread.seat as usize]);
     }
 }
 
@@ -237,7 +250,13 @@ pub fn thread_object(id: u32) -> usize {
 /// Waits until a thread has ended, so that joining it does not block.
 pub unsafe fn join(id: u32, deadline: Option<Deadline>) -> Result<(), TimedOut> {
     let is_over = || (id == 0 || lock().is_none_or(|state| state.of_thread(id) == 0)).then_some(0);
-    let wait_for = Wait { object: thread_object(id), deadline, can_be_cancelled: true, is_exclusive: false };
+    let wait_for = Wait {
+        object: thread_object(id),
+        deadline,
+        can_be_cancelled: true,
+        is_exclusive: false,
+        ends_by_signal: false,
+    };
     until(wait_for, is_over, || 0).map(|_| ())
 }
 

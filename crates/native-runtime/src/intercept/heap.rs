@@ -9,7 +9,7 @@ use recording::flag;
 
 use crate::cells::{Kind, Touch};
 use crate::real::{Real, real, with_caller};
-use crate::{access, blocks, context, log, rebirth, sampling, shadow, thread};
+use crate::{access, blocks, context, control, log, rebirth, sampling, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
 const LARGE: usize = 64 << 10;
@@ -129,7 +129,9 @@ unsafe fn dying(block: usize, pc: usize) {
         rebirth::forget(block, block + size);
         blocks::dead(block);
     } else if !sampling::is_quiet() {
-        let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf: context::leaf(thread.tls, pc) };
+        let leaf = context::leaf(thread.tls, pc);
+        control::before_release(thread, block, size, leaf, pc);
+        let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf };
         touch_used_words(thread, block, block + size, touch);
     }
     thread::leave(thread);

@@ -46,7 +46,7 @@ pub unsafe fn take(
         libc::EBUSY => None,
         result => Some(result),
     };
-    let wait = Wait { object: lock, deadline, can_be_cancelled: false, is_exclusive };
+    let wait = Wait { object: lock, deadline, can_be_cancelled: false, is_exclusive, ends_by_signal: false };
     control::until(wait, try_once, block).unwrap_or(libc::ETIMEDOUT)
 }
 

@@ -53,7 +53,13 @@ unsafe fn lower(
         }
         failed => Some(failed),
     };
-    let wait = Wait { object: semaphore, deadline, can_be_cancelled: true, is_exclusive: false };
+    let wait = Wait {
+        object: semaphore,
+        deadline,
+        can_be_cancelled: true,
+        is_exclusive: false,
+        ends_by_signal: true,
+    };
     let result = control::until(wait, try_once, block).unwrap_or_else(|_| {
         errno::set(libc::ETIMEDOUT);
         -1

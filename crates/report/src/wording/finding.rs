@@ -186,15 +186,18 @@ pub(crate) fn holding(access: &Access) -> Option<String> {
 /// What came of forcing and of forbidding the order of accesses.
 pub(crate) fn proof(confirmation: &Confirmation) -> String {
     let delayed = confirmation.delayed.map(|trial| format!("; delayed only: {}", outcome(&trial)));
+    let turned =
+        confirmation.turned.map(|trial| format!("; with one variable turned round: {}", outcome(&trial)));
     let chance = confirmation.p_value.map(|p| match p {
         p if p < 0.001 => " (p < 0.001)".to_owned(),
         p => format!(" (p = {p:.3})"),
     });
     format!(
-        "forced: {}; forbidden: {}{}{}",
+        "forced: {}; forbidden: {}{}{}{}",
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
         delayed.unwrap_or_default(),
+        turned.unwrap_or_default(),
         chance.unwrap_or_default()
     )
 }

@@ -43,6 +43,7 @@ pub fn made_of(text: &str) -> Report {
         delayed: Some(Trial { runs: 1, failed: 1 }),
         came_about: None,
         p_value: Some(f64::NAN),
+        turned: None,
     });
     for access in &mut finding.accesses {
         access.file = access.file.as_ref().map(|_| text.to_owned());

@@ -254,6 +254,7 @@ pub fn confirmed(finding: Finding) -> Finding {
             delayed: None,
             came_about: None,
             p_value: None,
+            turned: None,
         }),
         needs: Some(NeededOrders { orders: vec![needed(44, 33), needed(33, 29)], runs: 10, failed: 9 }),
         ..finding

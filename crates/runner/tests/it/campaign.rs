@@ -49,6 +49,7 @@ fn raw_recording() -> Vec<u8> {
         interleavings: 0,
         taken_away: 0,
         sample: 0,
+        standstill: 0,
     };
     let mut raw = bytes_of(&header).to_vec();
     raw.resize(HEADER_BYTES, 0);

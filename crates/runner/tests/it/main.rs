@@ -33,6 +33,7 @@ fn shell_within(script: &str, timeout: Duration) -> Finished {
         timeout: Some(timeout),
         pattern: None,
         fixed_addresses: false,
+        recordings: None,
     };
     run(&launch, &AtomicBool::new(false)).unwrap()
 }

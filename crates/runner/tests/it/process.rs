@@ -131,6 +131,7 @@ fn a_cancelled_run_ends_at_once() {
         timeout: None,
         pattern: None,
         fixed_addresses: false,
+        recordings: None,
     };
     thread::scope(|scope| {
         let running = scope.spawn(|| run(&launch, &cancelled).unwrap());
@@ -149,6 +150,7 @@ fn a_program_that_cannot_be_started_is_an_error_of_ours() {
         timeout: None,
         pattern: None,
         fixed_addresses: false,
+        recordings: None,
     };
     let error = run(&launch, &AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.starts_with("cannot start /nonexistent/program: "), "{error}");

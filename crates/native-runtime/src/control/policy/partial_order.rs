@@ -4,26 +4,41 @@
 //! the one just done get new priorities, as does what its thread does next: orders of independent operations, which
 //! make no difference, take up none of the chance.
 //!
-//! Deviation: an operation that waits (its lock is taken) gets a new priority when it is tried again.
+//! Deviations: an operation that waits (its lock is taken) gets a new priority when it is tried again. A thread that has
+//! nothing to do but wait goes behind all others, those included that went there before it: two that spin would keep a third from
+//! running for ever.
 
 use super::super::Operation;
 use super::super::seats::SEATS;
 use super::random::Random;
 use super::{Candidate, Policy, conflict};
 
+/// Priorities at random lie above this; each thread that passes gets the next one below.
+const RANDOM: u64 = 1 << 63;
+
 pub struct PartialOrder {
     random: Random,
     priorities: [u64; SEATS],
+    next_low: u64,
     last: Option<Operation>,
 }
 
 impl PartialOrder {
     pub const fn new() -> PartialOrder {
-        PartialOrder { random: Random::with_seed(0), priorities: [0; SEATS], last: None }
+        PartialOrder {
+            random: Random::with_seed(0),
+            priorities: [0; SEATS],
+            next_low: RANDOM - 1,
+            last: None,
+        }
     }
 
     pub fn start(&mut self, seed: u64) {
         self.random = Random::with_seed(seed);
+    }
+
+    fn draw(&mut self, seat: usize) {
+        self.priorities[seat] = RANDOM | self.random.next();
     }
 }
 
@@ -31,7 +46,7 @@ impl Policy for PartialOrder {
     fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
         if let Some(last) = self.last.take() {
             for candidate in candidates.iter().filter(|candidate| conflict(last, candidate.operation)) {
-                self.priorities[candidate.seat] = self.random.next();
+                self.draw(candidate.seat);
             }
         }
         let priority = |&(_, candidate): &(usize, &Candidate)| self.priorities[candidate.seat];
@@ -39,15 +54,16 @@ impl Policy for PartialOrder {
     }
 
     fn seated(&mut self, seat: usize) {
-        self.priorities[seat] = self.random.next();
+        self.draw(seat);
     }
 
     fn done(&mut self, seat: usize, operation: Operation) {
         self.last = Some(operation);
-        self.priorities[seat] = self.random.next();
+        self.draw(seat);
     }
 
     fn passes(&mut self, seat: usize) {
-        self.priorities[seat] = 0;
+        self.priorities[seat] = self.next_low;
+        self.next_low -= 1;
     }
 }

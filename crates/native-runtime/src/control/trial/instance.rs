@@ -147,11 +147,18 @@ pub struct Instance {
     seats: [u16; MOST_ROLES],
     variables: [Bytes; MOST_ROLES],
     pub begun_at: u32,
+    /// Its last step was begun, and it counts as one that came about.
+    pub is_counted: bool,
 }
 
 impl Instance {
-    pub const NONE: Instance =
-        Instance { done: 0, seats: [0; MOST_ROLES], variables: [Bytes::NONE; MOST_ROLES], begun_at: 0 };
+    pub const NONE: Instance = Instance {
+        done: 0,
+        seats: [0; MOST_ROLES],
+        variables: [Bytes::NONE; MOST_ROLES],
+        begun_at: 0,
+        is_counted: false,
+    };
 
     pub fn is_active(&self) -> bool {
         self.done != 0
@@ -159,6 +166,11 @@ impl Instance {
 
     pub fn is_complete(&self, pattern: &Pattern) -> bool {
         self.done == pattern.all()
+    }
+
+    /// Are all steps done but this one?
+    pub fn lacks_only(&self, pattern: &Pattern, step: usize) -> bool {
+        self.done | 1 << step == pattern.all()
     }
 
     pub fn role_of(&self, seat: usize) -> Option<usize> {

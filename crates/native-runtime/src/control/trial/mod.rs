@@ -144,7 +144,7 @@ impl Trial {
             if let Some(step) = instance.next_step(pattern, seat, operation) {
                 instance.advance(pattern, step, seat, operation);
                 if instance.is_complete(pattern) {
-                    self.completed += 1;
+                    self.completed += u64::from(!instance.is_counted);
                     self.patience = (self.patience * 2).min(MOST_PATIENCE);
                     *instance = Instance::NONE;
                 }
@@ -165,6 +165,19 @@ impl Trial {
             }
         }
         self.begin(seat, operation);
+    }
+
+    /// The thread of this seat does this now. It may be the last that it does: what takes all steps but this one has come
+    /// about, even if nobody comes to the next point.
+    pub fn goes_on(&mut self, seat: usize, operation: Operation) {
+        let Some(pattern) = &self.pattern else { return };
+        for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
+            let step = instance.next_step(pattern, seat, operation);
+            if step.is_some_and(|step| instance.lacks_only(pattern, step)) && !instance.is_counted {
+                instance.is_counted = true;
+                self.completed += 1;
+            }
+        }
     }
 
     fn begin(&mut self, seat: usize, operation: Operation) {
