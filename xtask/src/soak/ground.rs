@@ -10,15 +10,21 @@ use tempfile::TempDir;
 use crate::tool::Tool;
 use crate::workspace;
 
+/// In seconds: far longer than any of the tasks takes.
+const PATIENCE: &str = "900";
+
 pub struct Ground {
     pub tool: Tool,
     /// For what trials build.
     pub folder: PathBuf,
+    /// How runs are to go, as the recorder reads it.
+    pub plan: String,
 }
 
 impl Ground {
     pub fn prepare() -> anyhow::Result<Ground> {
-        Ok(Ground { tool: Tool::build()?, folder: workspace::scratch("soak")? })
+        let plan = "seed=1,noise=low".to_owned();
+        Ok(Ground { tool: Tool::build()?, folder: workspace::scratch("soak")?, plan })
     }
 
     /// `CC=` of a build for the recorder.
@@ -28,20 +34,22 @@ impl Ground {
 
     /// A place for recordings.
     pub fn recordings(&self) -> anyhow::Result<Recordings> {
-        Ok(Recordings { folder: tempfile::tempdir_in(&self.folder)? })
+        Ok(Recordings { folder: tempfile::tempdir_in(&self.folder)?, plan: self.plan.clone() })
     }
 }
 
 /// The recordings that a trial's processes make.
 pub struct Recordings {
     folder: TempDir,
+    plan: String,
 }
 
 impl Recordings {
-    /// A command whose processes are recorded, with noise: what holds then holds without.
+    /// A command whose processes are recorded, and which hangs if it takes longer than [`PATIENCE`].
     pub fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.env("UNSNARL_DIR", self.folder.path()).env("UNSNARL_PLAN", "seed=1,noise=low");
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", PATIENCE]).arg(program);
+        command.env("UNSNARL_DIR", self.folder.path()).env("UNSNARL_PLAN", &self.plan);
         command
     }
 

@@ -4,6 +4,7 @@
 mod controlled;
 mod crates;
 mod ground;
+mod scheduled;
 mod servers;
 mod tools;
 
@@ -19,6 +20,9 @@ pub struct Arguments {
     /// Instead: run each correct corpus program so many times under all schedules; none may hang, crash or fail
     #[arg(long, value_name = "RUNS")]
     controlled: Option<u32>,
+    /// Instead: put pbzip2, ripgrep, crossbeam and rayon to their tasks so many times each, under all schedules
+    #[arg(long, value_name = "RUNS", conflicts_with = "controlled")]
+    scheduled: Option<u32>,
     /// With --controlled: only this corpus program
     #[arg(long, value_name = "NAME", requires = "controlled")]
     program: Option<String>,
@@ -75,14 +79,24 @@ const TRIALS: [Trial; 8] = [
 ];
 
 pub fn soak(arguments: &Arguments) -> anyhow::Result<()> {
-    let ground = Ground::prepare()?;
+    let mut ground = Ground::prepare()?;
     if let Some(runs) = arguments.controlled {
         return controlled::controlled(&ground, runs, arguments.program.as_deref());
     }
+    let is_meant = |trial: &&Trial| arguments.only.as_deref().is_none_or(|name| name == trial.name);
+    if let Some(runs) = arguments.scheduled {
+        let trials: Vec<&Trial> = TRIALS
+            .iter()
+            .filter(|trial| scheduled::PROGRAMS.contains(&trial.name))
+            .filter(is_meant)
+            .collect();
+        let text = scheduled::scheduled(&mut ground, &trials, runs)?;
+        println!("{text}");
+        return if arguments.write { write("scheduled", &text) } else { Ok(()) };
+    }
     let mut table = head(&["program", "task", "result"]);
     let mut failed = Vec::new();
-    for trial in TRIALS.iter().filter(|trial| arguments.only.as_deref().is_none_or(|name| name == trial.name))
-    {
+    for trial in TRIALS.iter().filter(is_meant) {
         eprintln!("{}: {}", trial.name, trial.task);
         let result = (trial.run)(&ground).unwrap_or_else(|error| {
             failed.push(trial.name);
@@ -94,8 +108,12 @@ pub fn soak(arguments: &Arguments) -> anyhow::Result<()> {
     let text = format!("Tried on {} by `cargo xtask soak`.\n\n{table}", document::today());
     println!("{text}");
     if arguments.write {
-        document::update(&workspace::root().join("docs/real-programs.md"), "soak", &text)?;
+        write("soak", &text)?;
     }
     anyhow::ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
+}
+
+fn write(part: &str, text: &str) -> anyhow::Result<()> {
+    document::update(&workspace::root().join("docs/real-programs.md"), part, text)
 }

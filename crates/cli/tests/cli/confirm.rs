@@ -165,6 +165,40 @@ fn decoys_are_not_confirmed() {
     assert!(tried >= 3, "a cause and decoys were found: {findings:#?}");
 }
 
+/// The same update lost between two guards of the standard library's Mutex, which knows no pthread. Seeds are fixed.
+#[test]
+fn a_cause_in_rust_is_confirmed() {
+    let place = Workplace::new();
+    let manifest = "[package]\nname = \"lost\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    place.write("Cargo.toml", manifest);
+    let source = r#"
+use std::sync::Mutex;
+static COUNTER: Mutex<u32> = Mutex::new(0);
+#[inline(never)]
+fn read() -> u32 {
+    *COUNTER.lock().unwrap()
+}
+#[inline(never)]
+fn write(value: u32) {
+    *COUNTER.lock().unwrap() = value;
+}
+fn main() {
+    let count = || write(read() + 1);
+    std::thread::scope(|scope| [scope.spawn(count), scope.spawn(count)].map(drop));
+    assert_eq!(read(), 2);
+}
+"#;
+    place.write("src/main.rs", source);
+    place.call("cargo build --offline --quiet").exits(0);
+    let program = place.shell("ls target/unsnarl/*/debug/lost");
+    let line = "run --session lost --schedule random --runs 30 --seed 3 --confirm 1 --json lost.json --";
+    place.call(&format!("{line} {}", program.trim())).exits(0);
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("lost.json")).unwrap()).unwrap();
+    let confirmation = &report["findings"][0]["confirmation"];
+    assert_eq!(confirmation["verdict"], "confirmed", "{confirmation:#}");
+    assert_eq!(confirmation["forbidden"]["failed"], 0);
+}
+
 #[test]
 fn what_cannot_be_confirmed_is_told() {
     let place = session();

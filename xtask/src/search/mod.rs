@@ -1,0 +1,252 @@
+//! `cargo xtask search`: how many runs, and how much time, it takes until a corpus program fails for the first time, and
+//! until its cause is confirmed, for each way to run it, side by side.
+
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use runner::Session;
+
+use crate::document;
+use crate::evaluate::build::{self, Variant};
+use crate::evaluate::record::healthy;
+use crate::prove::attempt::Target;
+use crate::tool::Tool;
+use crate::truth::{self, Language, Subject};
+use crate::workspace;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Search only in this program (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Only in programs that fail more rarely than this by themselves
+    #[arg(long, value_name = "RATE", default_value_t = 1.0)]
+    below: f64,
+    /// How often to search, for each program and way; the median counts
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    trials: u32,
+    /// Time for one search, after which it has failed
+    #[arg(long, value_name = "T", default_value = "5s", value_parser = humantime::parse_duration)]
+    time: Duration,
+    /// Also search until the cause is confirmed, with unsnarl's own limits
+    #[arg(long)]
+    proof: bool,
+    /// Begin no search after this time; programs are searched in turn, so that all have as many trials, or one more
+    #[arg(long, value_name = "T", value_parser = humantime::parse_duration)]
+    total: Option<Duration>,
+    /// What all random choices come from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Put the table into docs/search.md
+    #[arg(long, conflicts_with = "only")]
+    write: bool,
+}
+
+impl Arguments {
+    fn as_typed(&self) -> String {
+        let mut typed = format!(
+            " --trials {} --time {}ms --below {} --seed {}",
+            self.trials,
+            self.time.as_millis(),
+            self.below,
+            self.seed
+        );
+        if let Some(total) = self.total {
+            typed += &format!(" --total {}", humantime::format_duration(total));
+        }
+        typed + if self.proof { " --proof" } else { "" }
+    }
+}
+
+/// A way to run a program.
+struct Way {
+    name: &'static str,
+    /// Of `unsnarl run`; none for the program as it is.
+    flags: Option<&'static [&'static str]>,
+}
+
+const WAYS: [Way; 8] = [
+    Way { name: "native", flags: None },
+    Way { name: "noise", flags: Some(&["--schedule", "free"]) },
+    Way { name: "random", flags: Some(&["--schedule", "random"]) },
+    Way { name: "pct", flags: Some(&["--schedule", "pct"]) },
+    Way { name: "pos", flags: Some(&["--schedule", "pos"]) },
+    Way { name: "surw", flags: Some(&["--schedule", "surw"]) },
+    Way { name: "mixed", flags: Some(&["--schedule", "mixed", "--undirected"]) },
+    Way { name: "mixed, directed", flags: Some(&["--schedule", "mixed"]) },
+];
+
+/// Below this rate a failure counts as rare.
+const RARE: f64 = 0.01;
+
+/// One search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    /// Runs up to the first failure, or all of them.
+    runs: u32,
+    seconds: f64,
+    /// Whether there was a failure.
+    failed: bool,
+}
+
+/// The median search of a program in one way. A search without a failure took longer than any with one.
+fn median(mut searches: Vec<Found>) -> Option<Found> {
+    searches.sort_by_key(|found| (!found.failed, found.runs));
+    searches.get(searches.len().checked_sub(1)? / 2).copied()
+}
+
+/// A program with what came of each way.
+struct Line {
+    name: String,
+    rate: f64,
+    /// The median search for a failure.
+    found: Vec<Option<Found>>,
+    /// The median search for the confirmed cause.
+    proven: Vec<Option<Found>>,
+}
+
+/// A program that is searched, with all searches of each way so far.
+struct Searched {
+    subject: Subject,
+    folder: PathBuf,
+    recorded: PathBuf,
+    native: PathBuf,
+    found: Vec<Vec<Found>>,
+    proven: Vec<Vec<Found>>,
+}
+
+impl Searched {
+    fn prepare(subject: Subject, tool: &Tool, folder: PathBuf) -> anyhow::Result<Searched> {
+        let recorded = build::build(&subject, tool, &folder, Variant::Buggy, 1)?;
+        let native = build::build_native(&subject, &folder, Variant::Buggy, 1)?;
+        let none = || vec![Vec::new(); WAYS.len()];
+        Ok(Searched { subject, folder, recorded, native, found: none(), proven: none() })
+    }
+
+    /// One more search in one way.
+    fn search(&mut self, way: usize, tool: &Tool, seed: u64, arguments: &Arguments) -> anyhow::Result<()> {
+        let Some(flags) = WAYS[way].flags else {
+            self.found[way].push(stress(&self.native, &self.subject, arguments.time)?);
+            return Ok(());
+        };
+        let found = self.campaign(tool, flags, seed, arguments.time)?;
+        self.found[way].push(found);
+        if arguments.proof {
+            let proven = self.proof(tool, flags, seed)?;
+            self.proven[way].push(proven);
+        }
+        Ok(())
+    }
+
+    fn campaign(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
+        let session = self.folder.join("session");
+        drop(fs::remove_dir_all(&session));
+        let mut unsnarl = tool.command();
+        unsnarl.arg("run").arg("--session").arg(&session).args(flags);
+        unsnarl.args(["--until-failures", "1", "--jobs", "1", "--seed", &seed.to_string()]);
+        unsnarl.args(["--time", &format!("{}ms", time.as_millis())]);
+        unsnarl.args(["--timeout", &format!("{}s", self.subject.truth.timeout_seconds)]);
+        // What the runs have to say is not looked at.
+        unsnarl.args(["--no-confirm", "--technique", "avio", "--findings", "1"]);
+        healthy(unsnarl.arg("--").arg(&self.recorded))?;
+        let session = Session::open(&session)?;
+        let failed = session.runs().iter().any(|record| record.outcome.is_failing());
+        Ok(Found { runs: session.runs().len() as u32, seconds: session.manifest().wall_seconds, failed })
+    }
+
+    /// From the first run to the report: what counts is a confirmed finding that is right.
+    fn proof(&self, tool: &Tool, flags: &[&str], seed: u64) -> anyhow::Result<Found> {
+        let seed = seed.to_string();
+        let flags: Vec<&str> = flags.iter().copied().chain(["--jobs", "1", "--seed", &seed]).collect();
+        let (subject, program, folder) = (&self.subject, &*self.recorded, &*self.folder);
+        let attempt = Target { tool, subject, program, folder }.attempt(&flags, 0)?;
+        let (runs, failed) = (attempt.runs + attempt.trials, attempt.is_proven());
+        Ok(Found { runs, seconds: attempt.seconds, failed })
+    }
+
+    fn line(self) -> Line {
+        let medians = |all: Vec<Vec<Found>>| all.into_iter().map(median).collect();
+        Line {
+            name: self.subject.truth.name,
+            rate: self.subject.truth.natural_failure_rate,
+            found: medians(self.found),
+            proven: medians(self.proven),
+        }
+    }
+}
+
+pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
+    let tool = Tool::build()?;
+    let folder = workspace::scratch("search")?;
+    let mut programs = Vec::new();
+    for subject in chosen(arguments)? {
+        let place = folder.join(&subject.truth.name);
+        programs.push(Searched::prepare(subject, &tool, place)?);
+    }
+    let begun = Instant::now();
+    let is_over = || arguments.total.is_some_and(|total| begun.elapsed() >= total);
+    for trial in 0..arguments.trials {
+        for program in &mut programs {
+            eprintln!("trial {} of {}", trial + 1, program.subject.truth.name);
+            for way in (0..WAYS.len()).take_while(|_| !is_over()) {
+                program.search(way, &tool, arguments.seed + u64::from(trial), arguments)?;
+            }
+        }
+    }
+    let lines: Vec<Line> = programs.into_iter().map(Searched::line).collect();
+    let text = table::markdown(&lines, arguments);
+    println!("{text}");
+    if arguments.write {
+        document::update(&workspace::root().join("docs/search.md"), "search", &text)?;
+    }
+    Ok(())
+}
+
+fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
+    let mut subjects = truth::subjects()?;
+    // The schedule of a Java virtual machine is its own.
+    subjects.retain(|subject| subject.truth.has_bug() && subject.truth.language != Language::Java);
+    subjects.retain(|subject| subject.truth.natural_failure_rate < arguments.below);
+    let only = &arguments.only;
+    subjects.retain(|subject| only.is_empty() || only.contains(&subject.truth.name));
+    if subjects.is_empty() {
+        bail!("no program of the corpus is meant: see corpus/README.md for their names");
+    }
+    Ok(subjects)
+}
+
+/// Runs the program as it is until it fails.
+fn stress(program: &Path, subject: &Subject, time: Duration) -> anyhow::Result<Found> {
+    let begun = Instant::now();
+    let mut runs = 0;
+    while begun.elapsed() < time {
+        runs += 1;
+        let mut command = Command::new("timeout");
+        command.arg(subject.truth.timeout_seconds.to_string()).arg(program);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
+        if !status.success() {
+            return Ok(Found { runs, seconds: begun.elapsed().as_secs_f64(), failed: true });
+        }
+    }
+    Ok(Found { runs, seconds: begun.elapsed().as_secs_f64(), failed: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_in_vain_is_the_longest() {
+        let found = |runs, failed| Found { runs, seconds: 1.0, failed };
+        let all = vec![found(50, true), found(10, false), found(3, true)];
+        assert_eq!(median(all), Some(found(50, true)));
+        assert_eq!(median(vec![found(10, false), found(20, false), found(3, true)]), Some(found(10, false)));
+        assert_eq!(median(Vec::new()), None);
+    }
+}
