@@ -24,7 +24,7 @@ pub fn report(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
     let text = match arguments.format {
         ReportFormat::Terminal => {
             let view = screen::view(arguments.ranking.technique.is_some());
-            terminal::summary(&report, &hints(&session), &view)
+            terminal::summary(&report, &hints(&session, &report), &view)
         }
         ReportFormat::Html => report::html::page(&report),
         ReportFormat::Markdown => report::markdown::report(&report),
@@ -104,13 +104,19 @@ pub fn verdict(report: &report::Report) -> u8 {
 }
 
 /// What to do next with a session that has findings.
-pub fn hints(session: &Session) -> Vec<Hint> {
+pub fn hints(session: &Session, report: &report::Report) -> Vec<Hint> {
     let at = sessions::argument(session);
-    vec![
+    let is_tried = report.findings.first().is_some_and(|first| first.confirmation.is_some());
+    let proof = Hint { label: "proof".into(), command: format!("unsnarl confirm 1{at}") };
+    let mut hints = vec![
         Hint { label: "report".into(), command: page_of(session).display().to_string() },
         Hint { label: "in full".into(), command: format!("unsnarl show 1{at}") },
         Hint { label: "again".into(), command: format!("unsnarl replay{at}") },
         Hint { label: "after your fix".into(), command: format!("unsnarl check{at}") },
         Hint { label: "another technique".into(), command: format!("unsnarl report --technique falcon{at}") },
-    ]
+    ];
+    if !is_tried {
+        hints.insert(2, proof);
+    }
+    hints
 }

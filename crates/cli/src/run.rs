@@ -76,7 +76,6 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let limits = &arguments.limits;
     check_sampling(limits, &prepared.target)?;
     check_schedule(limits.schedule, &prepared.target)?;
-    let until = limits.time.map(|time| Instant::now() + time);
     if let Some(time) = limits.time.filter(|_| arguments.confirmed() > 0) {
         prepared.campaign.limits.time = Some(time - time / confirm::SHARE);
     }
@@ -96,7 +95,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    finish(arguments, &session, &prepared.campaign, &search, stop?, until)
+    finish(arguments, &session, &prepared.campaign, &search, stop?)
 }
 
 /// Some schedules need to know more of the program than the agent tells.
@@ -261,7 +260,6 @@ fn finish(
     campaign: &Campaign,
     search: &Search,
     stop: Stop,
-    until: Option<Instant>,
 ) -> anyhow::Result<ExitCode> {
     if session.runs().is_empty() && stop == Stop::Interrupted {
         eprintln!("interrupted before the first run was done");
@@ -270,12 +268,15 @@ fn finish(
     let mut analysis = analysis::examine(session, &arguments.ranking)?;
     let is_found = look::verdict(&analysis.report) == exit::FOUND;
     if is_found && arguments.confirmed() > 0 && stop != Stop::Interrupted {
-        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), until)?;
+        let time = arguments.limits.time.map(|time| time / confirm::SHARE);
+        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), time)?;
     }
     let report = analysis.report;
     let code = look::verdict(&report);
     let hints = match code {
-        exit::FOUND => more_runs(&report, arguments).into_iter().chain(look::hints(session)).collect(),
+        exit::FOUND => {
+            more_runs(&report, arguments).into_iter().chain(look::hints(session, &report)).collect()
+        }
         _ => what_to_try(code, arguments),
     };
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));

@@ -75,15 +75,15 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Tries out the first findings of a session, at most so many, of each cause until one is confirmed; and notes what came
-/// of it in the report. No run begins after `until`.
+/// of it in the report. No run begins once so much time has gone by.
 pub fn confirm_first(
     session: &Session,
     campaign: &Campaign,
     analysis: &mut Analysis,
     count: usize,
-    until: Option<Instant>,
+    time: Option<Duration>,
 ) -> anyhow::Result<()> {
-    let limits = Limits { runs: RUNS, until: Some(until.unwrap_or_else(|| Instant::now() + TIME)) };
+    let limits = Limits { runs: RUNS, until: Some(Instant::now() + time.unwrap_or(TIME)) };
     let mut laboratory = Laboratory::new(session, campaign);
     let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
     let mut left = count;
