@@ -103,20 +103,18 @@ pub fn verdict(report: &report::Report) -> u8 {
     }
 }
 
-/// What to do next with a session that has findings.
+/// What to do next with a session.
 pub fn hints(session: &Session, report: &report::Report) -> Vec<Hint> {
     let at = sessions::argument(session);
-    let is_tried = report.findings.first().is_some_and(|first| first.confirmation.is_some());
-    let proof = Hint { label: "proof".into(), command: format!("unsnarl confirm 1{at}") };
-    let mut hints = vec![
-        Hint { label: "report".into(), command: page_of(session).display().to_string() },
-        Hint { label: "in full".into(), command: format!("unsnarl show 1{at}") },
-        Hint { label: "again".into(), command: format!("unsnarl replay{at}") },
-        Hint { label: "after your fix".into(), command: format!("unsnarl check{at}") },
-        Hint { label: "another technique".into(), command: format!("unsnarl report --technique falcon{at}") },
-    ];
-    if !is_tried {
-        hints.insert(2, proof);
+    let hint = |label: &str, command: String| Hint { label: label.into(), command };
+    let mut hints = vec![hint("report", page_of(session).display().to_string())];
+    let Some(first) = report.findings.first() else { return hints };
+    hints.push(hint("in full", format!("unsnarl show 1{at}")));
+    if first.confirmation.is_none() {
+        hints.push(hint("proof", format!("unsnarl confirm 1{at}")));
     }
+    hints.push(hint("again", format!("unsnarl replay{at}")));
+    hints.push(hint("after your fix", format!("unsnarl check{at}")));
+    hints.push(hint("another technique", format!("unsnarl report --technique falcon{at}")));
     hints
 }
