@@ -6,7 +6,7 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{atomic_locks, context, control, location, lock_code, noise, sampling, thread};
+use crate::{atomic_locks, context, control, location, lock_code, noise, passing, sampling, thread};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -43,6 +43,8 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 && byte_of_split::<WRITE>(line, address, leaf, pc) {
         // Buffers that are read byte by byte from several places are split all over.
+    } else if SIZE < 4 && own_part::<SIZE, WRITE>(line, address, leaf) {
+        // Buffers are filled so.
     } else {
         unusual::<SIZE, WRITE>(line, address, leaf, pc);
     }
@@ -94,6 +96,18 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
     true
 }
 
+/// Notes the access if it is to a part of a half that is nobody's yet or this thread's own; false if it needs a closer
+/// look.
+#[inline(always)]
+unsafe fn own_part<const SIZE: usize, const WRITE: bool>(line: *mut Line, address: usize, leaf: u32) -> bool {
+    let tls = tls::current();
+    let half = (address >> 2) & 1;
+    let mask = (cells::byte_mask(address, SIZE) >> (half * 4)) as u32;
+    let who = Who { id: (*tls).id(), stamp: (*tls).stamp() };
+    let kind = if WRITE { Kind::Write } else { Kind::Read };
+    !control::looks_at_all() && own::note_half(line, half, mask, who, Touch { kind, flags: 0, leaf })
+}
+
 /// An access to one byte of a split half, if it is this thread's own or several threads'; false if it needs a closer
 /// look.
 #[inline(always)]
@@ -114,7 +128,9 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
         shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
         return true;
     }
-    false
+    owner != 0
+        && (*tls).busy == 0
+        && passing::take_over_byte::<WRITE>(&mut *(*tls).thread, line, address, leaf)
 }
 
 /// An access to bytes that are this thread's own in parts, or nobody's, or another thread's.

@@ -21,7 +21,7 @@ pub unsafe fn note(line: *mut Line, who: Who, address: usize, size: usize, touch
         && (mask >> 4 == 0 || note_half(line, 1, mask >> 4, who, touch))
 }
 
-#[inline]
+#[inline(always)]
 pub unsafe fn note_half(line: *mut Line, half: usize, mask: u32, who: Who, touch: Touch) -> bool {
     // Each turn is for one change by another thread in between.
     for _ in 0..4 {
@@ -56,6 +56,7 @@ pub unsafe fn note_half(line: *mut Line, half: usize, mask: u32, who: Who, touch
     false
 }
 
+#[inline(never)]
 unsafe fn note_bytes(line: *mut Line, half: usize, mask: u32, who: Who, touch: Touch) -> bool {
     for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
         let cell = Cell::byte(line, half, byte);

@@ -1,13 +1,13 @@
 //! Handovers that have been seen many times already: the bytes just change their user.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use crate::cell::{BYTES, Cell, ID, READ_BY_MANY, SHARED, SPLIT};
-use crate::cells::{Touch, byte_mask};
+use crate::cells::{Kind, Touch, byte_mask, stripe};
 use crate::shadow::Line;
 use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, log, own};
+use crate::{handovers, log, noise, own, spin, thread};
 
 /// Takes over bytes whose handover is no news. False if there is something to record, or to
 /// cut: what was not taken over yet is as before then. With the word's lock held.
@@ -62,6 +62,46 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
         split::join(thread, line, half);
     }
     true
+}
+
+/// Takes over a byte of a split half if that is no more news than the last that this thread took over: whoever goes
+/// through a buffer byte by byte does so nearly all the time. False, with nothing done, if it needs a closer look.
+#[inline(always)]
+pub unsafe fn take_over_byte<const WRITE: bool>(
+    thread: &mut Thread,
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+) -> bool {
+    let (half, byte) = ((address >> 2) & 1, address & 3);
+    let cell = Cell::byte(line, half, byte);
+    let is_last = || thread.no_news == (cell.newest(), leaf);
+    if !is_last() || noise::is_due_at_access(thread) {
+        return false;
+    }
+    let lock = stripe(address);
+    // A signal handler must not wait for the lock of the thread that it interrupts.
+    (*thread.tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        thread::leave(thread);
+        return false;
+    }
+    // A read of what was only read makes the byte nobody's.
+    let is_passed_on = *cell.write != 0 || WRITE;
+    let done = (*line).owner[half] == SPLIT && cell.has_one_user() && is_passed_on && is_last();
+    if done {
+        noise::pass_access(thread);
+        log::count_thinned(thread);
+        let kind = if WRITE { Kind::Write } else { Kind::Read };
+        cell.take(thread, Touch { kind, flags: 0, leaf });
+        if byte == 3 {
+            split::join(thread, line, half);
+        }
+    }
+    spin::unlock(lock);
+    thread::leave(thread);
+    done
 }
 
 /// Takes a cell from the one thread that has used it so far.

@@ -9,8 +9,8 @@ use crate::bridges::{KNOWN_BRIDGES, KnownBridge};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
-    atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, known_reads,
-    location, lock_code, log, loops, mapping, noise, planned, sampling, sandbox, split, stack, sync,
+    atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, known_reads, location,
+    lock_code, log, loops, mapping, noise, planned, sampling, sandbox, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
