@@ -43,6 +43,11 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 && byte_of_split::<WRITE>(line, address, leaf, pc) {
         // Buffers that are read byte by byte from several places are split all over.
+    } else if (SIZE == 2 || SIZE == 4)
+        && owner & SPLIT != 0
+        && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf)
+    {
+        // As are those that are read in units of different sizes.
     } else if SIZE < 4 && own_part::<SIZE, WRITE>(line, address, leaf) {
         // Buffers are filled so.
     } else {
@@ -93,6 +98,30 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
     }
     let stamps = if WRITE { &raw mut (*line).write_stamp } else { &raw mut (*line).read_stamp };
     stamps.cast::<u16>().add(half).write((*tls).stamp());
+    true
+}
+
+/// Notes the access if all its bytes, of a split half, are this thread's own; false if it needs a closer look.
+#[inline(always)]
+unsafe fn own_bytes_of_split<const SIZE: usize, const WRITE: bool>(
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+) -> bool {
+    let tls = tls::current();
+    let first = shadow::bytes(line).add(address & 7);
+    let is_own = |byte: usize| (&raw const (*first.add(byte)).owner).read_volatile() == (*tls).id();
+    if !(0..SIZE).all(is_own) {
+        return false;
+    }
+    for byte in 0..SIZE {
+        let cell = first.add(byte);
+        if WRITE {
+            ((*cell).write, (*cell).write_stamp) = (leaf, (*tls).stamp());
+        } else {
+            ((*cell).read, (*cell).read_stamp) = (leaf, (*tls).stamp());
+        }
+    }
     true
 }
 
