@@ -107,6 +107,76 @@ int main(void) {
 }
 
 #[test]
+fn many_reading_sites_are_recorded_again_after_a_write_by_another_thread() {
+    let program = c(r#"
+volatile int shared;
+volatile int sink;
+_Atomic int step;
+static void wait_for(int wanted) {
+    while (__atomic_load_n(&step, __ATOMIC_ACQUIRE) != wanted)
+        sched_yield();
+}
+static void read_all(void) {
+    for (int i = 0; i < 100; i++) {
+        sink = shared; //@a
+        sink = shared; //@b
+        sink = shared; //@c
+        sink = shared; //@d
+        sink = shared; //@e
+    }
+    sink = shared; //@end
+}
+THREAD(reader) {
+    read_all();
+    __atomic_store_n(&step, 1, __ATOMIC_RELEASE);
+    wait_for(2);
+    read_all();
+    return NULL;
+}
+int main(void) {
+    shared = 1; //@init
+    pthread_t thread = start(reader, NULL);
+    wait_for(1);
+    shared = 2; //@between
+    __atomic_store_n(&step, 2, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    shared = 3; //@after
+    return 0;
+}
+"#);
+    let reads = "reader R@a R@b R@c R@d R@e R@end";
+    assert_eq!(
+        program.record().history("shared"),
+        format!("main w@init | {reads} | main W@between | {reads} | main W@after")
+    );
+}
+
+#[test]
+fn what_is_new_among_bytes_that_pass_from_thread_to_thread_is_recorded() {
+    let program = c(r#"
+volatile unsigned char buffer[65536];
+volatile unsigned sum;
+THREAD(reader) {
+    for (int i = 0; i < 65536; i++)
+        sum += buffer[i]; //@read
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 65536; i++)
+        buffer[i] = 1; //@fill
+    buffer[40001] = 2; //@corrected
+    in_thread(reader);
+    return sum != 65537;
+}
+"#);
+    let history = program.record().history("buffer");
+    let corrected: Vec<&str> = history.lines().filter(|line| line.contains("@corrected")).collect();
+    assert_eq!(corrected.len(), 1, "{corrected:?}");
+    assert!(corrected[0].ends_with("main w@corrected | reader R@read"), "{corrected:?}");
+    assert!(history.lines().count() < 40_000, "what repeats is not");
+}
+
+#[test]
 fn alternating_readers_do_not_grow_the_recording() {
     let program = c(r#"
 #define ROUNDS 100000
