@@ -127,10 +127,12 @@ static void read_all(void) {
     sink = shared; //@end
 }
 THREAD(reader) {
-    read_all();
-    __atomic_store_n(&step, 1, __ATOMIC_RELEASE);
-    wait_for(2);
-    read_all();
+    for (int turn = 0; turn < 2; turn++) {
+        read_all();
+        __atomic_store_n(&step, 2 * turn + 1, __ATOMIC_RELEASE);
+        if (turn == 0)
+            wait_for(2);
+    }
     return NULL;
 }
 int main(void) {
