@@ -11,6 +11,7 @@ use localize::{
 use recording::Recording;
 use report::explanation;
 use report::{FailureGroup, Kind, Report};
+use runner::portfolio::Policy;
 use runner::{RunFile, RunNumber, Session};
 
 use crate::args::RankingArguments;
@@ -54,7 +55,8 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
 pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::Result<Analysis> {
     let session = runs.session;
     let technique = ranking.technique.unwrap_or(DEFAULT_TECHNIQUE);
-    let options = Options { window: ranking.window, distance: ranking.distance, formula: ranking.formula };
+    let RankingArguments { window, distance, formula, .. } = *ranking;
+    let options = Options { window, distance, formula, ..Options::default() };
     let mut collector = Collector::new(technique, &options);
     let mut warnings = Warnings::default();
     let mut left_out = BTreeSet::new();
@@ -130,8 +132,11 @@ pub fn left_out_reads(session: &Session) -> Option<String> {
 
 /// Reads one run; `code` numbers its sites.
 pub fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) -> anyhow::Result<Profile> {
-    let recordings = recordings(&session.load(run)?)?;
-    Ok(localize::profile(RunId(run.0), outcome, &recordings, code))
+    let file = session.load(run)?;
+    let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
+    // What is no plan was made by another version, for all runs alike.
+    profile.run.way = file.record.plan.parse().map_or(0, |plan| Policy::of(&plan) as u32);
+    Ok(profile)
 }
 
 /// What the processes of a run have recorded.

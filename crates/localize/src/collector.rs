@@ -6,7 +6,7 @@ use crate::locon::{self, Procedure};
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::recon;
-use crate::run::Run;
+use crate::run::{Run, RunId};
 use crate::technique::{Method, Technique};
 use crate::verdict;
 
@@ -19,6 +19,19 @@ pub(crate) enum Form {
     Occurrences(Occurrences),
     Pairs(locon::Pairs),
     Clues(verdict::Clues),
+}
+
+impl Reduced {
+    /// As if another run had gone the same way.
+    pub fn again_as(&self, id: RunId) -> Self {
+        let mut form = self.0.clone();
+        match &mut form {
+            Form::Occurrences(found) => found.run = id,
+            Form::Pairs(pairs) => pairs.run = id,
+            Form::Clues(clues) => clues.rename(id),
+        }
+        Self(form)
+    }
 }
 
 /// Gathers what is known of the runs. Keeps of a run no more than its technique needs, so that a session may
@@ -65,7 +78,12 @@ impl Collector {
 
     /// Looks at one more run. Each run must come only once.
     pub fn observe(&mut self, run: &Run) {
-        self.add(&self.technique.reduce(run, &self.options));
+        self.add(&self.reduce(run));
+    }
+
+    /// All that has to be known of a run.
+    pub(crate) fn reduce(&self, run: &Run) -> Reduced {
+        self.technique.reduce(run, &self.options)
     }
 
     /// Adds what [`Technique::reduce`] has made of one more run.
@@ -89,7 +107,7 @@ impl Collector {
             (Evidence::Counts(counts), Method::Counting { findings, .. }) => findings(counts, &self.options),
             (Evidence::Graphs(graphs), _) => graphs.findings(),
             (Evidence::Pairs(evidence), _) => evidence.findings(None),
-            (Evidence::Clues(evidence), _) => evidence.findings(),
+            (Evidence::Clues(evidence), _) => evidence.findings(&self.options.tuning),
             (Evidence::Counts(_), _) => Vec::new(),
         }
     }

@@ -72,4 +72,4 @@ pub use suspect::Previous;
 pub use suspiciousness::Formula;
 pub use synchronization::{Holding, Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 pub use technique::Technique;
-pub use verdict::{Reason, Reasoning};
+pub use verdict::{Reason, Reasoning, Tuning};

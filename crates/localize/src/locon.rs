@@ -105,7 +105,7 @@ impl fmt::Display for Procedure {
 /// The pairs of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Pairs {
-    run: RunId,
+    pub run: RunId,
     outcome: Outcome,
     is_whole: bool,
     /// Each different pair between two threads once, in the order in which they are first complete.
@@ -176,7 +176,7 @@ pub(crate) fn find(scan: &Scan) -> Pairs {
     Pairs {
         run: run.id,
         outcome: run.outcome,
-        is_whole: run.gaps.is_empty() && !run.is_sampled,
+        is_whole: run.gaps.is_empty() && run.sampled.is_none(),
         lanes,
         iterations,
     }

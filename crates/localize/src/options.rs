@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 
 use crate::suspiciousness::Formula;
+use crate::verdict::Tuning;
 
 /// How to look for patterns and how to score them. The defaults are those of the papers' evaluations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Slots in the access window of a location.
     pub window: NonZeroUsize,
@@ -13,10 +14,13 @@ pub struct Options {
     pub distance: usize,
     /// How counts become a score.
     pub formula: Formula,
+    /// What the verdict assumes.
+    pub tuning: Tuning,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { window: NonZeroUsize::new(5).unwrap(), distance: 100, formula: Formula::Jaccard }
+        let (formula, tuning) = (Formula::Jaccard, Tuning::default());
+        Self { window: NonZeroUsize::new(5).unwrap(), distance: 100, formula, tuning }
     }
 }

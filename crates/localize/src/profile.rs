@@ -234,7 +234,9 @@ impl<'a> ProcessReader<'a> {
     /// Returns the accesses that free their memory.
     fn read(mut self) -> Vec<usize> {
         self.profile.warnings.extend(missing::from(self.recording));
-        self.profile.run.is_sampled |= self.recording.header.sample != 0;
+        let sample = Some(self.recording.header.sample).filter(|&sample| sample != 0);
+        // Of several processes, the one that was looked at least.
+        self.profile.run.sampled = self.profile.run.sampled.into_iter().chain(sample).min();
         self.profile.images.extend(self.recording.modules.iter().zip(&self.modules).map(|(module, &id)| {
             Image { addresses: module.image_start..module.image_end, module: id, bias: module.bias }
         }));

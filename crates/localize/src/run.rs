@@ -137,8 +137,10 @@ pub struct Run {
     pub accesses: Vec<Access>,
     /// All gaps, by ascending [`Gap::before`].
     pub gaps: Vec<Gap>,
-    /// Were most accesses left out from the start?
-    pub is_sampled: bool,
+    /// How it was scheduled, by some number: outcomes are compared among runs of the same way.
+    pub way: u32,
+    /// How many of a million accesses were looked at, if not all.
+    pub sampled: Option<u64>,
     /// What was observed at sites besides what the accesses show, each site at most once. The sites of both are
     /// all that touched shared memory.
     pub observations: Vec<Observation>,
@@ -168,7 +170,8 @@ impl Run {
             outcome,
             accesses: Vec::new(),
             gaps: Vec::new(),
-            is_sampled: false,
+            way: 0,
+            sampled: None,
             observations: Vec::new(),
             locksets: vec![Vec::new()],
             synchronization: Vec::new(),

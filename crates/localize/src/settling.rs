@@ -4,11 +4,11 @@
 //! stood the comparison with enough passing ones. docs/techniques/verdict.md says how often ten times as many runs
 //! still give the same.
 
-use crate::collector::Collector;
+use crate::collector::{Collector, Reduced};
 use crate::finding::{Detail, Finding};
 use crate::options::Options;
 use crate::pattern::Pattern;
-use crate::run::Run;
+use crate::run::{Outcome, Run};
 use crate::standstill::Identity;
 use crate::technique::Technique;
 
@@ -46,8 +46,13 @@ impl Settling {
 
     /// Looks at one more run.
     pub fn observe(&mut self, run: &Run) {
-        self.collector.observe(run);
-        let is_failing = run.outcome.is_failing();
+        self.add(&self.collector.reduce(run), run.outcome);
+    }
+
+    /// Adds what [`Technique::reduce`] has made of one more run for the verdict.
+    pub fn add(&mut self, run: &Reduced, outcome: Outcome) {
+        self.collector.add(run);
+        let is_failing = outcome.is_failing();
         self.passed += u32::from(!is_failing);
         if is_failing || self.passed.is_multiple_of(EVERY) {
             self.ask(u32::from(is_failing));
@@ -70,6 +75,13 @@ impl Settling {
         let is_settled =
             first.confidence >= CONFIDENT && first.unchanged >= UNCHANGED && self.passed >= PASSES;
         is_settled.then_some(first.confidence)
+    }
+}
+
+impl Settling {
+    /// The causes so far, the most probable first.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.collector.findings()
     }
 }
 

@@ -18,8 +18,11 @@ mod evidence;
 mod fold;
 mod orders;
 mod reason;
+mod strata;
+mod tuning;
 mod weight;
 
 pub(crate) use clues::{Clues, clues};
 pub(crate) use evidence::Evidence;
 pub use reason::{Reason, Reasoning};
+pub use tuning::Tuning;

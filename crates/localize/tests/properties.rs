@@ -64,7 +64,7 @@ fn runs() -> impl Strategy<Value = Vec<Run>> {
 fn options() -> impl Strategy<Value = Options> {
     let distance = prop_oneof![0..10usize, Just(100), Just(usize::MAX)];
     (1..7usize, distance, prop::sample::select(&Formula::ALL[..])).prop_map(|(window, distance, formula)| {
-        Options { window: NonZeroUsize::new(window).unwrap(), distance, formula }
+        Options { window: NonZeroUsize::new(window).unwrap(), distance, formula, ..Options::default() }
     })
 }
 

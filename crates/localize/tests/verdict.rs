@@ -143,3 +143,40 @@ fn chance_is_not_believed() {
 fn what_failing_runs_lack_is_asked_last() {
     check_first(&many(&["W1(x)@make R2(x)@use"], &["R2(y)@start"]), "P1 use make");
 }
+
+/// One way of scheduling makes the test fail, whatever it shows, and always shows what is innocent. Another does neither.
+#[test]
+fn runs_are_compared_with_those_that_were_scheduled_alike() {
+    let (late, early) = ("R2(x)@use W1(x)@make", "W1(x)@make R2(x)@use");
+    let lines = |outcome: char, trace: &str, times: usize| format!("{outcome}: {trace}\n").repeat(times);
+    let first_of = |walk: [&str; 2], free: [&str; 2], ways: bool| {
+        let runs = [('F', walk[0], 16), ('P', walk[1], 8), ('F', free[0], 2), ('P', free[1], 40)];
+        let traces: String =
+            runs.iter().map(|&(outcome, trace, times)| lines(outcome, trace, times)).collect();
+        let mut session = support::parse(&traces);
+        for (nth, run) in session.runs.iter_mut().enumerate() {
+            run.way = if ways && nth < 24 { 1 } else { 0 };
+        }
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        findings.first().map_or(0.0, |finding| finding.score)
+    };
+    let innocent = |ways| first_of([late, late], [early, early], ways);
+    assert!(innocent(false) > 0.9 && innocent(true) < 0.5, "{} {}", innocent(false), innocent(true));
+    // What fails both ways is a cause either way.
+    let cause = |ways| first_of([late, early], [late, early], ways);
+    assert!(cause(false) > 0.9 && cause(true) > 0.9, "{} {}", cause(false), cause(true));
+}
+
+/// The same as what only the failure reads; but if one access of a hundred is looked at, passing runs may read it too.
+#[test]
+fn what_passing_runs_do_not_show_may_have_been_overlooked() {
+    let traces = many(&["W1(done)@count R3(go)@begin"], &["W1(done)@count R3(go)@begin R2(done)@print"]);
+    let mut session = support::parse(&traces);
+    let mut first = |sampled| {
+        session.runs.iter_mut().for_each(|run| run.sampled = sampled);
+        localize(Technique::Verdict, &session.runs, &Options::default())[0].score
+    };
+    assert!(first(Some(10_000)) > 0.8, "{}", first(Some(10_000)));
+    // Twenty runs with nine of ten accesses would have shown it.
+    assert!((first(Some(900_000)) - first(None)).abs() < 1e-6);
+}

@@ -2,6 +2,7 @@
 //! runs of both kinds; then every technique is asked about draws of these runs, and what it says is compared with the
 //! program's truth file. Whatever is done is not done again next time.
 
+mod ablation;
 mod analyse;
 pub mod build;
 mod clusters;
@@ -20,6 +21,7 @@ mod reports;
 mod sample;
 pub mod score;
 mod slowdown;
+mod stopping;
 mod table;
 
 use std::fs;
@@ -69,6 +71,13 @@ pub struct Arguments {
     /// How strongly to disturb the schedule
     #[arg(long, value_name = "LEVEL", default_value = "medium")]
     noise: String,
+    /// Only tell what each part of the verdict brings, by what is recorded already; --write puts it into
+    /// docs/techniques/verdict.md
+    #[arg(long, conflicts_with = "stopping")]
+    ablation: bool,
+    /// Only tell whether sessions that stop by themselves have enough runs, by what is recorded already
+    #[arg(long)]
+    stopping: bool,
     /// Put the tables into docs/evaluation.md and the data into docs/evaluation.json
     #[arg(long, conflicts_with = "only")]
     write: bool,
@@ -103,6 +112,9 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
             Task { subject, noise_size, folder }
         })
         .collect();
+    if arguments.ablation || arguments.stopping {
+        return look_closer(&tasks, &tool, arguments);
+    }
     let recorded = record_all(&tasks, &tool, arguments);
     let started = recorded.iter().flatten().map(|recorded| recorded.runs.pool.started.as_str());
     let recorded_from = started.clone().min().unwrap_or_default().to_owned();
@@ -134,6 +146,27 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let text = table::markdown(&evaluation) + &calibration + &figures::markdown(&figures);
     finish(&evaluation, &text, &times, arguments.write.then_some(docs.as_path()))
+}
+
+/// Asks what is not part of the tables, about what was recorded of the programs with the usual size of noise.
+fn look_closer(tasks: &[Task], tool: &Tool, arguments: &Arguments) -> anyhow::Result<()> {
+    let usual = tasks.iter().filter(|task| task.is_usual());
+    let usual = usual.map(|task| Ok((task, task.recorded()?))).collect::<anyhow::Result<Vec<_>>>()?;
+    let (today, command, seed) = (document::today(), command_line(), arguments.seed);
+    let (page, part, text) = if arguments.ablation {
+        let marks = usual.par_iter().map(|(task, recorded)| ablation::marks(task, recorded, tool, seed));
+        let marks = marks.collect::<anyhow::Result<Vec<_>>>()?;
+        ("techniques/verdict.md", "ablation", ablation::markdown(&marks, &today, &command)?)
+    } else {
+        let stops = usual.par_iter().map(|(task, recorded)| stopping::stops(task, recorded, tool, seed));
+        let stops = stops.collect::<anyhow::Result<Vec<_>>>()?;
+        ("evaluation.md", "stopping", stopping::markdown(&stops, &today, &command))
+    };
+    println!("{text}");
+    if arguments.write {
+        document::update(&workspace::root().join("docs").join(page), part, &text)?;
+    }
+    Ok(())
 }
 
 impl Arguments {
@@ -213,6 +246,14 @@ impl Task<'_> {
         let fixed = has_twin.then(|| record(Variant::Fixed, &fixed_plan)).transpose()?;
         let slowdown = self.slowdown(if has_twin { Variant::Fixed } else { Variant::Buggy }, tool)?;
         Ok(Recorded { runs, fixed, slowdown })
+    }
+
+    /// What was recorded last time, without asking whether the program has changed since.
+    fn recorded(&self) -> anyhow::Result<Recorded> {
+        let runs = record::recorded(&self.folder.join("buggy-runs"))?;
+        let fixed = self.folder.join("fixed-runs");
+        let fixed = fixed.exists().then(|| record::recorded(&fixed)).transpose()?;
+        Ok(Recorded { runs, fixed, slowdown: None })
     }
 
     fn slowdown(&self, variant: Variant, tool: &Tool) -> anyhow::Result<Option<f64>> {

@@ -106,6 +106,13 @@ impl Pool {
         Draw { failing, passing, explained: Vec::new() }
     }
 
+    /// Runs as they might have come, each of them any of the pool's with the same chance.
+    pub fn sequence(&self, length: usize, seed: u64) -> Vec<RunNumber> {
+        let runs = self.len();
+        let any = |nth| RunNumber((scramble(seed, nth) % runs.max(1) as u64) as u32 + 1);
+        (0..if runs == 0 { 0 } else { length }).map(any).collect()
+    }
+
     /// Makes a session of some runs, as if the others had never been made.
     pub fn session(&self, folder: &Path, draw: &Draw) -> anyhow::Result<()> {
         if folder.exists() {
@@ -202,6 +209,16 @@ mod tests {
         runs.dedup();
         assert_eq!(runs.len(), 25);
         assert_eq!(pool(0, 3).draw_blind(Size { failing: 5, passing: 20 }, 1).failing.len(), 3);
+    }
+
+    #[test]
+    fn a_sequence_has_failing_runs_as_often_as_the_pool() {
+        let sequence = pool(30, 90).sequence(4000, 3);
+        let failing = sequence.iter().filter(|run| run.0 <= 30).count();
+        assert!((900..1100).contains(&failing), "{failing}");
+        assert!(sequence.iter().all(|run| (1..=120).contains(&run.0)));
+        assert_ne!(sequence, pool(30, 90).sequence(4000, 4));
+        assert!(pool(0, 0).sequence(10, 1).is_empty());
     }
 
     #[test]

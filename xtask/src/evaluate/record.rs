@@ -78,10 +78,27 @@ pub fn record(tool: &Tool, program: &Path, folder: &Path, plan: &Plan) -> anyhow
             record
         }
     };
-    let pool = Pool::of(&record.sessions)?;
-    let mut hasher = DefaultHasher::new();
-    (hash, serde_json::to_string(&record.plan)?, pool.len()).hash(&mut hasher);
-    Ok(Recording { pool, noise: record.noise, fingerprint: hasher.finish() })
+    record.recording()
+}
+
+/// What was recorded into `folder` before, of whatever version of the program.
+pub fn recorded(folder: &Path) -> anyhow::Result<Recording> {
+    let path = folder.join("record.json");
+    let text = fs::read(&path).with_context(|| {
+        format!("there is no {}: `cargo xtask evaluate` records what can be looked at", path.display())
+    })?;
+    let record: Record =
+        serde_json::from_slice(&text).with_context(|| format!("cannot read {}", path.display()))?;
+    record.recording()
+}
+
+impl Record {
+    fn recording(self) -> anyhow::Result<Recording> {
+        let pool = Pool::of(&self.sessions)?;
+        let mut hasher = DefaultHasher::new();
+        (self.program, serde_json::to_string(&self.plan)?, pool.len()).hash(&mut hasher);
+        Ok(Recording { pool, noise: self.noise, fingerprint: hasher.finish() })
+    }
 }
 
 /// A number for a file's content. Other versions of Rust may give another one: then work is done again.

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::pool::{Draw, Pool};
@@ -23,24 +24,38 @@ pub fn each_draw(
     folder: &Path,
     mut judge: impl FnMut(usize, Vec<Report>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    let plan = json!({ "techniques": techniques, "files": files, "draws": draws });
+    let mut reports = Vec::new();
+    let mut draw = 0;
+    each_line(tool, pool, &plan, folder, |report| {
+        reports.push(report);
+        if reports.len() == techniques.len() {
+            judge(draw, std::mem::take(&mut reports))?;
+            draw += 1;
+        }
+        Ok(())
+    })
+}
+
+/// Has `unsnarl draws` carry out a plan for a pool's runs, and hands on what it says. `folder` is for a session that is
+/// deleted afterwards.
+pub fn each_line<Line: DeserializeOwned>(
+    tool: &Tool,
+    pool: &Pool,
+    plan: &serde_json::Value,
+    folder: &Path,
+    mut line: impl FnMut(Line) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     pool.session(folder, &pool.all())?;
     let mut unsnarl = tool.command();
     unsnarl.arg("draws").arg("--session").arg(folder);
     unsnarl.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = unsnarl.spawn().with_context(|| format!("cannot start {unsnarl:?}"))?;
-    let (plan, reports) = (child.stdin.take(), child.stdout.take());
-    let (plan, reports) = plan.zip(reports).context("unsnarl has no pipes")?;
-    serde_json::to_writer(plan, &json!({ "techniques": techniques, "files": files, "draws": draws }))
-        .context("cannot tell unsnarl its plan")?;
-    let mut lines = BufReader::new(reports).lines();
-    for draw in 0..draws.len() {
-        let lines = lines.by_ref().take(techniques.len());
-        let reports = lines.map(|line| Ok(serde_json::from_str(&line?)?));
-        let reports = reports.collect::<anyhow::Result<Vec<Report>>>().context("in unsnarl's reports")?;
-        if reports.len() < techniques.len() {
-            break;
-        }
-        judge(draw, reports)?;
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let (input, output) = input.zip(output).context("unsnarl has no pipes")?;
+    serde_json::to_writer(input, plan).context("cannot tell unsnarl its plan")?;
+    for text in BufReader::new(output).lines() {
+        line(serde_json::from_str(&text?).context("in unsnarl's reports")?)?;
     }
     let status = child.wait().context("cannot wait for unsnarl")?;
     if !status.success() {

@@ -23,8 +23,9 @@ pub struct Brief {
     causes: Vec<BriefCause>,
 }
 
+/// What was found where.
 #[derive(Serialize)]
-struct BriefFinding {
+pub struct BriefFinding {
     rank: usize,
     tied: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +112,8 @@ impl Brief {
 }
 
 impl BriefFinding {
-    fn of(
+    /// A finding whose example is in `profile`.
+    pub fn of(
         finding: &Finding,
         profile: &Profile,
         code: &Code,

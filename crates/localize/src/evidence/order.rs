@@ -34,7 +34,7 @@ impl HappensBefore {
     pub fn of(run: &Run, atomics: &FxHashSet<LocationId>, accesses: &[usize]) -> Self {
         let threads = run.accesses.iter().map(|access| access.thread.0).max().unwrap_or(0) as usize + 1;
         let events = run.accesses.iter().filter(|access| atomics.contains(&access.location)).count();
-        if run.is_sampled || threads.saturating_mul(run.synchronization.len() + events) > MOST_WORK {
+        if run.sampled.is_some() || threads.saturating_mul(run.synchronization.len() + events) > MOST_WORK {
             return Self::default();
         }
         let mut wanted: Vec<usize> = accesses.to_vec();

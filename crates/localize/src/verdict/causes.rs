@@ -14,29 +14,13 @@ use crate::suspiciousness::Spectrum;
 
 use super::chance::{self, Signature};
 use super::clues::Sighting;
-use super::evidence::{Evidence, Seen, StoodStill};
+use super::evidence::{Evidence, KnownRun, Seen, StoodStill};
 use super::fold;
 use super::orders::Standing;
 use super::reason::{Reason, Reasoning};
+use super::strata::Strata;
+use super::tuning::Tuning;
 use super::weight::Weights;
-
-/// How many times (as logarithm) less probable a cause is if passing runs never make its accesses to one variable. An
-/// interleaving that fails is one of several that the program allows, with the same accesses: others are made because
-/// something failed.
-const EFFECT: f64 = 7.0;
-
-/// How many times (as logarithm) less probable it is that the cause is none of the clues, one of which is its effect.
-const UNKNOWN: f64 = 5.0;
-
-/// The same as [`EFFECT`] if passing runs make some of its accesses to one variable, but in one order always: then something keeps them in order.
-const ONE_ORDER: f64 = EFFECT / 2.0;
-
-/// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
-/// be interleaved with the others.
-const ATOMIC: f64 = 3.0;
-
-/// How many times (as logarithm) more probable it is that a hung run hangs for the reason for which its threads wait.
-const STANDSTILL: f64 = 10.0;
 
 /// A clue that tells failing from passing runs.
 pub(super) struct Clue<'e> {
@@ -94,8 +78,8 @@ impl Cause {
 }
 
 /// The causes, the most probable first.
-pub(super) fn findings(evidence: &Evidence) -> Vec<Finding> {
-    let scale = Scale::new(evidence);
+pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
+    let scale = Scale::new(evidence, tuning);
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
     clues.sort_unstable_by(|a, b| a.seen.runs.cmp(&b.seen.runs).then(a.pattern.cmp(&b.pattern)));
@@ -106,20 +90,26 @@ pub(super) fn findings(evidence: &Evidence) -> Vec<Finding> {
         while let Some(next) = rest.next_if(|next| next.seen.runs == alike[0].seen.runs) {
             alike.push(next);
         }
-        causes.extend(fold::folded(alike).into_iter().map(|clues| scale.cause(clues)));
+        let causes_of = |clues| if tuning.folding { fold::folded(clues) } else { fold::apart(clues) };
+        causes.extend(causes_of(alike).into_iter().map(|clues| scale.cause(clues)));
     }
-    causes.extend(scale.indirect(&causes));
-    causes.extend(scale.standstills());
+    if tuning.indirect {
+        causes.extend(scale.indirect(&causes));
+    }
+    if tuning.standstills {
+        causes.extend(scale.standstills());
+    }
     causes.sort_unstable_by(Cause::compare);
-    ranked(causes, scale.as_good_by_chance())
+    ranked(causes, scale.as_good_by_chance(), scale.unseen(tuning.effect) - tuning.unknown)
 }
 
-/// Gives each cause its rank and its share of the probability that there is a cause at all.
-fn ranked(causes: Vec<Cause>, as_good: u32) -> Vec<Finding> {
+/// Gives each cause its rank and its share of the probability that there is a cause at all. `unknown` is how much more
+/// probable (as logarithm) than an effect it is that its cause is not among the clues.
+fn ranked(causes: Vec<Cause>, as_good: u32, unknown: f64) -> Vec<Finding> {
     let Some(best) = causes.first().map(|cause| cause.weight) else { return Vec::new() };
     let effects = causes.iter().filter(|cause| cause.is_effect).map(|cause| cause.weight);
     // An effect tells failing from passing runs as well as its cause, which may not be among the clues.
-    let unknown = effects.fold(f64::NEG_INFINITY, f64::max) + EFFECT - UNKNOWN;
+    let unknown = effects.fold(f64::NEG_INFINITY, f64::max) + unknown;
     let known: f64 = causes.iter().map(|cause| (cause.weight - best).exp()).sum();
     let sum = known + (unknown - best).exp();
     let weights: Vec<f64> = causes.iter().map(|cause| cause.weight).collect();
@@ -143,6 +133,8 @@ fn ranked(causes: Vec<Cause>, as_good: u32) -> Vec<Finding> {
 /// Weighs clues.
 struct Scale<'e> {
     evidence: &'e Evidence,
+    tuning: &'e Tuning,
+    strata: Strata,
     runs: Spectrum,
     weights: Weights,
     /// How many pairs there are, and how many pairs and triples.
@@ -151,7 +143,7 @@ struct Scale<'e> {
 }
 
 impl<'e> Scale<'e> {
-    fn new(evidence: &'e Evidence) -> Self {
+    fn new(evidence: &'e Evidence, tuning: &'e Tuning) -> Self {
         let of_length = |length: usize| {
             evidence
                 .clues
@@ -160,17 +152,28 @@ impl<'e> Scale<'e> {
                 .count()
         };
         let pairs = of_length(2).max(1) as f64;
+        let ways =
+            evidence.runs.iter().map(|run| KnownRun { way: if tuning.strata { run.way } else { 0 }, ..*run });
         Self {
             evidence,
+            tuning,
+            strata: Strata::of(&ways.collect::<Vec<_>>()),
             runs: evidence.spectrum(&Seen::default()),
-            weights: Weights::new(evidence.runs.len() as u32),
+            weights: Weights::new(evidence.runs.len() as u32, tuning.sure),
             pairs,
             triples: pairs + of_length(3) as f64,
         }
     }
 
     fn evidence_of(&self, seen: &Seen) -> f64 {
-        self.weights.evidence(Spectrum { failed: seen.failed, passed: seen.passed, ..self.runs })
+        self.weights.evidence(self.strata.spectra(&seen.runs))
+    }
+
+    /// How much (as logarithm) a clue loses whose accesses no passing run shows. If few accesses of these were looked
+    /// at, they may well have made them.
+    fn unseen(&self, loss: f64) -> f64 {
+        let unless_overlooked = (-loss).exp();
+        -(unless_overlooked + (1.0 - unless_overlooked) * self.evidence.overlooked).ln()
     }
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
@@ -184,16 +187,19 @@ impl<'e> Scale<'e> {
         let mut weight = evidence + self.prior(pattern, Some(sighting));
         weight -= match standing {
             Standing::Reordered => 0.0,
-            Standing::OneOrder => ONE_ORDER,
-            Standing::New => EFFECT,
+            Standing::OneOrder => self.unseen(self.tuning.one_order),
+            Standing::New => self.unseen(self.tuning.effect),
         };
-        weight -= if sighting.is_atomic { ATOMIC } else { 0.0 };
+        weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
         Some(Clue { pattern, seen, sighting, run: *run, weight, standing, is_predicting: false })
     }
 
     /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
     /// Two pairs make a quadruple with all pairs that are as near.
     fn prior(&self, pattern: Pattern, sighting: Option<&Sighting>) -> f64 {
+        if !self.tuning.simplicity {
+            return 0.0;
+        }
         let span = sighting.map_or(1, |sighting| sighting.span());
         -match pattern.sites().len() {
             ..=2 => self.pairs.ln(),
@@ -263,11 +269,12 @@ impl<'e> Scale<'e> {
     fn standstills(&self) -> Vec<Cause> {
         let Spectrum { all_failed, all_passed, .. } = self.runs;
         let mut causes = Vec::new();
-        for StoodStill { failing_runs, passed, example: (_, run, standstill) } in
+        for StoodStill { failing_runs, passing_runs, example: (_, run, standstill) } in
             self.evidence.standstills.values()
         {
-            let (failed, passed) = (failing_runs.len() as u32, *passed);
-            let evidence = self.weights.evidence(Spectrum { failed, passed, all_failed, all_passed });
+            let [failed, passed] = [failing_runs, passing_runs].map(|runs| runs.len() as u32);
+            let shown = self.evidence.bits_of(&[failing_runs.as_slice(), passing_runs].concat());
+            let evidence = self.weights.evidence(self.strata.spectra(&shown));
             if evidence <= 0.0 {
                 continue;
             }
@@ -275,7 +282,7 @@ impl<'e> Scale<'e> {
             failing_runs.sort_unstable();
             let pattern = Pattern::access(AccessKind::Write, standstill.steps[0].site);
             causes.push(Cause {
-                weight: evidence + STANDSTILL,
+                weight: evidence + self.tuning.standstill,
                 is_effect: false,
                 completed: None,
                 reasons: vec![
@@ -307,13 +314,14 @@ impl<'e> Scale<'e> {
         for finding in self.evidence.pairs.findings(None) {
             let Detail::Locon(procedure) = finding.detail else { continue };
             // Passing runs show the accesses, but never as they are meant here.
-            let evidence = self.weights.evidence(Spectrum { failed: finding.failed, ..self.runs });
+            let shown = self.evidence.bits_of(&finding.failing_runs);
+            let evidence = self.weights.evidence(self.strata.spectra(&shown));
             if finding.failed <= explained || evidence <= 0.0 {
                 continue;
             }
             let prior = match procedure {
                 Procedure::OnlyInFailing => self.pairs.ln(),
-                Procedure::MissingFromFailing => self.pairs.ln() + EFFECT,
+                Procedure::MissingFromFailing => self.pairs.ln() + self.tuning.effect,
                 Procedure::NeverTogether(_) => 2.0 * self.pairs.ln(),
             };
             indirect.push(Cause {
@@ -342,8 +350,6 @@ impl<'e> Scale<'e> {
         }
         let signatures: Vec<Signature> =
             simplest.into_iter().map(|(runs, prior)| Signature { runs, prior }).collect();
-        let mut order: Vec<usize> = (0..self.evidence.runs.len()).collect();
-        order.sort_unstable_by_key(|&number| self.evidence.runs[number].id);
-        chance::as_good(&signatures, &order, self.runs.all_failed, &self.weights, best)
+        chance::as_good(&signatures, &self.strata, &self.weights, best)
     }
 }

@@ -9,6 +9,7 @@
 
 use crate::suspiciousness::Spectrum;
 
+use super::strata::{self, Strata};
 use super::weight::Weights;
 
 /// So many trials tell one in a thousand.
@@ -22,35 +23,36 @@ pub(super) struct Signature<'e> {
     pub prior: f64,
 }
 
-/// The number of trials in which a clue is as good as `best`.
-///
-/// `order` are the numbers of the runs, in an order that does not depend on the one in which they came; `failing`
-/// of them fail.
-pub(super) fn as_good(
-    signatures: &[Signature],
-    order: &[usize],
-    failing: u32,
-    weights: &Weights,
-    best: f64,
-) -> u32 {
-    let all_passed = order.len() as u32 - failing;
-    let words = order.len().div_ceil(64);
+/// The number of trials in which a clue is as good as `best`. In each stratum as many runs are called failing as fail.
+pub(super) fn as_good(signatures: &[Signature], strata: &Strata, weights: &Weights, best: f64) -> u32 {
+    let runs: usize = strata.iter().map(|stratum| stratum.runs.len()).sum();
     let mut random = Random(0);
-    let mut shuffled = order.to_vec();
+    let mut shuffled: Vec<Vec<usize>> = strata.iter().map(|stratum| stratum.runs.clone()).collect();
+    let shown = |signature: &Signature| strata.iter().map(|stratum| stratum.count(signature.runs)).collect();
+    let shown: Vec<Vec<u32>> = signatures.iter().map(shown).collect();
     let mut good = 0;
     for _ in 0..TRIALS {
-        let mut chosen = vec![0u64; words];
-        for nth in 0..failing as usize {
-            let other = nth + random.below(shuffled.len() - nth);
-            shuffled.swap(nth, other);
-            chosen[shuffled[nth] / 64] |= 1 << (shuffled[nth] % 64);
-        }
-        let is_good = signatures.iter().any(|signature| {
-            let shown = signature.runs.iter().map(|word| word.count_ones()).sum::<u32>();
-            let failed = signature.runs.iter().zip(&chosen).map(|(a, b)| (a & b).count_ones()).sum::<u32>();
-            let seen = Spectrum { failed, passed: shown - failed, all_failed: failing, all_passed };
-            // Nothing that is not seen in a failing run can be as good.
-            failed > 0 && weights.evidence(seen) + signature.prior >= best
+        let chosen: Vec<Vec<u64>> = strata
+            .iter()
+            .zip(&mut shuffled)
+            .map(|(stratum, shuffled)| {
+                let mut chosen = vec![0u64; runs.div_ceil(64)];
+                for nth in 0..stratum.all_failed as usize {
+                    let other = nth + random.below(shuffled.len() - nth);
+                    shuffled.swap(nth, other);
+                    chosen[shuffled[nth] / 64] |= 1 << (shuffled[nth] % 64);
+                }
+                chosen
+            })
+            .collect();
+        let is_good = signatures.iter().zip(&shown).any(|(signature, shown)| {
+            let spectra = strata.iter().zip(&chosen).zip(shown).map(|((stratum, chosen), shown)| {
+                let failed = strata::common(signature.runs, chosen);
+                let (all_failed, all_passed) = (stratum.all_failed, stratum.all_passed);
+                Spectrum { failed, passed: shown - failed, all_failed, all_passed }
+            });
+            let evidence = weights.evidence(spectra);
+            evidence > f64::NEG_INFINITY && evidence + signature.prior >= best
         });
         good += u32::from(is_good);
     }
@@ -80,17 +82,20 @@ impl Random {
 
 #[cfg(test)]
 mod tests {
+    use super::super::evidence::KnownRun;
     use super::*;
+    use crate::run::RunId;
 
     /// One failing run of a hundred has a clue of its own; so have `noisy` passing runs.
     fn trials_as_good(noisy: usize) -> u32 {
-        let weights = Weights::new(100);
+        let weights = Weights::new(100, 8);
+        let known = |id| KnownRun { id: RunId(id), is_failing: id == 0, way: 0 };
+        let strata = Strata::of(&(0..100).map(known).collect::<Vec<_>>());
         let own: Vec<Vec<u64>> =
             (0..=noisy).map(|run| vec![if run < 64 { 1 << run } else { 0 }, 0]).collect();
         let signatures: Vec<Signature> = own.iter().map(|runs| Signature { runs, prior: 0.0 }).collect();
-        let order: Vec<usize> = (0..100).collect();
-        let best = weights.evidence(Spectrum { failed: 1, passed: 0, all_failed: 1, all_passed: 99 });
-        as_good(&signatures, &order, 1, &weights, best)
+        let best = weights.evidence(strata.spectra(&[1, 0]));
+        as_good(&signatures, &strata, &weights, best)
     }
 
     #[test]

@@ -25,6 +25,10 @@ use super::orders::{self, Orders};
 pub(crate) struct Clues {
     pub run: RunId,
     pub outcome: Outcome,
+    pub way: u32,
+    /// How probable it is that the run makes some accesses and does not show it: bursts of accesses are looked at, so
+    /// that those of a clue are all in one or in none.
+    pub overlooked: f64,
     pub seen: FxHashMap<Pattern, Sighting>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
@@ -112,6 +116,14 @@ impl Sighting {
     }
 }
 
+impl Clues {
+    /// Makes them those of another run.
+    pub fn rename(&mut self, run: RunId) {
+        self.run = run;
+        self.pairs.run = run;
+    }
+}
+
 /// The clues that a run shows.
 pub(crate) fn clues(scan: &Scan) -> Clues {
     let run = scan.run;
@@ -127,6 +139,8 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
     Clues {
         run: run.id,
         outcome: run.outcome,
+        way: run.way,
+        overlooked: run.sampled.map_or(0.0, |sampled| 1.0 - sampled as f64 / 1e6),
         seen,
         orders: if run.outcome.is_failing() { Orders::default() } else { orders::orders(&scan.histories) },
         pairs: scan.pairs().clone(),

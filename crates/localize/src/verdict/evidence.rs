@@ -14,9 +14,10 @@ use crate::suspiciousness::Spectrum;
 use super::causes;
 use super::clues::{Clues, Sighting};
 use super::orders::Orders;
+use super::tuning::Tuning;
 
 /// What is known of all runs: of each clue the runs that show it, as bits, and where the first failing run does.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Evidence {
     /// In the order in which they came.
     pub(super) runs: Vec<KnownRun>,
@@ -25,19 +26,23 @@ pub(crate) struct Evidence {
     pub(super) orders: Orders,
     pub(super) pairs: locon::Evidence,
     pub(super) standstills: BTreeMap<standstill::Identity, StoodStill>,
+    /// How probable it is that passing runs make some accesses and none of them shows it.
+    pub(super) overlooked: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownRun {
     pub id: RunId,
     pub is_failing: bool,
+    /// How it was scheduled.
+    pub way: u32,
 }
 
 /// The runs with one standstill.
 #[derive(Clone, Debug)]
 pub(super) struct StoodStill {
     pub failing_runs: Vec<RunId>,
-    pub passed: u32,
+    pub passing_runs: Vec<RunId>,
     /// In the first failing run that has it, else in the first passing one.
     pub example: (IsPassing, RunId, Standstill),
 }
@@ -57,6 +62,13 @@ pub(super) struct Seen {
     pub example: Option<(RunId, Sighting)>,
 }
 
+impl Default for Evidence {
+    fn default() -> Self {
+        let (runs, clues, orders, pairs, standstills) = Default::default();
+        Self { runs, clues, orders, pairs, standstills, overlooked: 1.0 }
+    }
+}
+
 impl Evidence {
     /// Adds the clues of one more run.
     pub fn add(&mut self, clues: &Clues) {
@@ -67,7 +79,10 @@ impl Evidence {
         for standstill in &clues.standstills {
             self.add_standstill(clues.run, is_failing, standstill);
         }
-        self.runs.push(KnownRun { id: clues.run, is_failing });
+        self.runs.push(KnownRun { id: clues.run, is_failing, way: clues.way });
+        if !is_failing {
+            self.overlooked *= clues.overlooked;
+        }
         for (&pattern, &sighting) in &clues.seen {
             let seen = self.clues.entry(pattern).or_default();
             seen.runs.resize(number / 64 + 1, 0);
@@ -91,6 +106,7 @@ impl Evidence {
         let copy_of = |id: RunId, copy: u32| RunId(id.0.saturating_add(copy * stride));
         let mut repeated = self.clone();
         repeated.runs.clear();
+        repeated.overlooked = self.overlooked.powi(times as i32);
         for copy in 0..times {
             let runs = self.runs.iter().map(|run| KnownRun { id: copy_of(run.id, copy), ..*run });
             repeated.runs.extend(runs);
@@ -110,7 +126,7 @@ impl Evidence {
         for stood in repeated.standstills.values_mut() {
             let copies = |run: &RunId| (0..times).map(|copy| copy_of(*run, copy)).collect::<Vec<_>>();
             stood.failing_runs = stood.failing_runs.iter().flat_map(copies).collect();
-            stood.passed *= times;
+            stood.passing_runs = stood.passing_runs.iter().flat_map(copies).collect();
         }
         repeated
     }
@@ -118,14 +134,14 @@ impl Evidence {
     fn add_standstill(&mut self, run: RunId, is_failing: bool, standstill: &Standstill) {
         let stood = self.standstills.entry(standstill.identity()).or_insert_with(|| StoodStill {
             failing_runs: Vec::new(),
-            passed: 0,
+            passing_runs: Vec::new(),
             example: (!is_failing, run, standstill.clone()),
         });
         // Several threads of one run may stand still alike.
-        if is_failing && !stood.failing_runs.contains(&run) {
-            stood.failing_runs.push(run);
+        let runs = if is_failing { &mut stood.failing_runs } else { &mut stood.passing_runs };
+        if !runs.contains(&run) {
+            runs.push(run);
         }
-        stood.passed += u32::from(!is_failing);
         if (!is_failing, run) < (stood.example.0, stood.example.1) {
             stood.example = (!is_failing, run, standstill.clone());
         }
@@ -135,6 +151,15 @@ impl Evidence {
         let all_failed = self.runs.iter().filter(|run| run.is_failing).count() as u32;
         let all_passed = self.runs.len() as u32 - all_failed;
         Spectrum { failed: seen.failed, passed: seen.passed, all_failed, all_passed }
+    }
+
+    /// A bit for each of these runs.
+    pub(super) fn bits_of(&self, runs: &[RunId]) -> Vec<u64> {
+        let mut bits = vec![0u64; self.runs.len().div_ceil(64)];
+        for (number, _) in self.runs.iter().enumerate().filter(|(_, run)| runs.contains(&run.id)) {
+            bits[number / 64] |= 1 << (number % 64);
+        }
+        bits
     }
 
     /// The failing runs that show a clue, ascending.
@@ -148,7 +173,7 @@ impl Evidence {
     }
 
     /// The causes, the most probable first.
-    pub fn findings(&self) -> Vec<Finding> {
-        causes::findings(self)
+    pub fn findings(&self, tuning: &Tuning) -> Vec<Finding> {
+        causes::findings(self, tuning)
     }
 }

@@ -31,6 +31,11 @@ pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     folded.into_values().collect()
 }
 
+/// Each clue by itself.
+pub(super) fn apart(clues: Vec<Clue>) -> Vec<Vec<Clue>> {
+    clues.into_iter().map(|clue| vec![clue]).collect()
+}
+
 /// Whether an order of `other` follows from one of `one`, and none the other way round. Quadruples are told apart by
 /// how far they reach instead: of two pairs, one may enclose another's by chance.
 fn predicts(one: &Clue, other: &Clue) -> bool {

@@ -9,35 +9,47 @@
 
 use crate::suspiciousness::Spectrum;
 
-/// a − 1: as if so many runs had shown the clue and failed before. Then nine of ten runs with a cause fail.
-const SURE: u32 = 8;
+/// Less than any number of runs.
+const ROUNDING: f64 = 1e-9;
 
 /// Logarithms of likelihoods for some number of runs.
 pub(super) struct Weights {
     ln_factorial: Vec<f64>,
+    /// a − 1: as if so many runs had shown the clue and failed before.
+    sure: u32,
 }
 
 impl Weights {
     /// For so many runs.
-    pub fn new(runs: u32) -> Self {
+    pub fn new(runs: u32, sure: u32) -> Self {
         let mut ln_factorial = vec![0.0];
-        for number in 1..=runs + SURE + 1 {
+        for number in 1..=runs + sure + 1 {
             ln_factorial.push(ln_factorial[number as usize - 1] + f64::from(number).ln());
         }
-        Self { ln_factorial }
+        Self { ln_factorial, sure }
     }
 
     /// The logarithm of how much more probable the outcomes are if this is the cause than if it has nothing to do with
     /// them. Never positive for what passing runs show as often, even if its absence would explain something.
-    pub fn evidence(&self, seen: Spectrum) -> f64 {
-        let [failed, all_failed] = [seen.failed, seen.all_failed].map(u64::from);
-        let [passed, all_passed] = [seen.passed, seen.all_passed].map(u64::from);
-        if failed * all_passed <= passed * all_failed {
+    ///
+    /// Runs that show the cause fail alike, however they are scheduled; the others fail more often in one stratum than
+    /// in another.
+    pub fn evidence(&self, strata: impl Iterator<Item = Spectrum>) -> f64 {
+        let (mut failed, mut passed, mut others, mut excess) = (0, 0, 0.0, 0.0);
+        for seen in strata {
+            failed += seen.failed;
+            passed += seen.passed;
+            others += self.ln_beta(seen.all_failed - seen.failed, seen.all_passed - seen.passed)
+                - self.ln_beta(seen.all_failed, seen.all_passed);
+            // Failing runs with the clue beyond those that there would be by chance (Mantel and Haenszel).
+            let [f, all_f] = [seen.failed, seen.all_failed].map(f64::from);
+            let [p, all_p] = [seen.passed, seen.all_passed].map(f64::from);
+            excess += (f * all_p - p * all_f) / (all_f + all_p).max(1.0);
+        }
+        if excess <= ROUNDING {
             return f64::NEG_INFINITY;
         }
-        let shown = self.ln_beta(seen.failed + SURE, seen.passed) - self.ln_beta(SURE, 0);
-        let others = self.ln_beta(seen.all_failed - seen.failed, seen.all_passed - seen.passed);
-        shown + others - self.ln_beta(seen.all_failed, seen.all_passed)
+        self.ln_beta(failed + self.sure, passed) - self.ln_beta(self.sure, 0) + others
     }
 
     /// ln B(a+1, b+1).
@@ -52,7 +64,27 @@ mod tests {
     use super::*;
 
     fn evidence(failed: u32, passed: u32, all_failed: u32, all_passed: u32) -> f64 {
-        Weights::new(all_failed + all_passed).evidence(Spectrum { failed, passed, all_failed, all_passed })
+        strata(&[[failed, passed, all_failed, all_passed]])
+    }
+
+    fn strata(tables: &[[u32; 4]]) -> f64 {
+        let spectra = tables.iter().map(|&[failed, passed, all_failed, all_passed]| Spectrum {
+            failed,
+            passed,
+            all_failed,
+            all_passed,
+        });
+        Weights::new(1000, 8).evidence(spectra)
+    }
+
+    /// One way of scheduling nearly always fails and shows something innocent, another does neither.
+    #[test]
+    fn what_goes_with_the_way_of_scheduling_explains_little() {
+        let (together, apart) = (evidence(9, 1, 10, 50), strata(&[[9, 1, 9, 1], [0, 0, 1, 49]]));
+        assert!(together > 15.0 && apart <= 0.0, "{together} {apart}");
+        // A cause that both show loses little.
+        let both = strata(&[[9, 0, 9, 10], [5, 0, 5, 30]]);
+        assert!((evidence(14, 0, 14, 40) - both).abs() < 0.2 * both, "{both}");
     }
 
     #[test]
