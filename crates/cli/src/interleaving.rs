@@ -1,5 +1,7 @@
 //! A finding as the recorder can recognize and bring it about: steps at places in the code, and their order.
 
+mod wider;
+
 use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
 use localize::{StackId, StandstillKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, Treatment};
@@ -8,6 +10,8 @@ use recording::{Interleaving, InterleavingStep, Treatment};
 #[derive(Clone)]
 pub struct Forcible {
     pub interleaving: Interleaving,
+    /// What a fix would keep whole, if that is more.
+    pub wider: Option<Interleaving>,
     /// For each step the number of the access that it stands for, in the finding's list.
     pub accesses: Vec<usize>,
     /// The run of the example, and for each step what it was there; nothing for what is more than accesses.
@@ -52,7 +56,8 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     let interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
     let interleaving =
         if steps.len() < 4 { interleaving } else { interleaving.with_orders(&conflicts(&steps))? };
-    Some(Forcible { interleaving, accesses, example: Some((example.run, moments)) })
+    let wider = wider::wider(&steps, &moments, run, code);
+    Some(Forcible { interleaving, wider, accesses, example: Some((example.run, moments)) })
 }
 
 fn moment(run: &Run, index: usize) -> Moment {
@@ -108,7 +113,7 @@ fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Forcible> {
             waits.flat_map(|wait| (0..threads).map(move |take| (take, wait))).collect();
         interleaving = interleaving.with_orders(&orders)?;
     }
-    Some(Forcible { interleaving, accesses: (0..steps.len()).collect(), example: None })
+    Some(Forcible { interleaving, wider: None, accesses: (0..steps.len()).collect(), example: None })
 }
 
 /// A step at this place in the code, reached by these calls.

@@ -33,7 +33,7 @@ fn survives_compression(ground: &Ground, program: &Path, options: &[&str]) -> an
     let original = text(4_000_000, 1);
     fs::write(&plain, &original)?;
     fs::write(&packed, bytes_of(recordings.command(program).args(options).args(["-k", "-c"]).arg(&plain))?)?;
-    ensure!(fs::metadata(&packed)?.len() < original.len() as u64 / 2, "it did not compress anything");
+    ensure!(fs::metadata(&packed)?.len() < original.len() as u64 * 3 / 4, "it did not compress anything");
     let again = bytes_of(recordings.command(program).args(options).args(["-d", "-c"]).arg(&packed))?;
     ensure!(again == original.as_bytes(), "what was decompressed is not what was compressed");
     recordings.check()

@@ -101,6 +101,11 @@ impl Arms {
         forbidden.failed * enforced.runs * 8 <= enforced.failed_with_it * forbidden.runs
     }
 
+    /// Runs fail with it, and as often when it is forbidden: it may come about in a way that was not.
+    pub fn is_only_forbidden_in_vain(&self) -> bool {
+        self.enforced.runs >= FEWEST && self.always_fails() && !self.is_necessary()
+    }
+
     fn is_sufficient(&self) -> bool {
         let Arms { enforced, delayed, .. } = self;
         self.always_fails()

@@ -24,7 +24,6 @@ use trials::{Laboratory, Limits};
 use crate::analysis::{self, Analysis};
 use crate::args::{ConfirmArguments, RunArguments};
 use crate::exit::{self, Complaint};
-use crate::interleaving::Forcible;
 use crate::{look, run, screen, sessions};
 
 /// Runs of each kind after which the answer is taken as it is.
@@ -57,7 +56,7 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
         advice: "  try another finding, or another technique:  unsnarl confirm 2",
     })?;
     let mut laboratory = Laboratory::new(&session, &prepared.campaign);
-    let confirmation = laboratory.confirm(forcible.interleaving, &limits)?;
+    let confirmation = laboratory.confirm(forcible, &limits)?;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
     let mut needs = analysis.report.findings[index].needs.clone();
     if arguments.minimize {
@@ -91,13 +90,13 @@ pub fn confirm_first(
         if left == 0 || limits.is_over() {
             break;
         }
-        let Some(Forcible { interleaving, .. }) = forcible else { continue };
+        let Some(forcible) = forcible else { continue };
         if confirmed.contains(&finding.cluster) {
             continue;
         }
         left -= 1;
-        let confirmation = laboratory.confirm(*interleaving, &limits)?;
-        kept::keep(session, *interleaving, Tried { confirmation, needs: None })?;
+        let confirmation = laboratory.confirm(forcible, &limits)?;
+        kept::keep(session, forcible.interleaving, Tried { confirmation, needs: None })?;
         finding.confirmation = Some(confirmation);
         if confirmation.verdict == Verdict::Confirmed {
             confirmed.insert(finding.cluster);

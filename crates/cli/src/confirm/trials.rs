@@ -8,6 +8,7 @@ use report::{Confirmation, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session};
 
+use crate::interleaving::Forcible;
 use crate::run::INTERRUPTED;
 
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT};
@@ -51,7 +52,8 @@ impl Laboratory {
     }
 
     /// Enforces, forbids and delays until it is clear what follows.
-    pub fn confirm(&mut self, interleaving: Interleaving, limits: &Limits) -> anyhow::Result<Confirmation> {
+    pub fn confirm(&mut self, forcible: &Forcible, limits: &Limits) -> anyhow::Result<Confirmation> {
+        let interleaving = forcible.interleaving;
         let mut arms = Arms::default();
         for number in 1..=limits.runs {
             let kinds = Treatment::ALL.map(|treatment| interleaving.treated(treatment));
@@ -64,12 +66,30 @@ impl Laboratory {
                 break;
             }
         }
+        if let Some(wider) = forcible.wider.filter(|_| arms.is_only_forbidden_in_vain()) {
+            self.forbid_more(wider, &mut arms, limits)?;
+        }
         let confirmation = arms.decide(BELIEVED);
         if confirmation.verdict == Verdict::Confirmed {
             self.leave_out_variables(interleaving, &arms, confirmation)
         } else {
             Ok(confirmation)
         }
+    }
+
+    /// Forbids what a fix would keep whole, in place of the finding's own order.
+    fn forbid_more(&mut self, wider: Interleaving, arms: &mut Arms, limits: &Limits) -> anyhow::Result<()> {
+        arms.forbidden = Arm::default();
+        let trials: Vec<(u32, Interleaving)> =
+            (1..=limits.runs).map(|number| (number, wider.treated(Treatment::Forbid))).collect();
+        for round in trials.chunks(Treatment::ALL.len()) {
+            self.round(round)?.into_iter().for_each(|seen| add(&mut arms.forbidden, seen));
+            let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
+            if is_clear || limits.is_over() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What was confirmed is refuted if one of its variables is no part of the cause.

@@ -199,6 +199,56 @@ fn main() {
     assert_eq!(confirmation["forbidden"]["failed"], 0);
 }
 
+/// What was looked up under the lock is used under the lock, but not under the same hold of it. To keep the sweeper from
+/// coming first takes keeping both together: at its own step it has the lock that the user needs. Seeds are fixed.
+#[test]
+fn looking_up_and_using_are_kept_together() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int listed = 1, alive = 1;
+static int look_up(void) {
+    pthread_mutex_lock(&lock);
+    int found = listed;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+static void use(void) {
+    pthread_mutex_lock(&lock);
+    if (!alive)
+        _exit(1);
+    pthread_mutex_unlock(&lock);
+}
+static void *user(void *argument) {
+    if (look_up())
+        use();
+    return argument;
+}
+static void *sweeper(void *argument) {
+    pthread_mutex_lock(&lock);
+    listed = 0;
+    alive = 0;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, user, 0);
+    pthread_create(&threads[1], 0, sweeper, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "look", source);
+    place.call("run --session look --schedule random --runs 40 --seed 3 -- ./look").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let seen = place.call(&format!("confirm {}", number(&report, "WR"))).exits(0);
+    assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
+}
+
 #[test]
 fn what_cannot_be_confirmed_is_told() {
     let place = session();

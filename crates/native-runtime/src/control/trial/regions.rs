@@ -141,7 +141,9 @@ impl Region {
         self.last_done = step;
         self.variables[pattern.variable(step)] = Bytes::of(operation);
         self.written[pattern.variable(step)] |= operation.kind != Kind::Read;
-        for &lock in locks.iter().filter(|&&lock| lock != 0) {
+        // The step may itself be to take a lock.
+        let taken = if operation.size == 0 { operation.address } else { 0 };
+        for &lock in locks.iter().chain([&taken]).filter(|&&lock| lock != 0) {
             if !self.guards.contains(&lock)
                 && let Some(free) = self.guards.iter_mut().find(|guard| **guard == 0)
             {

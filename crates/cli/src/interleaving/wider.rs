@@ -1,0 +1,53 @@
+//! What a fix would keep whole, where a finding shows only the end of it.
+//!
+//! A thread that does a single step of an interleaving has often begun earlier: it read the variable that it writes, or
+//! looked something up under the lock and takes the lock again to use it. Forbidding the finding's own order does not
+//! help there. Either the same happens with the threads in each other's place, or a thread is held back at a step whose lock the
+//! other one needs. So the wider interleaving has that beginning as a step, too.
+
+use localize::{Access, Code, Lock, Run};
+use recording::{Interleaving, InterleavingStep, Treatment};
+
+use super::{Moment, place, place_of_access};
+
+/// The steps with what threads that do a single one of them have begun with. None if nothing is added.
+pub fn wider(steps: &[InterleavingStep], moments: &[Moment], run: &Run, code: &Code) -> Option<Interleaving> {
+    let mut list: Vec<InterleavingStep> = Vec::new();
+    let mut fresh = steps.iter().map(|step| step.variable).max()? + 1;
+    for (step, moment) in steps.iter().zip(moments) {
+        let is_single = steps.iter().filter(|other| other.thread == step.thread).count() == 1;
+        if let Some(beginning) = beginning(moment, run, code).filter(|_| is_single) {
+            let variable = if beginning.is_lock { fresh } else { step.variable };
+            fresh += u8::from(beginning.is_lock);
+            list.push(InterleavingStep { thread: step.thread, variable, ..beginning.place });
+        }
+        list.push(*step);
+    }
+    if list.len() == steps.len() { None } else { Interleaving::new(Treatment::Forbid, &list) }
+}
+
+struct Beginning {
+    place: InterleavingStep,
+    /// It is where a lock is taken, rather than an access to the variable.
+    is_lock: bool,
+}
+
+fn beginning(moment: &Moment, run: &Run, code: &Code) -> Option<Beginning> {
+    let of_thread = |access: &&Access| access.thread == moment.thread;
+    let earlier =
+        || run.accesses[..moment.index].iter().enumerate().rev().filter(|(_, access)| of_thread(access));
+    let same = earlier().find(|(_, access)| access.location == moment.location);
+    if let Some((index, _)) = same {
+        let place = place_of_access(&Moment { index, ..*moment }, run, code)?;
+        return Some(Beginning { place, is_lock: false });
+    }
+    let lock = outermost(&run.accesses[moment.index], run)?;
+    let section = earlier().find_map(|(_, access)| {
+        outermost(access, run).filter(|held| held.object == lock.object && held.taken_in != lock.taken_in)
+    })?;
+    Some(Beginning { place: place(section.taken_in, section.taken_at, code)?, is_lock: true })
+}
+
+fn outermost<'a>(access: &Access, run: &'a Run) -> Option<&'a Lock> {
+    run.locksets.get(access.locks?.0 as usize)?.first()
+}
