@@ -242,3 +242,24 @@ fn no_thread_waits_for_ever_while_others_spin() {
         assert!(turns[1..].iter().all(|&turns| turns > 0), "{schedule:?}: {turns:?}");
     }
 }
+
+/// The first thread was drawn for the next interesting operation and waits for the third, which is about to do one; the
+/// second spins. The chance that the third is never chosen of two is 2^-300.
+#[test]
+fn surw_waits_for_no_thread_that_waits_itself() {
+    let mut policies = Policies::new();
+    let weights = List::of([1000, 0, 0]);
+    let plan = RunPlan { seed: 7, schedule: Schedule::Surw, weights, ..RunPlan::default() };
+    policies.start(&plan, [CHOSEN].into_iter());
+    (1..=3).for_each(|seat| policies.chosen().seated(seat));
+    let candidate = |seat, site| Candidate { seat, operation: operation(site) };
+    policies.chosen().choose(&[candidate(1, OTHER), candidate(2, OTHER)], None);
+    let chosen = (0..300).any(|_| {
+        let candidates = [candidate(2, OTHER), candidate(3, CHOSEN)];
+        let seat = candidates[policies.chosen().choose(&candidates, None)].seat;
+        policies.chosen().done(seat, operation(OTHER));
+        policies.chosen().passes(2);
+        seat == 3
+    });
+    assert!(chosen, "the third thread waits for its turn");
+}

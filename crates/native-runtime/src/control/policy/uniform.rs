@@ -30,6 +30,8 @@ pub struct Uniform {
     born: [bool; MOST_WEIGHTS + 1],
     /// Who does the next interesting operation; zero if that is still to be drawn.
     drawn: usize,
+    /// A thread has had nothing to do but wait since the last choice.
+    is_waited_for: bool,
 }
 
 impl Uniform {
@@ -41,6 +43,7 @@ impl Uniform {
             left: [0; MOST_WEIGHTS + 1],
             born: [false; MOST_WEIGHTS + 1],
             drawn: 0,
+            is_waited_for: false,
         }
     }
 
@@ -91,7 +94,10 @@ impl Uniform {
 
 impl Policy for Uniform {
     fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
-        if self.drawn == 0 {
+        // Threads that spin can go on for ever while the one drawn waits for another, who waits for its turn.
+        let is_in_vain =
+            core::mem::take(&mut self.is_waited_for) && !candidates.iter().any(|one| one.seat == self.drawn);
+        if self.drawn == 0 || is_in_vain {
             self.drawn = self.draw(candidates);
         }
         let drawn = self.drawn;
@@ -122,6 +128,7 @@ impl Policy for Uniform {
     }
 
     fn passes(&mut self, seat: usize) {
+        self.is_waited_for = true;
         if self.drawn == seat {
             self.drawn = 0;
         }
