@@ -30,7 +30,7 @@ use crate::{look, run, screen, sessions};
 pub const RUNS: u32 = 20;
 /// Findings that `unsnarl run` tries out.
 pub const FINDINGS: usize = 3;
-/// For as long at most, where it was not told how long it may take.
+/// For as long at most, or for as long as the runs took that found them, where it was not told how long it may take.
 const TIME: Duration = Duration::from_secs(20);
 /// Of a time that was given, this share is left for it: one in so many parts.
 pub const SHARE: u32 = 4;
@@ -82,7 +82,8 @@ pub fn confirm_first(
     count: usize,
     time: Option<Duration>,
 ) -> anyhow::Result<()> {
-    let limits = Limits { runs: RUNS, until: Some(Instant::now() + time.unwrap_or(TIME)) };
+    let spent = Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0));
+    let limits = Limits { runs: RUNS, until: Some(Instant::now() + time.unwrap_or(TIME.max(spent))) };
     let mut laboratory = Laboratory::new(session, campaign);
     let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
     let mut left = count;

@@ -580,28 +580,3 @@ int main(void) {
     );
     program.run_well();
 }
-
-/// Whoever gives memory back that others have used may be the last to use it, or the first of many: another thread can go
-/// before it. What is a thread's own is nobody's business.
-#[test]
-fn giving_shared_memory_back_is_a_point() {
-    let points = |end: &str| {
-        let source = r#"
-static int *shared;
-static void *touch(void *argument) { *shared = 1; return argument; }
-int main(void) {
-    int *own = malloc(sizeof *own);
-    *own = 1;
-    int *block = malloc(sizeof *block);
-    *block = 0;
-    shared = block;
-    pthread_join(start(touch, NULL), NULL);
-    END
-    return 0;
-}
-"#;
-        controlled(&source.replace("END", end), 1).run_well().recordings[0].header.points
-    };
-    assert_eq!(points("free(block);"), points("") + 1);
-    assert_eq!(points("free(own);"), points(""));
-}
