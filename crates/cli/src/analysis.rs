@@ -329,7 +329,11 @@ fn describe_one(
         confirmation: None,
         needs: None,
     };
-    let recorded = finding.example.accesses.iter().map(|&access| &profile.run.accesses[access]);
+    let recorded = match standstill {
+        Some(standstill) => standstill.leading_accesses(),
+        None => finding.example.accesses.clone(),
+    };
+    let recorded = recorded.iter().map(|&access| &profile.run.accesses[access]);
     let accesses = recorded.map(|access| Unnamed::of(access, profile, code, names)).collect();
     let facts = match standstill {
         Some(standstill) => explain_standstill(&mut described, standstill, profile, code, names),

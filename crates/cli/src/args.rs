@@ -46,6 +46,10 @@ pub enum Command {
     Sessions(SessionsCommand),
     /// Run a flaky test of a Rust package many times: cargo unsnarl test NAME (also: build, run, bench, nextest)
     Cargo(CargoArguments),
+    /// Print a shell's completions: source <(unsnarl completions bash)
+    Completions(CompletionsArguments),
+    /// Print the manual pages: unsnarl man | man -l -
+    Man,
     /// Compile C for recording: a drop-in for gcc or, --with clang, for clang, as in CC="unsnarl cc" make; --loops tells
     /// iterations of loops apart
     #[command(disable_help_flag = true, disable_version_flag = true)]
@@ -202,6 +206,12 @@ pub struct DemoArguments {
     /// What all random choices come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+}
+
+#[derive(Args)]
+pub struct CompletionsArguments {
+    /// Whose completions
+    pub shell: clap_complete::Shell,
 }
 
 #[derive(Args)]

@@ -12,6 +12,7 @@ use crate::args::{CargoArguments, RunArguments};
 use crate::exit::{self, Complaint};
 use crate::{recorder, run};
 use anyhow::Context as _;
+use clap::Args as _;
 
 mod build;
 mod choice;
@@ -37,6 +38,12 @@ pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
             "say what to do:  cargo unsnarl test NAME,  cargo unsnarl run,  cargo unsnarl build",
         ));
     };
+    if let Some(flag) = misplaced_flag(rest) {
+        return Err(usage(&format!(
+            "{flag} is for unsnarl, not for cargo: say it before `{0}`:  cargo unsnarl {flag} … {0} …",
+            command.display()
+        )));
+    }
     let build = Build { recorder: recorder::unpack()?, loops };
     match (command.to_str(), rest.first().and_then(|word| word.to_str())) {
         (Some("test" | "t"), _) => localize(choice::of_cargo(&build, rest)?, arguments),
@@ -52,6 +59,21 @@ pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
             command.display()
         ))),
     }
+}
+
+/// A flag of `unsnarl run` that stands where cargo's flags do, and that cargo does not know.
+fn misplaced_flag(words: &[OsString]) -> Option<String> {
+    /// Flags that both have.
+    const CARGOS: [&str; 4] = ["jobs", "json", "help", "version"];
+    let flags = RunArguments::augment_args(clap::Command::new("run"));
+    let is_ours = |flag: &str| {
+        let mut known = flags.get_arguments().filter_map(|known| known.get_long());
+        !CARGOS.contains(&flag) && known.any(|known| known == flag)
+    };
+    split_at_dashes(words).0.iter().find_map(|word| {
+        let flag = word.to_str()?.strip_prefix("--")?.split('=').next()?;
+        is_ours(flag).then(|| format!("--{flag}"))
+    })
 }
 
 fn usage(what: &str) -> anyhow::Error {
@@ -71,7 +93,9 @@ fn localize(subject: Subject, mut arguments: RunArguments) -> anyhow::Result<Exi
         if arguments.session.is_none() {
             arguments.session = Some(run::session_name(&subject.name));
         }
-        stay_with(&mut arguments, &here);
+        if folder != here {
+            stay_with(&mut arguments, &here);
+        }
         std::env::set_current_dir(&folder).with_context(|| format!("cannot go to {}", folder.display()))?;
     }
     run::run(&arguments)

@@ -44,7 +44,7 @@ pub fn demo(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
         eprintln!("  it needs gcc:  apt-get install gcc libc6-dev");
         return Ok(ExitCode::from(exit::NOT_BUILT));
     }
-    println!("$ unsnarl run --until-failures 15 -- ./claim\n");
+    println!("$ unsnarl run -- ./claim\n");
     run::run(&as_run(arguments, &program))
 }
 
@@ -70,7 +70,7 @@ fn compile(program: &Path, sources: &[&Path]) -> anyhow::Result<bool> {
 /// What the printed command line stands for, with a seed that makes the demo repeatable.
 fn as_run(arguments: &DemoArguments, program: &Path) -> RunArguments {
     let seed = arguments.seed.to_string();
-    let flags = ["--until-failures", "15", "--time", "50s", "--timeout", "10s", "--seed", &seed, "--session"];
+    let flags = ["--timeout", "10s", "--seed", &seed, "--session"];
     let mut words = flags.map(OsString::from).to_vec();
     words.push(arguments.folder.join("session").into());
     words.push("--".into());

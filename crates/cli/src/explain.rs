@@ -29,6 +29,7 @@ pub fn explain(
     let beside = locks_beside_data(&recorded, profile, code, names);
     let fix =
         evidence::advise(witness, accesses, &facts, &|lock, location| beside.contains(&(lock, location)));
+    let fix = fix.and_then(|fix| rather_together(fix, described, accesses, profile, code, names));
     let held = recorded.iter().flat_map(|access| profile.run.held(access).unwrap_or_default());
     let advised = fix.iter().flat_map(|fix| fix.locks.iter().chain(&fix.held).copied());
     let usual = facts.iter().filter_map(|fact| match fact {
@@ -65,6 +66,40 @@ pub fn explain(
         set_fix(described, fix, (accesses, &locks), profile, code, names);
     }
     facts
+}
+
+/// Two threads in one function cannot wait for each other to be done with it. If the first does there what the second
+/// did, under the same lock, it should have kept the lock since it looked; else there is no advice.
+fn rather_together(
+    fix: Fix,
+    described: &mut report::Finding,
+    accesses: &[usize],
+    profile: &Profile,
+    code: &Code,
+    names: &mut Names,
+) -> Option<Fix> {
+    let [first, second] = accesses else { return Some(fix) };
+    let [looked, done] = described.accesses.as_slice() else { return Some(fix) };
+    if fix.action != evidence::Action::Wait || looked.function != done.function {
+        return Some(fix);
+    }
+    let run = &profile.run;
+    let held = |index: usize| run.held(&run.accesses[index]).unwrap_or_default();
+    let common = |lock: &&localize::Lock| held(*second).iter().any(|other| other.object == lock.object);
+    let lock = held(*first).iter().find(common)?.object;
+    let thread = run.accesses[*first].thread;
+    let own = run.accesses[*second..].iter().filter(|access| access.thread == thread);
+    let stacks: BTreeSet<_> = own.map(|access| access.stack).collect();
+    let place = (&done.file, done.line, &done.function);
+    let does_the_same = stacks.into_iter().any(|stack| {
+        let frame = names.own_frame(stack, code);
+        frame.is_some_and(|frame| (&frame.file, frame.line, &frame.function) == place)
+    });
+    does_the_same.then(|| {
+        described.kind = report::Kind::AtomicityViolation;
+        let spans = vec![Span { from: 0, to: 1 }];
+        Fix { action: evidence::Action::ExtendLock, locks: vec![lock], spans, ..fix }
+    })
 }
 
 /// Adds what is known about threads that wait for ever, and the advice, to a finding that shows them.

@@ -6,6 +6,7 @@ use localize::evidence::{LockStep, lock_cycles, waiting_cycle};
 use localize::{
     Code, LocksetId, ObjectId, Outcome, Profile, RunId, StackId, SyncKind, SyncTarget, ThreadId, Wait,
 };
+use report::explanation::any_of_array;
 use report::{Hang, HangKind};
 
 use crate::names::Names;
@@ -178,7 +179,7 @@ fn alike(seen: BTreeMap<Wording, Seen>) -> BTreeMap<Wording, Seen> {
     let mut groups: BTreeMap<Wording, Vec<(Wording, Seen)>> = BTreeMap::new();
     for (wording, seen) in seen {
         let (kind, threads) = &wording;
-        let any = threads.iter().map(|thread| any_element(thread)).collect();
+        let any = threads.iter().map(|thread| any_of_array(thread)).collect();
         groups.entry((*kind, any)).or_default().push((wording, seen));
     }
     let together = |(any, mut group): (Wording, Vec<(Wording, Seen)>)| {
@@ -189,37 +190,16 @@ fn alike(seen: BTreeMap<Wording, Seen>) -> BTreeMap<Wording, Seen> {
         for (_, one) in group {
             all.runs.extend(one.runs);
             all.passed.extend(one.passed);
-            all.locks = one.locks.iter().map(|lock| any_element(lock)).collect();
+            all.locks = one.locks.iter().map(|lock| any_of_array(lock)).collect();
         }
         (any, all)
     };
     groups.into_iter().map(together).collect()
 }
 
-/// `mailboxes[…].filled` for `mailboxes[6].filled`.
-fn any_element(text: &str) -> String {
-    let mut pieces = text.split('[');
-    let mut any = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let index = piece.split(']').next().unwrap_or_default();
-        let is_index =
-            !index.is_empty() && index.len() < piece.len() && index.bytes().all(|byte| byte.is_ascii_digit());
-        any.push('[');
-        any.push_str(if is_index { "…" } else { index });
-        any.push_str(&piece[index.len()..]);
-    }
-    any
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn elements_are_told_of_any() {
-        assert_eq!(any_element("`a[6].b[07]` at x.c:3"), "`a[…].b[…]` at x.c:3");
-        assert_eq!(any_element("a[i] [] [3 x]["), "a[i] [] [3 x][");
-    }
 
     #[test]
     fn what_differs_in_elements_only_is_put_together() {
@@ -235,7 +215,7 @@ mod tests {
             let told = alike(seen.into_iter().collect()).into_iter();
             told.map(|((_, threads), seen)| (threads[0].clone(), seen.runs.len())).collect::<Vec<_>>()
         };
-        let any = ("thread 2 waits for `a[…]`".to_owned(), 2);
+        let any = ("thread 2 waits for `a[i]`".to_owned(), 2);
         let one = |lock: &str| (format!("thread 2 waits for `{lock}`"), 1);
         assert_eq!(told(vec![seen(1, "a[1]"), seen(2, "a[2]"), seen(3, "b")]), [any, one("b")]);
         assert_eq!(told(vec![seen(1, "a[1]")]), [one("a[1]")]);

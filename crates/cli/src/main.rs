@@ -18,6 +18,7 @@ mod interleaving;
 mod java;
 mod junit;
 mod look;
+mod manual;
 mod names;
 mod recorder;
 mod replay;
@@ -52,6 +53,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Sessions(arguments) => sessions::sessions(&arguments),
         Command::Cargo(arguments) => cargo::cargo(arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man => manual::man(),
         Command::Cc(arguments) => compile::compile(runner::compiler::Language::C, &arguments),
         Command::Cxx(arguments) => compile::compile(runner::compiler::Language::Cxx, &arguments),
     };

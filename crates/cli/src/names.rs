@@ -12,9 +12,11 @@ use runner::{BuildId, Member, Named, Symbolizer};
 use crate::values::{Form, RawValues};
 
 mod distinct;
+mod layout;
 mod objects;
 
 pub use distinct::DistinctNames;
+pub(crate) use layout::LaidOut;
 pub(crate) use objects::Guard;
 
 /// Names things, and remembers what could not be named.

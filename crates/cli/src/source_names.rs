@@ -3,7 +3,7 @@
 use localize::{Access, Code, LocationId, Profile, SiteId};
 use report::expression::{Place, last_name, shared_expression};
 
-use crate::names::{Guard, Names};
+use crate::names::{Guard, LaidOut, Names};
 use crate::values::{Form, RawValues};
 
 /// What is recorded of an access whose location gets its name from the source.
@@ -15,6 +15,7 @@ pub struct Unnamed {
     /// Where in which heap block it lies, in words.
     block: Option<String>,
     guards: Vec<Guard>,
+    laid_out: Option<LaidOut>,
 }
 
 impl Unnamed {
@@ -27,6 +28,7 @@ impl Unnamed {
             raw: names.raw_values(access, profile, code),
             block: block.and_then(|block| names.block(block, code)),
             guards: names.guards(access, profile, code),
+            laid_out: names.laid_out(access, profile, code),
         }
     }
 }
@@ -48,16 +50,38 @@ pub fn name_by_source(
         let same: Vec<usize> =
             (0..recorded.len()).filter(|&other| recorded[other].location == key.location).collect();
         let access = &finding.accesses[index];
-        let known = expression(finding, &same).map(|text| known(&text, access, key, code, names));
-        let (name, form) = match known {
-            Some(known) => (Some(known.name), known.form),
-            None => (key.block.clone().or_else(|| inside(access, key, code, names)), Form::Number),
+        let layout = same.iter().find_map(|&other| recorded[other].laid_out.as_ref());
+        let expression = expression(finding, &same);
+        // What lies where is certain, and of the same name the expression is what the programmer wrote.
+        let expression =
+            expression.filter(|text| layout.is_none_or(|layout| layout.field == last_name(text)));
+        let (name, form) = match (expression, layout) {
+            (Some(text), _) => {
+                let known = known(&text, access, key, code, names);
+                (Some(known.name), known.form)
+            }
+            (None, Some(LaidOut { name, .. })) => {
+                (Some(name.name.clone()), name.form.clone().map_or(Form::Number, Form::Native))
+            }
+            (None, None) => match own_member(finding, &same, recorded, code, names) {
+                Some(known) => (Some(known.name), known.form),
+                None => (key.block.clone().or_else(|| inside(access, key, code, names)), Form::Number),
+            },
         };
-        let name = name.unwrap_or_else(|| format!("{} bytes of the heap or a stack", key.raw.size));
+        let name = name.unwrap_or_else(|| unnamed(access, key));
         for &other in &same {
             show(&mut finding.accesses[other], &recorded[other].raw, &name, &form);
         }
         name_compared(finding, index, &name, &form, compared);
+    }
+}
+
+/// What has no name anywhere, by the first place that it is accessed at.
+fn unnamed(access: &report::Access, key: &Unnamed) -> String {
+    let file = access.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+    match (file, access.line) {
+        (Some(file), Some(line)) => format!("variable at {file}:{line}"),
+        _ => format!("{} bytes of the heap or a stack", key.raw.size),
     }
 }
 
@@ -81,10 +105,10 @@ fn name_compared(finding: &mut report::Finding, index: usize, name: &str, form: 
 
 /// What the source lines of these accesses to one location call it.
 fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
-    let places: Vec<Place<'_>> = accesses
-        .iter()
-        .map(|&index| {
-            let access = &finding.accesses[index];
+    // Where memory is freed, the line names what points to it.
+    let used = accesses.iter().map(|&index| &finding.accesses[index]).filter(|access| !access.frees);
+    let places: Vec<Place<'_>> = used
+        .map(|access| {
             Some(Place {
                 line: access.source.as_deref()?,
                 column: access.column,
@@ -93,6 +117,35 @@ fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
         })
         .collect::<Option<_>>()?;
     shared_expression(&places)
+}
+
+/// The only member of the object that a method is called on, among those of the right size, that is on the line of one
+/// of these accesses.
+fn own_member(
+    finding: &report::Finding,
+    accesses: &[usize],
+    recorded: &[Unnamed],
+    code: &Code,
+    names: &mut Names,
+) -> Option<Known> {
+    for &index in accesses.iter().filter(|&&index| !finding.accesses[index].frees) {
+        let (access, key) = (&finding.accesses[index], &recorded[index]);
+        let Some(class) = access.function.as_deref().and_then(report::enclosing_type) else { continue };
+        let Some(line) = access.source.as_deref() else { continue };
+        let mut own: Vec<&str> = report::expression::expressions(line)
+            .filter(|text| {
+                let members = names.members(key.site, last_name(text), code);
+                let fits = |size: u64| size == u64::from(key.raw.size);
+                let is_plain = |value: &Option<(u64, _)>| value.as_ref().is_none_or(|(size, _)| fits(*size));
+                members.iter().any(|member| member.is_of(&class) && is_plain(&member.value))
+            })
+            .collect();
+        own.dedup();
+        if let [only] = own.as_slice() {
+            return Some(known(only, access, key, code, names));
+        }
+    }
+    None
 }
 
 struct Known {

@@ -87,6 +87,15 @@ impl Action {
 pub(crate) type Identity = Vec<(char, u32, SiteId)>;
 
 impl Standstill {
+    /// The reads and writes that it begins with, by their global index.
+    pub fn leading_accesses(&self) -> Vec<usize> {
+        let access = |step: &StandstillStep| match step.action {
+            Action::Read(index) | Action::Write(index) => Some(index),
+            _ => None,
+        };
+        self.steps.iter().map_while(access).collect()
+    }
+
     /// Its identity across runs.
     pub(crate) fn identity(&self) -> Identity {
         self.steps.iter().map(|step| (step.action.letter(), step.role, step.site)).collect()

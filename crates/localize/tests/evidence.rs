@@ -186,6 +186,30 @@ fn a_lock_that_only_one_side_takes_is_taken_by_both() {
 }
 
 #[test]
+fn no_lock_is_advised_over_the_life_of_a_thread() {
+    let run = run("1:W(x)@1 1:create(2)@2 2:start(1) 2:R(x)@3 2:R(y)@4 1:W(y)@5");
+    assert!(advice_on(&run, &[0, 1, 2, 3]).is_none());
+}
+
+#[test]
+fn what_is_read_amid_a_change_waits_for_its_lock() {
+    let run = run("1:lock(a)@1 1:W(x)@2 2:R(x)@3 1:W(y)@4 1:unlock(a)");
+    let fix = advice_on(&run, &[0, 1]).unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::TakeLock, vec![A], vec![OTHER]));
+    // The change was complete, as far as is known.
+    let run = self::run("1:lock(a)@1 1:W(x)@2 1:unlock(a) 2:R(x)@3 1:W(y)@4");
+    assert_eq!(advice_on(&run, &[0, 1]), None);
+}
+
+#[test]
+fn threads_that_do_the_same_do_not_wait_for_each_other() {
+    let run = run("1:R(x)@2 2:W(x)@3");
+    assert_eq!(advice_on(&run, &[0, 1]).map(|fix| fix.action), Some(Action::Wait));
+    let run = self::run("1:R(x)@2 2:W(x)@3 1:W(y)@3");
+    assert_eq!(advice_on(&run, &[0, 1]), None);
+}
+
+#[test]
 fn what_was_read_before_the_write_belongs_to_it() {
     let run = run("1:lock(a)@1 2:R(x)@3 1:R(x)@2 2:W(x)@4 1:W(x)@5 1:unlock(a)");
     let fix = advice_on(&run, &[1, 2, 3]).unwrap();

@@ -60,6 +60,7 @@ mod sync;
 mod thread;
 mod tls;
 mod unwind;
+mod whole_file;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use recording::{LockCode, LockModule, LockRole};
 
 use crate::thread::Thread;
-use crate::{context, modules};
+use crate::{context, modules, whole_file};
 
 /// Modules with lock code; a Rust program is one, seldom more.
 const MODULES: usize = 8;
@@ -45,16 +45,7 @@ pub struct CachedRole {
 
 /// Reads the runner's file. The mapping stays for good.
 pub unsafe fn start(path: &CStr) {
-    let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-    if file < 0 {
-        return;
-    }
-    let bytes = libc::lseek(file, 0, libc::SEEK_END).max(0) as usize;
-    let content = libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_PRIVATE, file, 0);
-    libc::close(file);
-    if content == libc::MAP_FAILED {
-        return;
-    }
+    let Some((content, bytes)) = whole_file::map(path.as_ptr()) else { return };
     let mut at = 0;
     while at + size_of::<LockModule>() <= bytes {
         let module = content.add(at).cast::<LockModule>();

@@ -17,7 +17,12 @@ struct Candidate<'a> {
 
 impl Candidate<'_> {
     fn is_member(&self) -> bool {
-        self.text != self.field
+        self.text != self.field && !self.is_path()
+    }
+
+    /// Names joined by `::` alone are types and functions, or variables that debug info names.
+    fn is_path(&self) -> bool {
+        self.text.contains("::") && !self.text.contains(['.', '>'])
     }
 }
 
@@ -44,6 +49,11 @@ pub(crate) fn marked(place: Place<'_>, variable: &str) -> Option<Range<usize>> {
 /// The last name of an expression: `size` of `queue->items[3].size`.
 pub fn last_name(expression: &str) -> &str {
     candidates(expression).first().map_or(expression, |candidate| candidate.field)
+}
+
+/// Everything on a line that might be read or written.
+pub fn expressions(line: &str) -> impl Iterator<Item = &str> {
+    candidates(line).into_iter().filter(|candidate| !candidate.is_path()).map(|candidate| candidate.text)
 }
 
 /// What the first method on a line is called on: `self.log` for `let sent = self.log.send(line);`.
@@ -76,6 +86,9 @@ pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
         let fields: Vec<&str> =
             self::candidates(place.line).iter().map(|candidate| candidate.field).collect();
         candidates.retain(|candidate| fields.contains(&candidate.field));
+    }
+    if candidates.iter().any(|candidate| !candidate.is_path()) {
+        candidates.retain(|candidate| !candidate.is_path());
     }
     // A local with the name of the field it was read from is not what threads share.
     if candidates.iter().any(Candidate::is_member) {
@@ -269,6 +282,9 @@ mod tests {
         assert_eq!(shared_expression(&[other_name, size_read]).as_deref(), Some("q->size"));
         assert_eq!(shared_expression(&[place("queue_init(&q);", 1, true), place("x = 1;", 3, true)]), None);
         assert_eq!(shared_expression(&[]), None);
+        let guarded = place("{ std::lock_guard<std::mutex> guard(mutex_); count_++; }", 52, true);
+        let read = place("std::lock_guard<std::mutex> guard(mutex_); return count_;", 51, false);
+        assert_eq!(shared_expression(&[guarded, read]).as_deref(), Some("count_"));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! Invariants: the same report gives the same bytes; text that came from the target never reaches a terminal
 //! with its control characters alive, and never becomes markup.
 
+mod allocated;
 mod causes;
 pub mod dot;
 pub mod explanation;
@@ -34,7 +35,8 @@ pub mod trace;
 mod visible;
 mod wording;
 
-pub use locked::{binding, locked_expression};
+pub use allocated::{Allocated, allocated_type};
+pub use locked::{binding, condition_expression, locked_expression};
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
     FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, NeededOrder, NeededOrders, NeededStep, Needs,

@@ -7,6 +7,25 @@ pub fn locked_expression(line: &str) -> Option<&str> {
     guard_argument(code).or_else(|| receiver(code)).or_else(|| function_argument(code))
 }
 
+/// The expression that names the condition that is waited for or signalled on this line: `queue->filled` for
+/// `pthread_cond_wait(&queue->filled, &queue->lock);`, `self.added` for `queue = self.added.wait(queue).unwrap();`.
+pub fn condition_expression(line: &str) -> Option<&str> {
+    const METHODS: [&str; 8] = [
+        ".wait(",
+        ".wait_for(",
+        ".wait_while(",
+        ".wait_timeout(",
+        ".notify_one(",
+        ".notify_all(",
+        "->wait(",
+        "->notify",
+    ];
+    let code = line.split("//").next().unwrap_or(line);
+    let words = ["cond", "cnd", "wait", "signal"];
+    called_on_one_of(code, &METHODS)
+        .or_else(|| argument_of(code, |name| words.iter().any(|word| name.contains(word))))
+}
+
 /// The variable that a line of Rust binds: `idle` for `let mut idle = self.idle.lock().unwrap();`.
 pub fn binding(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("let ")?.trim_start();
@@ -39,7 +58,11 @@ fn receiver(code: &str) -> Option<&str> {
         "->lock_shared()",
         ".upgradable_read()",
     ];
-    let at = METHODS.iter().filter_map(|method| code.find(method)).min()?;
+    called_on_one_of(code, &METHODS)
+}
+
+fn called_on_one_of<'a>(code: &'a str, methods: &[&str]) -> Option<&'a str> {
+    let at = methods.iter().filter_map(|method| code.find(method)).min()?;
     let start = code[..at].rfind(|c: char| !is_part(c)).map_or(0, |before| before + 1);
     let name = code[start..at].trim_start_matches(['>', '-', '.', '&', '*']);
     (!name.is_empty()).then_some(name)
@@ -47,13 +70,20 @@ fn receiver(code: &str) -> Option<&str> {
 
 /// C: the first argument of a function that locks.
 fn function_argument(code: &str) -> Option<&str> {
+    argument_of(code, |name| {
+        let locks = name.contains("lock") || name.contains("mutex") || name.contains("mtx");
+        locks && !name.contains("unlock")
+    })
+}
+
+/// The first argument of the first function whose name is meant.
+fn argument_of(code: &str, is_meant: impl Fn(&str) -> bool) -> Option<&str> {
     let mut from = 0;
     while let Some(open) = code[from..].find('(').map(|at| from + at) {
         let start =
             code[..open].rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |before| before + 1);
         let name = code[start..open].to_ascii_lowercase();
-        let locks = name.contains("lock") || name.contains("mutex") || name.contains("mtx");
-        if locks && !name.contains("unlock") {
+        if is_meant(&name) {
             return first_argument(&code[open + 1..]);
         }
         from = open + 1;
@@ -103,6 +133,21 @@ mod tests {
         assert_eq!(binding("let pixels: Guard<'_> = self.pixels.read();"), Some("pixels"));
         assert_eq!(binding("let (a, b) = pair();"), None);
         assert_eq!(binding("idle = self.idle.lock();"), None);
+    }
+
+    #[test]
+    fn conditions_are_named_as_the_source_names_them() {
+        let cases = [
+            ("    pthread_cond_wait(&queue->filled, &queue->lock);", Some("queue->filled")),
+            ("    queue = self.added.wait(queue).unwrap();", Some("self.added")),
+            ("    cv_.notify_all(); // done", Some("cv_")),
+            ("    ready->notify_one();", Some("ready")),
+            ("    cnd_signal(&ready);", Some("ready")),
+            ("    count++;", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(condition_expression(line), expected, "{line}");
+        }
     }
 
     #[test]

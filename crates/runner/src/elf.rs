@@ -186,3 +186,14 @@ fn dynamic_text(strings: StringTable<'_>, offset: u64) -> Option<String> {
     let text = strings.get(u32::try_from(offset).ok()?).ok()?;
     Some(String::from_utf8_lossy(text).into_owned())
 }
+/// The sections with debug info; those that are missing are empty.
+pub(crate) fn debug_sections<'a>(
+    file: &object::File<'a>,
+) -> Option<gimli::DwarfSections<std::borrow::Cow<'a, [u8]>>> {
+    use object::{Object as _, ObjectSection as _};
+    let sections = gimli::DwarfSections::load(|id| -> Result<_, gimli::Error> {
+        let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
+        Ok(data.unwrap_or_default())
+    });
+    sections.ok()
+}

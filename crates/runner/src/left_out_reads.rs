@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use gimli::{EndianSlice, LittleEndian};
-use object::{Object as _, ObjectSection as _};
 
 use crate::{elf, hook_calls};
 
@@ -24,11 +23,7 @@ pub fn sources(path: &Path) -> Vec<String> {
 fn find(path: &Path) -> Option<Vec<String>> {
     let bytes = elf::map(path).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
-    let sections = gimli::DwarfSections::load(|id| -> Result<_, gimli::Error> {
-        let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
-        Ok(data.unwrap_or_default())
-    });
-    let sections = sections.ok()?;
+    let sections = elf::debug_sections(&file)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut silent = Vec::new();
     let mut headers = dwarf.units();

@@ -49,4 +49,4 @@ pub use symbolize::{Frame, Symbolizer};
 pub use takeover::{Recorder, RecorderImages};
 pub use target::{Instrumentation, Target};
 pub use value_form::ValueForm;
-pub use variables::{Member, Named};
+pub use variables::{Member, Named, TypePlace};

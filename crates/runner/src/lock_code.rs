@@ -9,7 +9,6 @@ use gimli::{
     AttributeValue, DebugInfoOffset, DebuggingInformationEntry, EndianSlice, LittleEndian, UnitOffset,
     UnitSectionOffset,
 };
-use object::{Object as _, ObjectSection as _};
 use recording::{LockCode, LockModule, LockRole};
 
 use crate::elf::{self, BuildId};
@@ -86,11 +85,7 @@ fn module(binary: &Binary) -> Option<Vec<u8>> {
 fn codes(path: &Path) -> Option<Vec<LockCode>> {
     let bytes = elf::map(path).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
-    let sections = gimli::DwarfSections::load(|id| -> Result<_, gimli::Error> {
-        let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
-        Ok(data.unwrap_or_default())
-    });
-    let sections = sections.ok()?;
+    let sections = elf::debug_sections(&file)?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut units = Vec::new();
     let mut headers = dwarf.units();

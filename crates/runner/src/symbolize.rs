@@ -10,7 +10,7 @@ use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use crate::elf::{self, BuildId, Elf};
 use crate::error::{Error, Result};
 use crate::rust_names;
-use crate::variables::{Member, Named, Variables};
+use crate::variables::{Member, Named, TypePlace, Variables};
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,6 +106,19 @@ impl Symbolizer {
         let module = self.module(path, build_id)?;
         let known = module.debug_variables.as_ref();
         Ok(known.and_then(|known| known.guarded(code, member.0, member.1, behind_lock, size)))
+    }
+
+    /// What lies at a place within a type that the code at an address of the file knows: the way to it, such as `.count`.
+    pub fn part_of(
+        &mut self,
+        path: &Path,
+        build_id: Option<&BuildId>,
+        code: u64,
+        place: TypePlace<'_>,
+        size: u64,
+    ) -> Result<Option<Named>> {
+        let known = self.module(path, build_id)?.debug_variables.as_ref();
+        Ok(known.and_then(|known| known.part_of(code, place, size)))
     }
 
     /// The function or variable that begins at an address of the file.

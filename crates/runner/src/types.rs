@@ -225,6 +225,19 @@ impl<'a> Type<'a> {
         found
     }
 
+    /// How many bytes behind the start a member of this name begins.
+    pub(crate) fn start_of(self, member: &str) -> Option<u64> {
+        let mut start = None;
+        self.each_child(&mut |child| {
+            if child.tag() == gimli::DW_TAG_member
+                && name_of(self.dwarf, self.unit, child).as_deref() == Some(member)
+            {
+                start = Some(number(child, gimli::DW_AT_data_member_location).unwrap_or(0));
+            }
+        });
+        start
+    }
+
     /// How many bytes its values take.
     pub(crate) fn size(self) -> Option<u64> {
         self.size_within(0)

@@ -119,6 +119,30 @@ impl Variables {
         Some(Named { name: part.path, form })
     }
 
+    /// What lies so many bytes behind a member of a type, or behind the type's start: the way to it from the type, such as
+    /// `.count`, and how its values read if they have so many bytes.
+    pub(crate) fn part_of(&self, code: u64, place: TypePlace<'_>, size: u64) -> Option<Named> {
+        let TypePlace { owner, member, behind } = place;
+        let unit = self.unit_of(code)?;
+        let mut entries = self.units[unit].entries();
+        while let Ok(Some((_, entry))) = entries.next_dfs() {
+            let is_type = matches!(entry.tag(), gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type);
+            let name = is_type.then(|| name_of(&self.dwarf, &self.units[unit], entry)).flatten();
+            if name.is_none_or(|name| plain(&name) != owner) {
+                continue;
+            }
+            let whole = self.type_at(unit, entry.offset());
+            let start = member.map_or(Some(0), |member| whole.start_of(member));
+            let offset = start.and_then(|start| start.checked_add_signed(behind));
+            if let Some(offset) = offset.filter(|&offset| whole.size().is_some_and(|size| offset < size)) {
+                let part = whole.part(offset);
+                let form = part.form.filter(|(own, _)| *own == size).map(|(_, form)| form);
+                return (!part.path.is_empty()).then_some(Named { name: part.path, form });
+            }
+        }
+        None
+    }
+
     fn member_types(&self, unit: usize, field: &str) -> Vec<(Option<String>, Type<'_>)> {
         let mut found = Vec::new();
         // A unit that cannot be read to its end has still given what came before.
@@ -158,6 +182,17 @@ impl Variables {
     fn type_at(&self, unit: usize, offset: UnitOffset) -> Type<'_> {
         Type { dwarf: &self.dwarf, unit: &self.units[unit], offset }
     }
+}
+
+/// A place within a structure or class.
+#[derive(Clone, Copy, Debug)]
+pub struct TypePlace<'a> {
+    /// The name of the type.
+    pub owner: &'a str,
+    /// The member that the distance is counted from; from the type's start without one.
+    pub member: Option<&'a str>,
+    /// How many bytes behind that.
+    pub behind: i64,
 }
 
 /// A member of a structure or class.

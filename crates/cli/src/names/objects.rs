@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use localize::{Access, Action, Code, ObjectId, Profile, SiteId, StackId, Standstill, ThreadId};
+use localize::{Access, Action, Code, ObjectId, Profile, SiteId, StackId, Standstill, SyncTarget, ThreadId};
 use report::Frame;
 
-use super::{DistinctNames, Names, brief_place};
+use super::{DistinctNames, Names};
 
 /// A lock that is held through a variable of its own.
 #[derive(Clone, Debug)]
@@ -33,20 +33,35 @@ impl Names {
         }
         let taken =
             profile.run.locksets.iter().filter_map(|set| set.last()).find(|lock| lock.object == object);
-        let Some(frame) = taken.and_then(|lock| self.own_frame(lock.taken_at, code)) else {
-            return format!("lock at {:#x}", profile.objects[object.0 as usize].address);
-        };
-        let site = taken.and_then(|lock| self.own_site(lock.taken_at, code));
-        let line = self.source_line(&frame);
-        match (line.as_deref().and_then(report::locked_expression), site) {
-            (Some(expression), Some(site)) => {
-                let (function, file) = (frame.function.as_deref(), frame.file.as_deref());
-                let own = self.qualified(expression, function, file, site, code);
-                let own = own.or_else(|| self.by_its_type(expression, file, site, code));
-                own.unwrap_or_else(|| expression.to_owned())
-            }
-            _ => format!("lock taken at {}", brief_place(&frame)),
+        if let Some(lock) = taken {
+            return self
+                .called(lock.taken_at, report::locked_expression, code)
+                .unwrap_or_else(|| format!("lock taken at {}", self.place_of(lock.taken_at, code)));
         }
+        let is_meant = |target: SyncTarget| target == SyncTarget::Object(object);
+        let waits = profile.run.waits.iter().filter(|wait| is_meant(wait.target)).map(|wait| wait.stack);
+        let events = profile.run.synchronization.iter().filter(|event| is_meant(event.target));
+        let stacks: BTreeSet<StackId> = waits.chain(events.map(|event| event.stack)).collect();
+        let called =
+            stacks.into_iter().find_map(|stack| self.called(stack, report::condition_expression, code));
+        called.unwrap_or_else(|| format!("lock at {:#x}", profile.objects[object.0 as usize].address))
+    }
+
+    /// What the source calls a lock or the like where it is used, by the function that finds its name on a line.
+    fn called(
+        &mut self,
+        stack: StackId,
+        expression: fn(&str) -> Option<&str>,
+        code: &Code,
+    ) -> Option<String> {
+        let frame = self.own_frame(stack, code)?;
+        let site = self.own_site(stack, code)?;
+        let line = self.source_line(&frame)?;
+        let expression = expression(&line)?;
+        let (function, file) = (frame.function.as_deref(), frame.file.as_deref());
+        let own = self.qualified(expression, function, file, site, code);
+        let own = own.or_else(|| self.by_its_type(expression, file, site, code));
+        Some(own.unwrap_or_else(|| expression.to_owned()))
     }
 
     /// A lock or the like with static storage.

@@ -91,7 +91,7 @@ fn two_monitors_of_one_class_are_told_apart() {
         let is_deposit = access["function"] == "Transfer.deposit";
         assert_eq!(access["locks"][0], if is_deposit { lock.as_str() } else { held.as_str() });
     }
-    let part = format!("`Transfer.balance` is here a part of `{lock}`");
+    let part = format!("the `Transfer.balance` here is that of `{lock}`");
     assert!(finding["evidence"].as_array().unwrap().iter().any(|said| said == part.as_str()), "{finding:#}");
     // From where the balance is read: with the lock from the write on, it would be outdated all the same.
     let place = &fix["places"][0];

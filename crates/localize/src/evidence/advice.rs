@@ -95,7 +95,7 @@ const OTHER: Span = Span { from: 1, to: 1 };
 impl Case<'_> {
     /// Another thread came between two accesses to one location.
     fn region(&self) -> Option<Fix> {
-        let fix = self.region_alone()?;
+        let fix = self.region_alone().filter(|fix| self.can_be_locked(fix))?;
         let read_before = if fix.spans.contains(&OTHER) { self.read_before() } else { None };
         Some(Fix { read_before, ..fix })
     }
@@ -186,14 +186,25 @@ impl Case<'_> {
         }
     }
 
-    /// A thread that read what another one overwrites, and then wrote over that: its next access to the location.
+    /// A thread that read what another one overwrites, and then wrote over that: its next access to the location, or its
+    /// next write if one lock is held at all three.
     fn writes_back(&self) -> Option<usize> {
         let (first, second) = (self.access(0), self.accesses[1]);
         let all = &self.witness.at_location.get(&first.location)?[..];
         let after = &all[all.partition_point(|&index| index <= second)..];
         let accesses = &self.witness.run.accesses;
-        let next = *after.iter().find(|&&index| accesses[index].thread == first.thread)?;
-        (accesses[next].kind.writes() && !accesses[next].frees).then_some(next)
+        let mut own = after.iter().copied().filter(|&index| accesses[index].thread == first.thread);
+        let is_write = |index: &usize| accesses[*index].kind.writes() && !accesses[*index].frees;
+        let next = own.next()?;
+        if is_write(&next) {
+            return Some(next);
+        }
+        let held = |index: usize| self.witness.run.held(&accesses[index]).unwrap_or_default();
+        let write = own.find(is_write)?;
+        let is_held = |at: usize, lock: &Lock| held(at).iter().any(|other| other.object == lock.object);
+        let is_common =
+            held(self.accesses[0]).iter().any(|lock| is_held(second, lock) && is_held(write, lock));
+        is_common.then_some(write)
     }
 
     /// What the other thread read last before it wrote.
@@ -221,7 +232,8 @@ impl Case<'_> {
             return destroys.then(|| fix(Action::Join, vec![], vec![own(0), own(1)]));
         }
         if first.kind.writes() {
-            return first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
+            let late = first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
+            return late.or_else(|| self.read_amid_change());
         }
         // The first access reads what the second has not written yet.
         if !second.kind.writes() || second.frees {
@@ -243,11 +255,50 @@ impl Case<'_> {
             let fix = case.region()?;
             return Some(Fix { further: Some(third), ..fix });
         }
-        Some(fix(Action::Wait, vec![], vec![own(0), own(1)]))
+        // Threads that do the same cannot wait for each other to have done it.
+        let does_both = |access: &Access| access.thread == first.thread && access.site == second.site;
+        let is_mutual = self.witness.run.accesses.iter().any(does_both);
+        (!is_mutual).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+    }
+
+    /// A thread without a lock read what another was about to change further under one.
+    fn read_amid_change(&self) -> Option<Fix> {
+        let run = self.witness.run;
+        let (write, read) = (self.access(0), self.access(1));
+        if read.kind != AccessKind::Read || !run.held(read)?.is_empty() {
+            return None;
+        }
+        let after = &run.accesses[self.accesses[1] + 1..];
+        let next = after.iter().find(|access| access.thread == write.thread)?;
+        let still = |lock: &&Lock| run.held(next).unwrap_or_default().contains(lock);
+        let lock = run.held(write)?.iter().find(still)?.object;
+        Some(fix(Action::TakeLock, vec![lock], vec![OTHER]))
+    }
+
+    /// Who holds a lock while it creates other threads or waits for their end may wait for ever.
+    fn can_be_locked(&self, fix: &Fix) -> bool {
+        let outlives = |event: &SyncEvent| matches!(event.kind, SyncKind::Create | SyncKind::Join);
+        let by_lock = matches!(
+            fix.action,
+            Action::ExtendLock | Action::TakeLock | Action::AddLock | Action::UseOneLock
+        );
+        !by_lock
+            || fix.spans.iter().all(|span| {
+                let [from, to] = [span.from, span.to].map(|place| self.accesses[place]);
+                let thread = self.access(span.from).thread;
+                let within =
+                    |event: &&SyncEvent| event.thread == thread && (from + 1..=to).contains(&event.before);
+                !self.witness.run.synchronization.iter().filter(within).any(outlives)
+            })
     }
 
     /// Two variables that belong together were accessed in pieces.
     fn two_variables(&self) -> Option<Fix> {
+        self.two_variables_alone().filter(|fix| self.can_be_locked(fix))
+    }
+
+    /// The same, whatever else the threads did in between.
+    fn two_variables_alone(&self) -> Option<Fix> {
         let held: Vec<Vec<ObjectId>> = (0..4).map(|place| self.held(place)).collect::<Option<_>>()?;
         let first = self.access(0).thread;
         let (own, other): (Vec<usize>, Vec<usize>) =

@@ -18,6 +18,7 @@ use recording::{ENV_SCHEDULE, Pod, SCHEDULE_MAGIC, SavedSchedule, Switch};
 use super::debugger;
 use super::seats::{NEVER, Standing, State};
 use crate::path::{PathBuffer, Text, concat_zero};
+use crate::whole_file;
 
 /// How often parked threads look in vain before the schedule is given up at a switch: about a fifth of a second.
 const PATIENCE: u32 = 50;
@@ -59,26 +60,17 @@ impl Replay {
     unsafe fn take_part(&mut self) {
         let mut path = Text::new();
         let _ = path.write_str(FILE.get());
-        let file = libc::open(path.as_c_string(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if file < 0 {
-            return;
-        }
-        let bytes = libc::lseek(file, 0, libc::SEEK_END).max(0) as usize;
-        let content = libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_PRIVATE, file, 0);
-        libc::close(file);
-        if content == libc::MAP_FAILED {
-            return;
-        }
+        let Some((content, bytes)) = whole_file::map(path.as_c_string()) else { return };
         let mut at = 0;
         for number in 0.. {
-            let Some(header) = read::<SavedSchedule>(content.cast(), bytes, at) else { return };
+            let Some(header) = read::<SavedSchedule>(content, bytes, at) else { return };
             at += size_of::<SavedSchedule>();
             let length = (header.switches as usize).saturating_mul(size_of::<Switch>());
             if header.magic != SCHEDULE_MAGIC || length > bytes - at {
                 return;
             }
             if is_mine(number) {
-                self.switches = content.cast::<u8>().add(at).cast();
+                self.switches = content.add(at).cast();
                 self.count = header.switches.min(header.followed) as usize;
                 debugger::start(&header);
                 return;

@@ -84,7 +84,9 @@ fn lock_order(fix: &Fix) -> String {
         [one] => format!("locks like `{one}`"),
         _ => list(&locks),
     };
-    format!("Take {what} in the same order everywhere, such as that of their addresses{at}.")
+    let is_java = fix.places.iter().any(|place| place.file.ends_with(".java"));
+    let order = if is_java { "by a number that each has" } else { "by their addresses" };
+    format!("Take {what} in the same order everywhere, for example {order}{at}.")
 }
 
 /// The places without those that are part of another; two in one function that one lock is to guard are one.
@@ -259,7 +261,7 @@ mod tests {
             fix(Action::LockOrder, &["a.lock", "b.lock"], &[place("move", 3, 5), place("move", 3, 5)]);
         assert_eq!(
             advice(&order),
-            "Take `a.lock` and `b.lock` in the same order everywhere, such as that of their addresses, also at \
+            "Take `a.lock` and `b.lock` in the same order everywhere, for example by their addresses, also at \
              bank.c:3–5 in move()."
         );
         let unlock = fix(Action::Unlock, &["a.lock"], &[place("append", 48, 48)]);

@@ -72,15 +72,19 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             format!("no lock is held at any of these accesses to {}", object(accesses[0]))
         }
         Fact::NoCommonLock(accesses) => {
-            let mut each: Vec<String> = Vec::new();
-            for (index, locks) in accesses {
+            let holding = |(index, locks): &(usize, Vec<String>)| {
                 let locks = if locks.is_empty() { "no lock".to_owned() } else { list(locks) };
-                each.push(format!("{} holds {locks} at {}", thread(*index), label(*index)));
-            }
-            each.dedup();
+                format!("{} holds {locks}", thread(*index))
+            };
+            let each = distinct(accesses.iter().map(holding)).into_iter().map(|holder| {
+                let own = accesses.iter().filter(|access| holding(access) == holder);
+                let labels = distinct(own.map(|(index, _)| label(*index)));
+                format!("{holder} at {}", labels.join(" and "))
+            });
+            let each: Vec<String> = each.collect();
             format!("no lock guards all of these accesses to {}: {}", object(accesses[0].0), each.join(", "))
         }
-        Fact::PartOf(lock, access) => format!("{} is here a part of `{lock}`", object(*access)),
+        Fact::PartOf(lock, access) => format!("the {} here is that of `{lock}`", object(*access)),
         Fact::CommonLock(lock, accesses) => {
             let released: Vec<String> = facts
                 .iter()
@@ -94,10 +98,13 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
                 })
                 .collect();
             if released.is_empty() {
-                return Some(format!(
-                    "`{lock}` is held at each of these accesses to {}",
-                    object(accesses[0])
-                ));
+                let object = object(accesses[0]);
+                // In Rust a lock and what it guards have one name.
+                return Some(if object == variable(lock) {
+                    format!("the lock of {object} is held at each of these accesses")
+                } else {
+                    format!("`{lock}` is held at each of these accesses to {object}")
+                });
             }
             // Of two variables under one lock the same is true.
             let guarded = facts.iter().filter_map(|other| match other {
@@ -110,7 +117,6 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             }
             let (objects, released) = (objects.join(" and "), released.join(" and "));
             if objects == variable(lock) {
-                // In Rust a lock and what it guards have one name.
                 return Some(format!(
                     "both threads hold the lock of {objects} at each access, but {released}"
                 ));

@@ -46,7 +46,7 @@ fn frame_at(access: &Access, depth: usize) -> Option<&Frame> {
 impl Frame {
     /// Whether it is code of a library that comes with the system or the compiler.
     pub fn is_library(&self) -> bool {
-        const FOLDERS: [&str; 4] = ["/usr/include/", "/usr/lib/", "/rustc/", "/rustlib/src/"];
+        const FOLDERS: [&str; 5] = ["/usr/include/", "/usr/lib/", "/rustc/", "/rustlib/src/", "/rust/deps/"];
         self.file.as_deref().is_some_and(|file| FOLDERS.iter().any(|folder| file.contains(folder)))
     }
 }

@@ -104,8 +104,23 @@ fn reasons(finding: &Finding) -> Option<Element> {
     rows.extend(finding.confirmation.as_ref().map(|confirmation| row("proof", proof(confirmation))));
     let needs = finding.needs.as_ref().map(wording::needs);
     rows.extend(needs.map(|lines| row("needs", lines.iter().map(|line| element("p").children(prose(line))))));
-    rows.extend((!finding.advice.is_empty()).then(|| row("fix", prose(&finding.advice))));
+    rows.extend((!finding.advice.is_empty()).then(|| row("fix", fix(finding))));
     (!rows.is_empty()).then(|| classed("dl", "reasons").children(rows.into_iter().flatten()))
+}
+
+/// What to do, and the lines to change where they leave no doubt.
+fn fix(finding: &Finding) -> Vec<Element> {
+    let line = |line: &String| {
+        let tone = match line.chars().next() {
+            Some('-') => "bad",
+            Some('+') => "good",
+            _ => "quiet",
+        };
+        classed("span", tone).text(line)
+    };
+    let lines: Vec<Element> = finding.fix.iter().flat_map(|fix| &fix.patch).map(line).collect();
+    let patch = (!lines.is_empty()).then(|| classed("pre", "patch").children(lines));
+    [element("p").children(prose(&finding.advice))].into_iter().chain(patch).collect()
 }
 
 fn proof(confirmation: &Confirmation) -> Vec<Element> {
@@ -121,15 +136,20 @@ fn proof(confirmation: &Confirmation) -> Vec<Element> {
         .collect()
 }
 
-/// How to see it again: commands to be copied.
+/// How to see it again, and to see it gone: commands to be copied.
 fn reproduce(report: &Report, number: usize, finding: &Finding) -> Element {
-    let trace =
-        finding.failing_runs.first().map(|run| ("that run, step by step", format!("unsnarl trace {run}")));
-    let commands = [("all runs again", wording::repeat_command(&report.session))]
-        .into_iter()
-        .chain([("is it the cause?", format!("unsnarl confirm {number}"))])
-        .chain(trace)
-        .chain([("this in a terminal", format!("unsnarl show {number}"))]);
+    let of_run = |run: &u64| {
+        [
+            ("the failing run again", format!("unsnarl replay {run}")),
+            ("the run, step by step", format!("unsnarl trace {run}")),
+        ]
+    };
+    let commands = finding.failing_runs.first().map(of_run).into_iter().flatten().chain([
+        ("is it the cause?", format!("unsnarl confirm {number}")),
+        ("after your fix", "unsnarl check".to_owned()),
+        ("all runs again", wording::repeat_command(&report.session)),
+        ("this in a terminal", format!("unsnarl show {number}")),
+    ]);
     let rows = commands.flat_map(|(what, command)| {
         [element("dt").text(what), classed("dd", "command").child(element("code").text(&command))]
     });

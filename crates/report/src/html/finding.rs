@@ -7,11 +7,11 @@ use crate::wording;
 
 /// The row of a finding: what it is, in a sentence and in numbers.
 pub(super) fn summary(runs: &Runs, number: usize, finding: &Finding) -> Element {
+    // An open finding tells the same with values.
+    let class = if finding.story.is_empty() { "sentence" } else { "sentence retold" };
     let what = classed("div", "what")
         .child(element("h2").children(prose(&wording::headline(finding))).children(verdict(finding)))
-        .children(
-            wording::sentence(finding).map(|sentence| classed("p", "sentence").children(prose(&sentence))),
-        );
+        .children(wording::sentence(finding).map(|sentence| classed("p", class).children(prose(&sentence))));
     let [failing, passing] = wording::counts(finding, runs);
     let counts = classed("div", "counts")
         .child(bar("bad", finding.failed, runs.failed, &failing))

@@ -80,6 +80,9 @@ fn session(report: &Report) -> Element {
         ("ranked by", report.technique.clone()),
         ("unsnarl", session.unsnarl_version.clone()),
     ];
+    let told = report.search.iter().flat_map(wording::search::told);
+    let rows = rows.into_iter().chain(told.map(|text| ("search", text)));
+    let rows: Vec<(&str, String)> = rows.collect();
     let rows = rows.iter().flat_map(|(name, value)| [element("dt").text(name), element("dd").text(value)]);
     classed("dl", "facts").children(rows)
 }

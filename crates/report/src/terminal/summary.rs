@@ -16,7 +16,9 @@ const LISTED_OUTLOOKS: usize = 2;
 pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &View) {
     write_header(page, report, view);
     write_failures(page, report);
-    write_search(page, report);
+    if report.findings.is_empty() {
+        write_search(page, report);
+    }
     page.blank();
     if report.findings.is_empty() {
         page.paragraph(Line::default(), STRONG, &wording::nothing_found(&report.runs));
@@ -65,13 +67,11 @@ fn write_failures(page: &mut Page, report: &Report) {
     }
 }
 
-/// How the runs were made, where there is something to be said about it.
+/// How the runs were made, where there is something to be said about it. Beside an answer it would only be in the way.
 fn write_search(page: &mut Page, report: &Report) {
     let Some(search) = &report.search else { return };
-    for telling in [wording::search::policies, wording::search::orders, wording::search::covered] {
-        if let Some(text) = telling(search) {
-            page.paragraph(Line::default(), QUIET, &text);
-        }
+    for text in wording::search::told(search) {
+        page.paragraph(Line::default(), QUIET, &text);
     }
 }
 
@@ -88,7 +88,7 @@ fn write_caveats(page: &mut Page, report: &Report) {
 
 /// The first finding with its picture, the next ones in short.
 fn write_findings(page: &mut Page, report: &Report, view: &View) {
-    let listed = view.listed.max(1);
+    let listed = wording::worth_listing(report, view.listed.max(1));
     for (index, finding) in report.findings.iter().take(listed).enumerate() {
         if index > 0 {
             page.blank();
@@ -105,7 +105,9 @@ fn write_findings(page: &mut Page, report: &Report, view: &View) {
     }
     if report.findings.len() > listed {
         page.blank();
-        write_rest(page, report.findings.len(), listed, "suspect");
+        let weaker = wording::weaker_suspects(report.findings.len() - listed);
+        let next = format!("unsnarl show {}", listed + 1);
+        page.line(Line::new(QUIET, &format!("   {weaker}: ")).with(PLAIN, &next));
     }
 }
 

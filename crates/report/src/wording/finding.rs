@@ -1,6 +1,6 @@
 //! One finding: what it is called, how sure it is, what its accesses did.
 
-use super::functions::bare_name;
+use super::functions::function_title;
 use super::{Places, brief_function, distinct, function, plural, variable};
 use crate::model::{
     Access, AccessKind, Confirmation, Finding, Kind, NeededOrder, NeededOrders, NeededStep, Report, Runs,
@@ -77,6 +77,7 @@ pub(crate) fn effect(access: &Access) -> String {
     const LONGEST_CHANGE: usize = 28;
     let verb = match access.kind {
         AccessKind::Read => "read",
+        AccessKind::Write if access.frees => "free",
         AccessKind::Write => "write",
         AccessKind::Update => "update",
         AccessKind::Lock => "lock",
@@ -101,10 +102,7 @@ pub(crate) fn source_line(access: &Access) -> String {
 /// The title of a thread's column: its role, and the innermost function in which all its accesses lie.
 pub(crate) fn thread_title(finding: &Finding, thread: u32) -> String {
     match common_function(finding, thread) {
-        Some(name) => {
-            let brief = bare_name(name);
-            format!("thread {thread} ({})", brief.as_deref().unwrap_or(name))
-        }
+        Some(name) => format!("thread {thread} ({})", function_title(name)),
         None => format!("thread {thread}"),
     }
 }
@@ -185,6 +183,9 @@ pub(crate) fn holding(access: &Access) -> Option<String> {
 
 /// What came of forcing and of forbidding the order of accesses.
 pub(crate) fn proof(confirmation: &Confirmation) -> String {
+    if confirmation.enforced.runs == 0 && confirmation.forbidden.runs == 0 {
+        return "no run could be made to take this order, nor to avoid it".to_owned();
+    }
     let delayed = confirmation.delayed.map(|trial| format!("; delayed only: {}", outcome(&trial)));
     let turned =
         confirmation.turned.map(|trial| format!("; with one variable turned round: {}", outcome(&trial)));

@@ -8,18 +8,51 @@ pub(crate) fn function(name: &str) -> String {
 /// The same without template arguments, parameters and return type, where these can be told from the name:
 /// `void Cache<int>::insert(int const&)` is `Cache::insert()`.
 pub(crate) fn brief_function(name: &str) -> String {
+    if let Some(inner) = nameless(name) {
+        return match inner.outer {
+            Some(outer) => format!("a {} in {}", inner.noun, brief_function(outer)),
+            None => format!("a {}", inner.noun),
+        };
+    }
     bare_name(name).map_or_else(|| function(name), |bare| format!("{bare}()"))
+}
+
+/// The same for a title: `worker`, `lambda in Pool::loop`.
+pub(crate) fn function_title(name: &str) -> String {
+    match nameless(name) {
+        Some(Nameless { noun, outer: Some(outer) }) => format!("{noun} in {}", function_title(outer)),
+        Some(Nameless { noun, outer: None }) => noun.to_owned(),
+        None => bare_name(name).unwrap_or_else(|| name.to_owned()),
+    }
+}
+
+/// A function without a name of its own, and the one that it stands in.
+struct Nameless<'a> {
+    noun: &'static str,
+    outer: Option<&'a str>,
+}
+
+fn nameless(name: &str) -> Option<Nameless<'_>> {
+    if name == "operator()" {
+        return Some(Nameless { noun: "lambda", outer: None });
+    }
+    // The last one is the innermost; what follows it is how compilers call what is called in it.
+    let lambda = name.rfind("::{lambda").map(|at| ("lambda", at));
+    let closure = name.rfind("::{closure").map(|at| ("closure", at));
+    let (noun, at) = lambda.or(closure)?;
+    Some(Nameless { noun, outer: Some(&name[..at]) })
 }
 
 /// The type, or else the namespace or module, that a function belongs to, by its own name: `Stock` for
 /// `shop::Stock::is_empty() const`.
 pub fn enclosing_type(name: &str) -> Option<String> {
-    let bare = bare_name(name)?;
+    let outer = nameless(name).and_then(|inner| inner.outer);
+    let bare = bare_name(outer.unwrap_or(name))?;
     let (path, _) = bare.rsplit_once("::")?;
     Some(path.rsplit("::").next().unwrap_or(path).to_owned())
 }
 
-pub(super) fn bare_name(name: &str) -> Option<String> {
+fn bare_name(name: &str) -> Option<String> {
     if let Some(method) = rust_method(name) {
         return Some(method);
     }
@@ -82,7 +115,12 @@ mod tests {
         );
         check_function("void drain<queue<int> >(queue<int>&)", "drain()");
         check_function("alloc::vec::Vec<T,A>::push", "alloc::vec::Vec::push()");
-        check_function("worker::{closure#0}", "worker::{closure#0}()");
+        check_function("worker::{closure#0}", "a closure in worker()");
+        check_function("main::{lambda(int)#1}::_FUN(int)", "a lambda in main()");
+        check_function("Pool::loop()::{lambda()#1}::operator()() const", "a lambda in Pool::loop()");
+        check_function("operator()", "a lambda");
+        assert_eq!(function_title("Pool::loop()::{lambda()#1}::operator()() const"), "lambda in Pool::loop");
+        assert_eq!(function_title("queue::pop(int)"), "queue::pop");
         check_function("<pool::Pool<T>>::take", "Pool::take()");
         check_function("<queue::Queue as core::ops::Drop>::drop", "Queue::drop()");
         check_function("core::sync::atomic::atomic_load::<usize>", "core::sync::atomic::atomic_load()");
@@ -94,6 +132,7 @@ mod tests {
         assert_eq!(enclosing_type("shop::Stock::is_empty() const").as_deref(), Some("Stock"));
         assert_eq!(enclosing_type("Vector<int>::push(int&&)").as_deref(), Some("Vector"));
         assert_eq!(enclosing_type("<pool::Pool<T>>::take").as_deref(), Some("Pool"));
+        assert_eq!(enclosing_type("Pool::loop()::{lambda()#1}::operator()() const").as_deref(), Some("Pool"));
         assert_eq!(enclosing_type("main"), None);
     }
 
@@ -101,7 +140,6 @@ mod tests {
     fn a_name_that_cannot_be_taken_apart_is_left_whole() {
         check_function("(anonymous namespace)::pop(int)", "(anonymous namespace)::pop(int)");
         check_function("queue::operator()(int)", "queue::operator()(int)");
-        check_function("main::{lambda(int)#1}::_FUN(int)", "main::{lambda(int)#1}::_FUN(int)");
         check_function("a>b", "a>b()");
         check_function("a<b", "a<b()");
     }

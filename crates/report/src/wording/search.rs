@@ -3,8 +3,13 @@
 use crate::model::Trial;
 use crate::search::{PolicyRuns, Search};
 
+/// All that is worth telling of it.
+pub(crate) fn told(search: &Search) -> Vec<String> {
+    [policies(search), orders(search), covered(search)].into_iter().flatten().collect()
+}
+
 /// What each way of running the test has brought, where there was more than one.
-pub(crate) fn policies(search: &Search) -> Option<String> {
+fn policies(search: &Search) -> Option<String> {
     let (first, rest) = search.policies.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let share = |one: &PolicyRuns| format!("{} {} of {}", one.name, one.failed, one.runs);
     let mut text = format!("runs that failed: {}", share(first));
@@ -15,7 +20,7 @@ pub(crate) fn policies(search: &Search) -> Option<String> {
 }
 
 /// How much of what could be was seen, and what going for the rest has brought.
-pub(crate) fn orders(search: &Search) -> Option<String> {
+fn orders(search: &Search) -> Option<String> {
     let orders = search.orders.filter(|orders| orders.predicted > 0)?;
     let mut text = format!("orders of accesses: {} of {} predicted ones seen", orders.seen, orders.predicted);
     let share = |trial: Trial| format!("{} of {}", trial.failed, trial.runs);
@@ -27,7 +32,7 @@ pub(crate) fn orders(search: &Search) -> Option<String> {
 }
 
 /// What was covered for certain.
-pub(crate) fn covered(search: &Search) -> Option<String> {
+fn covered(search: &Search) -> Option<String> {
     let covered = search.covered?;
     let preemptions = super::plural(covered.preemptions.into(), "preemption");
     let schedules = super::plural(covered.schedules, "run");

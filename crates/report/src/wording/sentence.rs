@@ -2,7 +2,7 @@
 
 use super::functions::brief_function;
 use super::{Places, variable};
-use crate::model::{Access, AccessKind, Finding};
+use crate::model::{Access, AccessKind, Finding, Kind};
 
 /// What the threads do, in one sentence, for the shapes that one sentence can tell.
 pub(crate) fn sentence(finding: &Finding) -> Option<String> {
@@ -10,6 +10,19 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
     let accesses: Vec<&Access> = finding.accesses.iter().collect();
     let roles: Vec<u32> = accesses.iter().map(|access| access.thread).collect();
     match (accesses.as_slice(), roles.as_slice()) {
+        (&[held, other, awaited, last], [a, b, c, d])
+            if finding.kind == Kind::Deadlock && a != b && a == c && b == d =>
+        {
+            Some(format!(
+                "{} and waits for {} at {}, which another thread{} holds from {} while it waits for the first at {}.",
+                opening(&places, held),
+                variable(&awaited.variable),
+                places.label(awaited),
+                within(other),
+                places.label(other),
+                places.label(last),
+            ))
+        }
         (&[first, second], [a, b]) if a != b => {
             let object = object(second, first);
             let then = step(&places, second, &object);
@@ -40,7 +53,8 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
 
 /// `take_one() reads queue.size at queue.c:41`.
 fn opening(places: &Places, access: &Access) -> String {
-    let actor = access.function.as_deref().map_or_else(|| "one thread".to_owned(), brief_function);
+    let actor = access.function.as_deref().map_or_else(|| "One thread".to_owned(), brief_function);
+    let actor = actor.strip_prefix("a ").map_or(actor.clone(), |nameless| format!("A {nameless}"));
     format!("{actor} {}", step(places, access, &variable(&access.variable)))
 }
 
@@ -60,6 +74,7 @@ fn continuation(places: &Places, earlier: &Access, access: &Access) -> String {
 fn step(places: &Places, access: &Access, object: &str) -> String {
     let verb = match access.kind {
         AccessKind::Read => "reads",
+        AccessKind::Write if access.frees => "frees the memory of",
         AccessKind::Write => "writes",
         AccessKind::Update => "updates",
         AccessKind::Lock => "locks",

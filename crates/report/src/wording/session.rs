@@ -1,7 +1,7 @@
 //! The session as a whole: how the runs ended, and how far the findings can be trusted.
 
 use super::{plural, span};
-use crate::model::{FailureGroup, Hang, HangKind, Needs, Report, Runs, Session};
+use crate::model::{FailureGroup, Finding, Hang, HangKind, Needs, Report, Runs, Session, Verdict};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
 /// their interleaving, one session in fifty should still get there.
@@ -15,6 +15,35 @@ pub(crate) enum Tone {
     Bad,
     Caution,
     Quiet,
+}
+
+/// How many of the first findings are worth a place on the first screen, at most so many: where the first one stands
+/// out, others that explain no other failing run and are hardly probable would only be in its way.
+pub(crate) fn worth_listing(report: &Report, most: usize) -> usize {
+    /// Less probable than this, and not confirmed, is not worth reading beside an answer.
+    const HARDLY: f64 = 0.05;
+    let Some(first) = report.findings.first() else { return 0 };
+    let stands_out = first.confidence.is_some_and(|confidence| confidence >= STANDS_OUT);
+    let is_worth = |(index, finding): &(usize, &Finding)| {
+        is_confirmed(finding)
+            || finding.confidence.is_none_or(|confidence| confidence >= HARDLY)
+            || super::finding::other_failures(report, *index).is_some()
+    };
+    let shown = report.findings.len().min(most);
+    if !stands_out && !is_confirmed(first) {
+        return shown;
+    }
+    let findings = report.findings[..shown].iter().enumerate();
+    1 + findings.skip(1).filter(is_worth).map(|(index, _)| index).max().unwrap_or(0)
+}
+
+fn is_confirmed(finding: &Finding) -> bool {
+    finding.confirmation.is_some_and(|confirmation| confirmation.verdict == Verdict::Confirmed)
+}
+
+/// The findings that are not listed.
+pub(crate) fn weaker_suspects(count: usize) -> String {
+    plural(count as u64, "weaker suspect")
 }
 
 /// The numbers of the session, one by one.
@@ -82,7 +111,7 @@ pub(crate) fn nothing_found(runs: &Runs) -> String {
 pub(crate) fn caveats(report: &Report) -> Vec<String> {
     let mut caveats = Vec::new();
     let Some(first) = report.findings.first() else { return caveats };
-    if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT) {
+    if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT) && !is_confirmed(first) {
         caveats.push(
             "nothing stands out: this may be chance, or one of several causes that the runs so far do not tell apart"
                 .to_owned(),

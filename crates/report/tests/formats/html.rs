@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use report::trace::Timeline;
-use report::{AccessKind, Finding, Kind, Report, html};
+use report::{AccessKind, Action, Covered, Finding, Fix, Kind, Report, Search, Trial, html};
 
 use crate::hostile::{TEXTS, made_of};
 use crate::samples::{
@@ -18,6 +18,23 @@ fn body(page: &str) -> &str {
 fn a_finding_as_html() {
     let page = html::page(&report(vec![confirmed(early_use())]));
     assert_snapshot!(body(&page).replace("><", ">\n<"));
+}
+
+#[test]
+fn lines_to_change_and_how_the_runs_were_made_are_on_the_page() {
+    let places = vec![];
+    let patch = vec!["@@ ids.rs:22".into(), "-old <line>".into(), "+new".into()];
+    let (locks, held, taken_by) = (vec![], vec![], vec![]);
+    let fix =
+        Fix { action: Action::AtomicOperation, locks, for_writing: false, held, taken_by, places, patch };
+    let advice = "Make it one.".to_owned();
+    let mut report = report(vec![Finding { fix: Some(fix), advice, ..early_use() }]);
+    let covered = Some(Covered { preemptions: 1, schedules: 6 });
+    let undirected = Trial { runs: 6, failed: 1 };
+    report.search = Some(Search { policies: vec![], orders: None, directed: None, undirected, covered });
+    let page = html::page(&report);
+    assert!(page.contains("<span class=\"bad\">-old &lt;line&gt;</span>"), "{page}");
+    assert!(page.contains("all schedules with up to 1 preemption were run: 6 runs"));
 }
 
 #[test]

@@ -139,7 +139,22 @@ fn suspects_beyond_the_list_are_counted() {
     let report = report(vec![early_use(); 9]);
     let shown = summary(&report, &View { listed: 2, ..NARROW });
     assert_eq!(shown.matches("Order violation").count(), 2);
-    assert!(shown.contains("and 7 more suspects"), "{shown}");
+    assert!(shown.contains("7 weaker suspects: unsnarl show 3"), "{shown}");
+}
+
+#[test]
+fn beside_an_answer_only_what_may_matter_is_listed() {
+    let of = |confidence: f64, failing_runs: &[u64]| Finding {
+        confidence: Some(confidence),
+        failing_runs: failing_runs.to_vec(),
+        ..early_use()
+    };
+    let listed =
+        |findings: Vec<Finding>| summary(&report(findings), &NARROW).matches("Order violation").count();
+    assert_eq!(listed(vec![of(0.95, &[1, 2]), of(0.02, &[1]), of(0.01, &[2])]), 1);
+    assert_eq!(listed(vec![of(0.95, &[1, 2]), of(0.02, &[1]), of(0.01, &[3])]), 3, "another bug");
+    assert_eq!(listed(vec![of(0.85, &[1, 2]), of(0.1, &[1]), of(0.01, &[2])]), 2);
+    assert_eq!(listed(vec![of(0.5, &[1, 2]), of(0.02, &[1]), of(0.01, &[2])]), 3, "no answer yet");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use runner::Symbolizer;
+use runner::{Symbolizer, TypePlace};
 
 use crate::Workshop;
 
@@ -115,6 +115,27 @@ fn members_are_found_by_the_code_that_uses_them() {
     assert_eq!(owners(code, "left_", 1), ["Other"]);
     assert_eq!(owners(code, "right_", 4), [""; 0]);
     assert_eq!(owners(1, "left_", 4), [""; 0]);
+}
+
+#[test]
+fn what_lies_beside_a_member_is_found_by_its_distance() {
+    let source = "struct Pool { int host; long lock; int idle[2]; bool closed; };\n\
+        int main() { Pool pool{}; return pool.idle[1]; }\n";
+    let mut binary = Binary::build("pool.cc", source, "g++ -g");
+    let code = binary.workshop.address("program", "main") + 1;
+    let path = binary.path();
+    let mut at = |member: Option<&str>, behind: i64, size: u64| {
+        let place = TypePlace { owner: "Pool", member, behind };
+        let named = binary.symbolizer.part_of(&path, None, code, place, size).unwrap();
+        named.map(|named| (named.name, named.form.is_some()))
+    };
+    let some = |name: &str, has_form| Some((name.to_owned(), has_form));
+    assert_eq!(at(Some("lock"), 12, 4), some(".idle[1]", true));
+    assert_eq!(at(Some("lock"), -8, 4), some(".host", true));
+    assert_eq!(at(None, 24, 4), some(".closed", false));
+    assert_eq!(at(Some("lock"), 200, 4), None);
+    assert_eq!(at(Some("lock"), -16, 4), None);
+    assert_eq!(at(Some("key"), 0, 4), None);
 }
 
 #[test]
