@@ -20,7 +20,8 @@ pub fn man() -> anyhow::Result<ExitCode> {
     command.build();
     let mut pages = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut pages)?;
-    for part in command.get_subcommands().filter(|part| !part.is_hide_set()) {
+    let is_told = |part: &&clap::Command| !part.is_hide_set() && part.get_name() != "help";
+    for part in command.get_subcommands().filter(is_told) {
         clap_mangen::Man::new(part.clone()).render(&mut pages)?;
     }
     print(&pages)

@@ -129,6 +129,9 @@ fn mistakes_are_explained() {
     let place = package();
     unsnarl(&place, "cargo").exits(2).complains(&["say what to do", "cargo unsnarl test NAME"]);
     unsnarl(&place, "cargo publish").exits(2).complains(&["does not know `publish`"]);
+    unsnarl(&place, "cargo test anything --runs 4")
+        .exits(2)
+        .complains(&["--runs is for unsnarl", "cargo unsnarl --runs … test"]);
     unsnarl(&place, "cargo test no_such_test")
         .exits(2)
         .complains(&["no test program has a test of that name"]);

@@ -31,6 +31,14 @@ fn no_command() {
 }
 
 #[test]
+fn shells_and_pagers_get_the_command_line() {
+    let place = Workplace::new();
+    place.call("completions bash").exits(0).says(&["_unsnarl()", "--until-failures"]);
+    place.call("completions tcsh").exits(2).complains(&["possible values: bash"]);
+    place.call("man").exits(0).says(&[".TH unsnarl 1", "no run failed", ".TH unsnarl-run 1"]);
+}
+
+#[test]
 fn command_not_found() {
     let place = Workplace::new();
     refuses(&place, "no-such-test", NOT_FOUND, &["no-such-test: command not found", "needs its path"]);
