@@ -2,6 +2,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -51,7 +52,7 @@ public class Stress {
         for (Future<Integer> result : results) {
             sum += result.get();
         }
-        sum += pool.invokeAny(List.of(() -> 5, () -> 5));
+        sum += pool.invokeAny(List.<Callable<Integer>>of(() -> 5, () -> 5));
         pool.shutdown();
         if (!pool.awaitTermination(1, TimeUnit.MINUTES)) {
             throw new IllegalStateException("the pool does not end");

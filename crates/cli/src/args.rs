@@ -174,6 +174,9 @@ pub struct JavaArguments {
     /// Java: also look into these classes of the platform, as in java.util.** or java.util.Vector
     #[arg(long, value_name = "CLASSES", value_delimiter = ',')]
     pub include: Vec<String>,
+    /// Java: tell iterations of loops apart, for Locon's third level; costs time at every iteration
+    #[arg(long)]
+    pub loops: bool,
     /// Run this JUnit test alone; the command is java, mvn or gradle without a test of its own
     #[arg(long, value_name = "CLASS[#TEST]")]
     pub junit: Option<String>,

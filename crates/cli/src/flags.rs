@@ -32,6 +32,7 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
         ("sample", sample.map(|share| share.to_string())),
         ("skip-sleeps", skip_sleeps.then(|| "yes".to_owned())),
         ("include", Some(arguments.java.include.join(",")).filter(|list| !list.is_empty())),
+        ("loops", arguments.java.loops.then(|| "yes".to_owned())),
         ("budget", Some(budget.to_string())),
         ("timeout", Some(humantime::format_duration(arguments.oracle.timeout).to_string())),
     ];

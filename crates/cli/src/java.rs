@@ -14,6 +14,9 @@ pub const UNCAUGHT_EXCEPTION: &str = r#"^Exception in thread ""#;
 /// Tells the agent which classes to look at besides those under test.
 const INCLUDE: &str = "UNSNARL_JVM_INCLUDE";
 
+/// Tells it to look at loops.
+const LOOPS: &str = "UNSNARL_JVM_LOOPS";
+
 /// Can the command start a Java virtual machine?
 pub fn may_run_in(target: &Target) -> bool {
     matches!(target.instrumentation, Instrumentation::Jvm | Instrumentation::Script)
@@ -66,6 +69,9 @@ pub fn environment(
 ) -> Vec<(OsString, OsString)> {
     if !arguments.java.include.is_empty() {
         environment.push((INCLUDE.into(), arguments.java.include.join(":").into()));
+    }
+    if arguments.java.loops {
+        environment.push((LOOPS.into(), "1".into()));
     }
     environment
 }

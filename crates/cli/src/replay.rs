@@ -73,7 +73,10 @@ fn look_ahead(
     // The report would lose its names, and the schedule would lead elsewhere.
     test.check_same()?;
     let Some(outlook) = outlook::of_run(session, test, saved, record, arguments.time)? else {
-        return Err(Complaint::usage("the schedules of Java programs are not recorded".to_owned()).into());
+        return Err(Complaint::usage(
+            "its threads never took turns, so there is nothing to follow".to_owned(),
+        )
+        .into());
     };
     for point in &outlook.points {
         let report::Trial { runs, failed } = point.trial;
@@ -122,7 +125,7 @@ pub fn told(outcome: &Outcome) -> String {
 /// A run that can be repeated.
 pub struct Saved {
     plan: RunPlan,
-    /// Those of Java programs are not recorded: there, all depends on the seed.
+    /// None if its threads never took turns: then all depends on the seed.
     schedules: Option<Schedules>,
     /// Not the run's own schedule, but one that was found to end in the same way.
     is_approximate: bool,

@@ -75,7 +75,6 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let mut prepared = prepare(arguments)?;
     let limits = &arguments.limits;
     check_sampling(limits, &prepared.target)?;
-    check_schedule(limits.schedule, &prepared.target)?;
     if let Some(time) = limits.time.filter(|_| arguments.confirmed() > 0) {
         prepared.campaign.limits.time = Some(time - time / confirm::SHARE);
     }
@@ -96,18 +95,6 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         drop(std::fs::remove_dir_all(session.folder()));
     }
     finish(arguments, &session, &prepared.campaign, &search, stop?)
-}
-
-/// Some schedules need to know more of the program than the agent tells.
-fn check_schedule(scheduling: Scheduling, target: &Target) -> anyhow::Result<()> {
-    let needs_counts = matches!(scheduling, Scheduling::Only(Schedule::Surw) | Scheduling::Bounded(_));
-    if needs_counts && target.instrumentation == Instrumentation::Jvm {
-        let what = format!(
-            "--schedule {scheduling} is for C, C++ and Rust programs: take mixed, random, pct or pos"
-        );
-        return Err(Complaint::usage(what).into());
-    }
-    Ok(())
 }
 
 /// A controlled run looks at every access, or it could not decide what comes next.

@@ -1,13 +1,15 @@
 //! Accesses to fields, array elements and atomic variables, on their way into the recording.
 
+use std::sync::Arc;
+
 use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 
-use crate::control::Operation;
+use crate::control::{Marks, Operation};
 use crate::fields::KnownField;
 use crate::hooks::{self, ORDERED};
 use crate::places::{Action, short_name};
 use crate::process::{Process, Thread, read};
-use crate::recorder::{Kind, LocationName, Touch};
+use crate::recorder::{Kind, LocationName, Recorder, Touch};
 use crate::{jvm, process};
 
 /// Bytes of a value of this type.
@@ -60,23 +62,31 @@ fn access(
     (before, value_type): (impl FnOnce() -> Option<u64>, u8),
     name: impl FnOnce() -> String,
 ) {
-    if phase != Phase::Done {
-        let is_contested = process.record(|recorder| recorder.is_contested(thread.id, part, kind));
-        let steps = process.steps_at(thread, position);
-        if is_contested == Some(true) || steps != 0 {
-            hooks::point(process, thread, Operation { kind, what: Some(part), is_access: true, steps });
-        }
-    }
-    if phase == Phase::Approach {
-        return;
-    }
+    let marks = if phase == Phase::Done { Marks::default() } else { process.marks_at(thread, position) };
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
     let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
-    let repeats = process.record(|recorder| {
-        recorder.forget(forgotten.iter().copied());
+    let mut repeats = |recorder: &mut Recorder, thread: &Thread| {
         touch.leaf = recorder.leaf(thread.context(), position);
-        recorder.repeats(thread.id, part.0, part.1, touch)
+        phase == Phase::Approach || recorder.repeats(thread.id, part.0, part.1, touch)
+    };
+    // None if others may go first.
+    let at_once = process.record(|recorder| {
+        recorder.forget(forgotten.iter().copied());
+        let is_point =
+            phase != Phase::Done && recorder.is_contested(thread.id, part, kind) || !marks.is_empty();
+        if is_point && process.scheduler.is_controlled() {
+            recorder.visited(thread.id, thread.context(), position);
+        }
+        (!is_point).then(|| repeats(recorder, thread))
     });
+    let repeats = match at_once {
+        Some(None) => {
+            hooks::point(process, thread, Operation { kind, what: Some(part), is_access: true, marks });
+            process.record(|recorder| repeats(recorder, thread))
+        }
+        Some(known) => known,
+        None => None,
+    };
     if !forgotten.is_empty() {
         process::write(&process.fields).forget(&forgotten);
     }
@@ -99,9 +109,9 @@ pub fn field(
     site: i32,
     is_static: bool,
 ) {
-    let Some(place) = process.site(site) else { return };
+    let Some(place) = process.reach(thread, site) else { return };
     let Action::Field { field: number, writes } = place.action else { return };
-    let known = read(&process.fields).known(number).cloned();
+    let known = read(&process.fields).known(number);
     let Some(field) = known.or_else(|| find(process, env, object_or_class, is_static, number)) else {
         return;
     };
@@ -135,7 +145,7 @@ fn find(
     object_or_class: jobject,
     is_static: bool,
     number: u32,
-) -> Option<KnownField> {
+) -> Option<Arc<KnownField>> {
     let named = read(&process.places).fields[number as usize].clone();
     let mut fields = process::write(&process.fields);
     fields.find(env, object_or_class, is_static, (number, &named))

@@ -17,11 +17,14 @@ use crate::classfile::Refusal;
 use crate::jvm::{self, ask, jni};
 use crate::process::{Process, begin, detach, lock, with_thread};
 use crate::recorder::{Recorder, lock_address};
-use crate::scope::Included;
+use crate::scope::{self, Included};
 use crate::{hook_class, hooks, naming, rewrite};
 
 /// Environment variable with what to look at besides the classes under test: see [`Included::parse`].
 pub const ENV_INCLUDE: &str = "UNSNARL_JVM_INCLUDE";
+
+/// Environment variable that is set if iterations of loops are to be told apart.
+pub const ENV_LOOPS: &str = "UNSNARL_JVM_LOOPS";
 
 /// Wanted from the virtual machine's start.
 const EVENTS: [jvmtiEvent; 10] = [
@@ -56,7 +59,8 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
     let plan = plan.parse().map_err(|_| {
         "it does not understand the run plan (runner and recorder are of different versions)".to_owned()
     })?;
-    let included = Included::parse(&std::env::var(ENV_INCLUDE).unwrap_or_default());
+    let mut included = Included::parse(&std::env::var(ENV_INCLUDE).unwrap_or_default());
+    included.loops = std::env::var_os(ENV_LOOPS).is_some();
     let mut environment: *mut c_void = null_mut();
     // SAFETY: the interface was passed to us by the virtual machine.
     let found = unsafe { ((**vm).GetEnv)(vm, &mut environment, JVMTI_VERSION_11) };
@@ -68,6 +72,9 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
         return Ok(());
     }
     jvm::set_environment(environment.cast::<jvmtiEnv>());
+    if scope::is_build_tool(&jvm::system_property(c"sun.java.command")) {
+        return Ok(());
+    }
     let mut wanted = jvmtiCapabilities::default();
     wanted.set_can_generate_all_class_hook_events(true);
     wanted.set_can_retransform_classes(true);
@@ -163,6 +170,7 @@ fn retransform(process: &Process, env: *mut JNIEnv) {
 
 unsafe extern "system" fn on_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
     if let Some(process) = Process::get() {
+        hooks::note_decisions(process);
         process.deactivate();
         process.record_if_any(Recorder::end);
     }
@@ -281,5 +289,32 @@ unsafe extern "system" fn on_entered(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobjec
 unsafe extern "system" fn on_free(_: *mut jvmtiEnv, tag: jlong) {
     if let Some(process) = Process::get() {
         lock(&process.dead).push(tag);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WRONG_VERSION: jint = -3;
+
+    /// As a virtual machine of Java 8 answers when asked for an interface that it does not have yet.
+    unsafe extern "system" fn is_too_old(_: *mut JavaVM, _: *mut *mut c_void, version: jint) -> jint {
+        assert_eq!(version, JVMTI_VERSION_11);
+        WRONG_VERSION
+    }
+
+    #[test]
+    fn a_virtual_machine_that_is_too_old_is_told_and_runs_on() {
+        // The interface has three words that mean nothing, then five functions, of which this is the fourth.
+        let mut functions = [null_mut::<c_void>(); 8];
+        functions[6] = is_too_old as *mut c_void;
+        let mut machine: JavaVM = functions.as_ptr().cast();
+        // SAFETY: no other test of this crate looks at the environment.
+        unsafe { std::env::set_var(ENV_DIR, "unused") };
+        let why = load(&mut machine).unwrap_err();
+        assert!(why.contains("too old") && why.contains("Java 11"), "{why}");
+        // SAFETY: the one function that is asked for is there.
+        assert_eq!(unsafe { Agent_OnLoad(&mut machine, null_mut(), null_mut()) }, 0);
     }
 }

@@ -1,5 +1,7 @@
 //! Fields as the program's code names them, and as they are: each by the class that declares it.
 
+use std::sync::Arc;
+
 use jvmti_bindings::sys::jni::{JNIEnv, jfieldID, jobject};
 use rustc_hash::FxHashMap;
 
@@ -39,7 +41,7 @@ unsafe impl Sync for FieldId {}
 #[derive(Debug, Default)]
 pub struct Fields {
     /// By their number in [`crate::places::Places::fields`].
-    by_place: FxHashMap<u32, KnownField>,
+    by_place: FxHashMap<u32, Arc<KnownField>>,
     /// By the number of the declaring class, and name.
     numbers: FxHashMap<(i64, String), u32>,
     /// The field in which an object was last seen, by the object's number.
@@ -49,8 +51,8 @@ pub struct Fields {
 
 impl Fields {
     /// The field that code names by this number, if it was looked for before.
-    pub fn known(&self, place: u32) -> Option<&KnownField> {
-        self.by_place.get(&place)
+    pub fn known(&self, place: u32) -> Option<Arc<KnownField>> {
+        self.by_place.get(&place).cloned()
     }
 
     /// Looks for a field, and remembers it.
@@ -60,10 +62,10 @@ impl Fields {
         object_or_class: jobject,
         is_static: bool,
         (place, field): (u32, &Field),
-    ) -> Option<KnownField> {
+    ) -> Option<Arc<KnownField>> {
         let found = jvm::find_field(env, object_or_class, is_static, field)?;
-        let known = self.know(found, &field.name, &field.descriptor);
-        self.by_place.insert(place, known.clone());
+        let known = Arc::new(self.know(found, &field.name, &field.descriptor));
+        self.by_place.insert(place, Arc::clone(&known));
         Some(known)
     }
 

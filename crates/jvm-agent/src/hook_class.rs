@@ -27,6 +27,8 @@ pub const ENTER_LOCKED: Hook = hook("enterLocked", "(Ljava/lang/Object;I)V");
 pub const EXIT: Hook = hook("exit", "(I)V");
 /// A call is next.
 pub const CALL: Hook = hook("call", "(I)V");
+/// An iteration of a loop begins.
+pub const LOOP: Hook = hook("loop", "(I)V");
 /// A field is accessed next: the object, or the class of a static field.
 pub const FIELD: Hook = hook("field", "(Ljava/lang/Object;I)V");
 /// The same for a static field.
@@ -55,11 +57,12 @@ pub const SLEEP: Hook = hook("sleep", "(JI)J");
 pub const INTERCEPTED: Hook = hook("intercepted", "(Ljava/lang/Object;II)V");
 
 /// All hooks.
-pub const ALL: [Hook; 16] = [
+pub const ALL: [Hook; 17] = [
     ENTER,
     ENTER_LOCKED,
     EXIT,
     CALL,
+    LOOP,
     FIELD,
     STATIC_FIELD,
     ELEMENT,

@@ -107,6 +107,12 @@ pub fn class_name_of(env: *mut JNIEnv, object: jobject) -> String {
     class_name(jni!(env, GetObjectClass, object))
 }
 
+/// A property of the virtual machine, empty if it has none of this name.
+pub fn system_property(name: &CStr) -> String {
+    let mut value = null_mut();
+    if ask!(GetSystemProperty, name.as_ptr(), &mut value) { take_text(value) } else { String::new() }
+}
+
 /// The calling thread as an object.
 pub fn current_thread() -> jobject {
     let mut thread = null_mut();

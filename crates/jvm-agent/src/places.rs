@@ -1,5 +1,7 @@
 //! Places in rewritten code, numbered in the order in which classes are loaded: what a hook's number stands for.
 
+use recording::Block;
+
 use crate::accesses::Phase;
 use crate::handles::{HandleUse, Made};
 use crate::intercept::Meaning;
@@ -54,6 +56,8 @@ pub enum Action {
         /// See [`crate::intercept::class_number`].
         receiver: u16,
     },
+    /// An iteration of a loop begins.
+    Loop,
     /// A field of an object or class is read or written.
     Field {
         /// Index into [`Places::fields`].
@@ -105,6 +109,8 @@ pub struct Site {
     pub method: u32,
     /// Position of the instruction, as it was compiled.
     pub position: u16,
+    /// The innermost loop around it, if loops are looked at.
+    pub block: Block,
     /// Why.
     pub action: Action,
 }

@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use recording::{InterleavingStep, RunPlan};
+use recording::RunPlan;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::classfile::Refusal;
-use crate::control::{Scheduler, Seat};
+use crate::control::{Marks, Scheduler, Seat};
 use crate::fields::Fields;
 use crate::handles::Handles;
+use crate::hooks;
 use crate::jvm;
-use crate::places::{Places, Site};
+use crate::places::{Action, Places, Site};
 use crate::recorder::{Origin, ROOT, Recorder, lock_address};
 use crate::scope::Included;
 
@@ -122,7 +123,10 @@ impl Process {
         let mut guard = lock(&self.recorder);
         if guard.is_none() {
             match Recorder::create(&self.folder, &self.plan) {
-                Ok(recorder) => *guard = Some(recorder),
+                Ok(recorder) => {
+                    *guard = Some(recorder);
+                    self.scheduler.begins();
+                }
                 Err(error) => {
                     self.deactivate();
                     eprintln!("unsnarl: this process is not recorded: it cannot create its file: {error}");
@@ -142,19 +146,38 @@ impl Process {
         lock(&self.recorder).as_mut().map(with)
     }
 
-    /// The steps of the interleaving that the run is about, as bits, that happen at this place.
-    pub fn steps_at(&self, thread: &Thread, position: u16) -> u8 {
-        let Some(interleaving) = &self.plan.interleaving else { return 0 };
-        let Some(site) = thread.frames.last().and_then(|frame| self.site(frame.site)) else { return 0 };
+    /// What the plan says about this place.
+    pub fn marks_at(&self, thread: &Thread, position: u16) -> Marks {
+        let is_controlled = self.scheduler.is_controlled();
+        if self.plan.interleaving.is_none() && (self.plan.sites.is_empty() || !is_controlled) {
+            return Marks::default();
+        }
+        let Some(site) = thread.frames.last().and_then(|frame| self.site(frame.site)) else {
+            return Marks::default();
+        };
         let places = read(&self.places);
         let method = &places.methods[site.method as usize];
         let fingerprint = places.classes[method.class as usize].fingerprint;
         // The address behind the instruction's first byte, as in the recording.
         let address = u64::from(method.offset) + u64::from(position) + 1;
-        let is_here =
-            |step: &InterleavingStep| step.address == address && step.build_id.starts_with(&fingerprint);
-        let steps = interleaving.steps().iter().enumerate();
-        steps.filter(|(_, step)| is_here(step)).fold(0, |bits, (number, _)| bits | 1 << number)
+        let is_here = |build_id: &[u8], other: u64| other == address && build_id.starts_with(&fingerprint);
+        let steps = self.plan.interleaving.iter().flat_map(|interleaving| interleaving.steps()).enumerate();
+        let here = steps.filter(|(_, step)| is_here(&step.build_id, step.address));
+        Marks {
+            steps: here.fold(0, |bits, (number, _)| bits | 1 << number),
+            is_site: is_controlled
+                && self.plan.sites.iter().any(|site| is_here(&site.build_id, site.address)),
+        }
+    }
+
+    /// The site with this number, at which the thread is.
+    pub fn reach(&self, thread: &Thread, number: i32) -> Option<Site> {
+        let site = self.site(number)?;
+        if self.included.loops {
+            let block = if site.action == Action::Loop { site.block } else { site.block.within() };
+            self.record(|recorder| recorder.visit(thread.id, thread.frames.len(), block));
+        }
+        Some(site)
     }
 
     /// The site with this number.
@@ -331,12 +354,10 @@ pub fn attach() {
         let name = jvm::thread_name(object);
         // What was announced begins when it gets to run; of others nobody knew.
         let mut seat = (origin.id != 0).then(|| process.scheduler.seat(origin.id));
-        if let Some(seat) = &mut seat {
-            process.scheduler.arrive(seat);
-        }
+        let switched = seat.as_mut().is_some_and(|seat| process.scheduler.arrive(seat));
         let Some(Some(id)) = process.record(|recorder| recorder.begin_thread(origin, &name)) else { return };
         lock(&process.threads).insert(tag, id);
-        *presence = Presence::Here(Box::new(Thread {
+        let mut thread = Box::new(Thread {
             id,
             tag,
             seat: seat.unwrap_or_else(|| process.scheduler.seat(id)),
@@ -345,7 +366,9 @@ pub fn attach() {
             approached: Vec::new(),
             waits_for: None,
             entered: FxHashMap::default(),
-        }));
+        });
+        hooks::note_switch(process, &mut thread, switched);
+        *presence = Presence::Here(thread);
     });
 }
 

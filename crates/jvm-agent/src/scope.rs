@@ -38,6 +38,19 @@ const NOT_UNDER_TEST: &[&str] = &[
     "scala/",
 ];
 
+/// Programs that start other virtual machines to run tests: their own runs are nobody's business either.
+const BUILD_TOOLS: &[&str] = &[
+    "org.codehaus.plexus.classworlds.launcher.Launcher",
+    "org.gradle.wrapper.GradleWrapperMain",
+    "org.gradle.launcher.GradleMain",
+    "org.gradle.launcher.daemon.bootstrap.GradleDaemon",
+];
+
+/// Is this the command line of a build tool? It begins with the main class.
+pub fn is_build_tool(command: &str) -> bool {
+    command.split(' ').next().is_some_and(|main| BUILD_TOOLS.contains(&main))
+}
+
 /// Not as part of a package: what the virtual machine runs while it starts up and links code together would flood the
 /// recording. A class of these can be named by itself, as `java.lang.StringBuffer`.
 const ONLY_BY_NAME: &[&str] = &["java/lang/", "jdk/internal/", "sun/"];
@@ -47,6 +60,8 @@ const ONLY_BY_NAME: &[&str] = &["java/lang/", "jdk/internal/", "sun/"];
 pub struct Included {
     /// `java/util/` for `java.util.**`, `java/util/Vector` for one class.
     patterns: Vec<Pattern>,
+    /// Are loops looked at?
+    pub loops: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -65,7 +80,7 @@ impl Included {
                 None => Pattern::Class(path),
             }
         });
-        Included { patterns: patterns.collect() }
+        Included { patterns: patterns.collect(), loops: false }
     }
 
     fn names(&self, class: &str) -> bool {
@@ -88,7 +103,7 @@ impl Included {
         let is_glue = class.contains("$$Lambda") || class.contains("LambdaForm") || class.contains("$Proxy");
         let is_hook = class == crate::hook_class::NAME;
         let all = !is_glue && !is_hook && (!begins_with(class, NOT_UNDER_TEST) || self.names(class));
-        (all || intercepted).then_some(Scope { all, intercepted })
+        (all || intercepted).then_some(Scope { all, intercepted, loops: self.loops })
     }
 }
 
@@ -109,6 +124,13 @@ mod tests {
         assert!(all("javax/swing/JTable") && all("javax/swing/JTable$1"));
         assert!(!all("javax/swing/JTableHeader") && !all("java/io/File"));
         assert!(!all("com/shop/Cart$$Lambda$14"));
+    }
+
+    #[test]
+    fn build_tools_are_told_from_what_they_start() {
+        assert!(is_build_tool("org.codehaus.plexus.classworlds.launcher.Launcher -o test"));
+        assert!(!is_build_tool("worker.org.gradle.process.internal.worker.GradleWorkerMain 'Gradle Test'"));
+        assert!(!is_build_tool("com.shop.Main"));
     }
 
     #[test]

@@ -56,6 +56,11 @@ impl Block {
         Block(self.0 | Self::BEGINS)
     }
 
+    /// The same loop, where no iteration begins.
+    pub fn within(self) -> Block {
+        Block(self.0 & !Self::BEGINS)
+    }
+
     /// Does each iteration begin with it?
     pub fn begins_iteration(self) -> bool {
         self.0 & Self::BEGINS != 0

@@ -185,64 +185,40 @@ fn what_is_reached_by_other_means_than_instructions_is_seen() {
     }
 }
 
-const CART_TEST: &str = r#"
-import org.junit.jupiter.api.Test;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-class CartTest {
-    int items;
-    @Test void adds() throws Exception {
-        Thread other = new Thread(this::addThree);
-        other.start();
-        addThree();
-        other.join();
-        assertEquals(6, items);
-    }
-    void addThree() {
-        for (int i = 0; i < 3; i++) {
-            items++;
-        }
-    }
-    @Test void isNotAsked() {
-        throw new IllegalStateException("not asked for");
-    }
-}
-"#;
-
-/// Where Debian keeps JUnit 5, or wherever this variable says.
-fn junit() -> Option<String> {
-    let folder = std::env::var("UNSNARL_TEST_JUNIT").unwrap_or("/usr/share/java".to_owned());
-    let names = [
-        "junit-jupiter-api",
-        "junit-jupiter-engine",
-        "junit-platform-console",
-        "junit-platform-launcher",
-        "junit-platform-engine",
-        "junit-platform-commons",
-        "junit-platform-reporting",
-        "opentest4j",
-        "apiguardian-api",
-        "picocli",
-    ];
-    let jars: Vec<String> = names.iter().map(|name| format!("{folder}/{name}.jar")).collect();
-    let missing = jars.iter().find(|jar| !Path::new(jar).exists());
-    if let Some(missing) = missing {
-        crate::kit::skip(&format!("there is no {missing} (package junit5)"));
-        return None;
-    }
-    Some(jars.join(":"))
-}
-
+/// Under every schedule that is repeatable, a run that failed fails again by its switches.
 #[test]
-fn one_junit_test_is_run_and_judged() {
-    let Some(jars) = junit().filter(|_| present("javac")) else { return };
-    let place = Workplace::new();
-    place.write("src/test/java/CartTest.java", CART_TEST);
-    place.shell(&format!("javac -g -cp {jars} -d classes src/test/java/CartTest.java"));
-    let flags = "--schedule random --runs 8 --jobs 2 --seed 1 --junit CartTest#adds";
-    let seen = place.call(&format!("run {flags} -- java -cp classes:{jars}")).exits(0);
-    seen.says(&["CartTest.items", "items++"]);
-    let passed = place.outcomes("CartTest.adds").iter().filter(|outcome| *outcome == "pass").count();
-    assert!((1..8).contains(&passed), "{passed}");
-    // A test that is not there fails nothing: it is a mistake.
-    place.call(&format!("run --runs 1 --junit CartTest#addz -- java -cp classes:{jars}")).exits(13);
+fn a_failing_run_is_replayed() {
+    let Some(place) = workplace("Bank.java", BANK) else { return };
+    // The seed decides which runs fail.
+    let flags = "--runs 14 --jobs 2 --seed 1";
+    place.call(&format!("run {flags} --schedule pos -- java -cp classes shop.Bank")).exits(0);
+    place.call("replay").exits(0).says(&["reproduced", "(all ", " switches followed)"]);
+    place.call("check").exits(18).says(&["saved schedules"]);
+}
+
+/// What only fails where a thread is preempted is found by runs that try all places for it.
+#[test]
+fn all_schedules_with_few_preemptions_are_run() {
+    let source = "public class Flag {
+        static int seats = 1;
+        static int sold;
+        static void buy() {
+            if (seats > 0) {
+                seats--;
+                sold++;
+            }
+        }
+        public static void main(String[] arguments) throws Exception {
+            Thread other = new Thread(Flag::buy);
+            other.start();
+            buy();
+            other.join();
+            System.exit(sold > 1 ? 1 : 0);
+        }
+    }";
+    let Some(place) = workplace("Flag.java", source) else { return };
+    let flags = "--schedule bounded:1 --runs 60 --jobs 1 --seed 1";
+    let seen = place.call(&format!("run {flags} -- java -cp classes Flag")).exits(0);
+    seen.says(&["all schedules with up to 1 preemption were run", "Flag.seats"]);
+    assert!(place.outcomes("Flag").iter().any(|outcome| outcome != "pass"));
 }

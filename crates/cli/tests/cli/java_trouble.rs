@@ -79,6 +79,41 @@ fn a_method_that_would_grow_too_large_is_left_alone_and_said() {
     assert_recorded(&place, "large");
 }
 
+/// They are the virtual machine's business; the agent says once that it cannot look at them.
+#[test]
+fn class_files_of_an_unknown_version_are_left_alone_and_said_once() {
+    let source = "public class Loader {
+        static int loads;
+        static class One { }
+        static class Two { }
+        public static void main(String[] arguments) throws Exception {
+            for (String name : new String[] {\"Loader$One\", \"Loader$Two\"}) {
+                try {
+                    Class.forName(name);
+                } catch (UnsupportedClassVersionError newer) {
+                    loads++;
+                }
+            }
+            System.out.println(loads);
+        }
+    }";
+    let Some(place) = workplace("Loader.java", source) else { return };
+    for class in ["classes/Loader$One.class", "classes/Loader$Two.class"] {
+        let mut bytes = std::fs::read(place.path(class)).unwrap();
+        bytes[6..8].copy_from_slice(&200u16.to_be_bytes());
+        std::fs::write(place.path(class), bytes).unwrap();
+    }
+    place.write("expected", "2\n");
+    place.script("test.sh", "#!/bin/sh\nexec java -cp classes Loader 2> said\n");
+    // 10: no run failed.
+    place.call("run --runs 1 --session newer --expect-stdout expected -- ./test.sh").exits(10);
+    assert_recorded(&place, "newer");
+    let said = std::fs::read_to_string(place.path("said")).unwrap();
+    let told: Vec<&str> = said.lines().filter(|line| line.contains("not looked at")).collect();
+    let [told] = told[..] else { panic!("{said}") };
+    assert!(told.contains("Loader$One") && told.contains("version 200"), "{told}");
+}
+
 const KNOT: &str = include_str!("programs/Knot.java");
 
 /// Two locks, taken in opposite orders.

@@ -92,6 +92,25 @@ fn positions_in_loops_of_rust() {
 }
 
 #[test]
+fn positions_in_loops_of_java() {
+    let Some(place) = crate::java::workplace("Loops.java", include_str!("programs/Loops.java")) else {
+        return;
+    };
+    // 10: no run failed.
+    let flags = "--loops --runs 1 --noise off --session loops";
+    place.call(&format!("run {flags} -- java -Xverify:all -cp classes Loops")).exits(10);
+    let session = runner::Session::open(&place.path(".unsnarl/loops")).unwrap();
+    let file = session.load(runner::RunNumber(1)).unwrap();
+    let recording = recording::parse(&file.processes[0].bytes).unwrap();
+    let told = |name: &recording::Name| name.text == "Loops.told";
+    assert!(recording.names.iter().any(told), "it has a name");
+    let profile = localize::profile(RunId(1), Outcome::Pass, &[recording], &mut Code::default());
+    let accesses = profile.run.accesses.iter().filter(|access| access.kind.writes());
+    let writes: Vec<_> = accesses.filter_map(|access| Some((access.value?, access.iteration))).collect();
+    assert_eq!(check_told(&writes, "javac"), (92, 27));
+}
+
+#[test]
 fn positions_in_loops_of_all_shapes() {
     for level in ["-O0", "-O1", "-O2", "-O3"] {
         check_positions("gcc", level);

@@ -15,6 +15,7 @@ mod formats;
 mod hangs;
 mod interruption;
 mod java;
+mod java_junit;
 mod java_trouble;
 mod kit;
 mod limits;

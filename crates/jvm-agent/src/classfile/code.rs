@@ -34,6 +34,8 @@ pub mod opcode {
     pub const IINC: u8 = 132;
     pub const I2L: u8 = 133;
     pub const LCMP: u8 = 148;
+    pub const GOTO: u8 = 167;
+    pub const RET: u8 = 169;
     pub const IRETURN: u8 = 172;
     pub const LRETURN: u8 = 173;
     pub const RETURN: u8 = 177;

@@ -2,11 +2,13 @@
 
 mod code;
 mod frames;
+mod loops;
 mod pool;
 mod reader;
 mod weave;
 
 pub use code::{Code, Handler, Instruction, opcode};
+pub use loops::{Loops, loops};
 pub use pool::{Member, Pool};
 pub use reader::{Reader, Refusal};
 pub use weave::{Insertions, OnException, weave};

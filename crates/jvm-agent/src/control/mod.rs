@@ -8,6 +8,7 @@
 //! So the same seed makes the same run of a program that is nondeterministic in nothing but its schedule.
 //!
 //! - [`state`]: what is known about each thread and monitor, under one lock.
+//! - [`replay`]: the schedule of an earlier run, followed.
 //! - [`trial`]: an interleaving that the run is to bring about or to avoid.
 //! - [`watch`]: a thread that waits where nobody sees it (reading from a socket, waiting for a class to be
 //!   initialized) loses the token within milliseconds.
@@ -15,16 +16,20 @@
 //! Invariant: control only ever delays a thread.
 
 mod policy;
+mod replay;
 mod state;
 mod trial;
 mod watch;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use recording::{Noise, RunPlan, Schedule};
+use recording::{Decision, ENV_SCHEDULE, Noise, RunPlan, Schedule};
 
+use self::replay::Replay;
+pub use self::state::Predecessor;
 use self::state::{Standing, State};
 use crate::recorder::Kind;
 
@@ -50,13 +55,34 @@ pub struct Operation {
     pub what: Option<What>,
     /// Is it an access, rather than synchronization?
     pub is_access: bool,
-    /// The steps of the interleaving that the run is about, as bits, that happen at this place in the code.
+    /// What the plan says about this place in the code.
+    pub marks: Marks,
+}
+
+/// What the run's plan says about a place in the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The steps of the interleaving that the run is about, as bits, that happen there.
     pub steps: u8,
+    /// Is it one of the plan's sites: a point, whoever uses it so far?
+    pub is_site: bool,
+}
+
+impl Marks {
+    /// Is it a place like any other?
+    pub fn is_empty(self) -> bool {
+        self == Marks::default()
+    }
 }
 
 impl Operation {
     /// Nothing in particular.
-    pub const NONE: Operation = Operation { kind: Kind::Update, what: None, is_access: false, steps: 0 };
+    pub const NONE: Operation = Operation {
+        kind: Kind::Update,
+        what: None,
+        is_access: false,
+        marks: Marks { steps: 0, is_site: false },
+    };
 
     /// Something about a lock or another object.
     pub fn about(address: u64) -> Operation {
@@ -66,11 +92,11 @@ impl Operation {
     }
 
     fn is_step(self, number: usize) -> bool {
-        self.steps & (1 << number) != 0
+        self.marks.steps & (1 << number) != 0
     }
 
     fn is_any_step(self) -> bool {
-        self.steps != 0
+        self.marks.steps != 0
     }
 }
 
@@ -145,6 +171,23 @@ impl Scheduler {
         self.lock().counts()
     }
 
+    /// The process begins to be recorded: if it is to follow the schedule of an earlier one, it takes that now.
+    pub fn begins(&self) {
+        if let Some(path) = std::env::var_os(ENV_SCHEDULE).filter(|_| self.is_controlled()) {
+            self.lock().replay = Replay::take_part(Path::new(&path));
+        }
+    }
+
+    /// Who had the token before the calling thread, and at which of its stops it lost it.
+    pub fn predecessor(&self) -> Predecessor {
+        self.lock().predecessor
+    }
+
+    /// Choices between threads that were made since this was asked last, if later runs are to make others.
+    pub fn take_decisions(&self) -> Vec<Decision> {
+        if self.plan.schedule == Schedule::Bounded { self.lock().take_decisions() } else { Vec::new() }
+    }
+
     /// The calling thread is at a hook: waits for the token if it does not have it. True if others ran meanwhile.
     pub fn arrive(&self, seat: &mut Seat) -> bool {
         if self.running.load(Ordering::Acquire) == seat.id {
@@ -178,6 +221,7 @@ impl Scheduler {
             return false;
         }
         let mut state = self.lock();
+        let ran_last = state.ran_last(seat.id);
         state.settle(seat.id);
         (seat.gave_back, seat.left) = (None, SHARE);
         if state.arrive(seat.id, standing, operation) {
@@ -198,7 +242,7 @@ impl Scheduler {
             state = seat.called.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.goes_on(seat.id);
-        !stays
+        !(stays && ran_last)
     }
 
     fn holder(&self) -> u32 {
@@ -325,21 +369,21 @@ impl Scheduler {
         self.lock().unpark(id);
     }
 
-    /// The calling thread is about to sleep. For how long it shall really do so.
-    pub fn sleeps(&self, seat: &mut Seat, milliseconds: i64) -> i64 {
+    /// The calling thread is about to sleep. For how long it shall really do so, and whether others have run.
+    pub fn sleeps(&self, seat: &mut Seat, milliseconds: i64) -> (i64, bool) {
         if !self.is_controlled() {
             self.leaves(seat);
-            return milliseconds;
+            return (milliseconds, false);
         }
         let begin = Instant::now();
         let points = (milliseconds.max(0) as u64).saturating_mul(POINTS_PER_MILLISECOND);
-        let until = self.lock().counts().0.saturating_add(points);
-        self.take_turn(seat, Standing::Sleeping(until), Operation::NONE, false);
+        let until = self.lock().time().saturating_add(points);
+        let switched = self.take_turn(seat, Standing::Sleeping(until), Operation::NONE, false);
         if self.plan.skip_sleeps {
-            return 0;
+            return (0, switched);
         }
         self.lock().watched.sleeps_on = true;
-        (milliseconds - begin.elapsed().as_millis() as i64).max(0)
+        ((milliseconds - begin.elapsed().as_millis() as i64).max(0), switched)
     }
 
     /// From here on, nobody waits for anybody.

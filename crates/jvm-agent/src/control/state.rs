@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar};
 
-use recording::RunPlan;
+use recording::{Decision, RunPlan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Operation;
 use super::policy::{self, Candidate, Policy};
+use super::replay::Replay;
 use super::trial::Trial;
 
 /// What a thread is doing.
@@ -49,6 +50,17 @@ pub struct Watched {
     pub sleeps_on: bool,
 }
 
+/// Who had the token before another one got it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Predecessor {
+    /// Zero if nobody had.
+    pub thread: u32,
+    /// The number of the stop, no later than which it lost it.
+    pub stop: u32,
+    /// The watchdog took it away.
+    pub is_away: bool,
+}
+
 /// All of it.
 pub struct State {
     /// In the order of ids, which does not depend on who arrives first.
@@ -66,8 +78,18 @@ pub struct State {
     permits: FxHashSet<u32>,
     pub watched: Watched,
     points: u64,
+    /// Logical time that nobody ran for: all were asleep.
+    slept: u64,
     policy: Box<dyn Policy>,
     trial: Option<Trial>,
+    /// What is to be followed before the policy decides.
+    pub replay: Replay,
+    /// Who has the token, or had it last.
+    last: u32,
+    /// How often each thread could have lost it so far.
+    stops: FxHashMap<u32, u32>,
+    /// Who had it before.
+    pub predecessor: Predecessor,
 }
 
 impl State {
@@ -82,14 +104,43 @@ impl State {
             permits: FxHashSet::default(),
             watched: Watched::default(),
             points: 0,
+            slept: 0,
             policy: policy::of_plan(plan),
             trial: plan.interleaving.map(|interleaving| Trial::new(plan.seed, interleaving)),
+            replay: Replay::default(),
+            last: 0,
+            stops: FxHashMap::default(),
+            predecessor: Predecessor::default(),
         }
     }
 
     /// Points so far, and interleavings that came about.
     pub fn counts(&self) -> (u64, u64) {
         (self.points, self.trial.as_ref().map_or(0, |trial| trial.completed))
+    }
+
+    /// Choices between threads that were made since this was asked last, if the policy keeps them.
+    pub fn take_decisions(&mut self) -> Vec<Decision> {
+        self.policy.take_decisions()
+    }
+
+    /// Has nobody run since this thread did?
+    pub fn ran_last(&self, id: u32) -> bool {
+        self.last == id
+    }
+
+    /// A thread gets the token.
+    fn passes_to(&mut self, next: u32, is_away: bool) {
+        if next != self.last {
+            let stop = self.stops.get(&self.last).copied().unwrap_or(0);
+            self.predecessor = Predecessor { thread: self.last, stop, is_away };
+            self.last = next;
+        }
+    }
+
+    /// Logical time, in points.
+    pub fn time(&self) -> u64 {
+        self.points + self.slept
     }
 
     /// A thread is about to be started.
@@ -160,9 +211,12 @@ impl State {
         self.stand(id, Standing::Running);
     }
 
-    /// Who runs next, zero if nobody can.
+    /// Who runs next, zero if nobody can. `own` is at a stop, zero if the watchdog asks.
     pub fn choose(&mut self, own: u32) -> u32 {
         self.points += 1;
+        let stops = self.stops.entry(self.last).or_default();
+        *stops += u32::from(own == self.last);
+        let stops = *stops;
         let mut candidates = self.candidates();
         if candidates.is_empty() {
             candidates.extend(self.first_to_wake());
@@ -171,12 +225,16 @@ impl State {
         let allowed = held_back.filter(|allowed| !allowed.is_empty()).unwrap_or(candidates);
         let next = match allowed.as_slice() {
             [] => 0,
+            some if self.replay.follows() => some[self.replay.choose(some, (self.last, stops))].thread,
             some => {
                 let current = some.iter().position(|candidate| candidate.thread == own);
                 some[self.policy.choose(some, current)].thread
             }
         };
         self.watched.os_id = self.members.get(&next).map_or(0, |member| member.os_id);
+        if next != 0 {
+            self.passes_to(next, own == 0);
+        }
         next
     }
 
@@ -185,7 +243,7 @@ impl State {
             let can = match member.standing {
                 Standing::Ready => true,
                 Standing::Wants(monitor) => !self.is_held_by_another(id, monitor),
-                Standing::Sleeping(until) => until <= self.points,
+                Standing::Sleeping(until) => until <= self.time(),
                 _ => false,
             };
             can.then_some(Candidate { thread: id, operation: member.operation })
@@ -201,7 +259,7 @@ impl State {
         };
         let (until, thread, operation) =
             self.members.iter().filter_map(sleeper).min_by_key(|&(until, id, _)| (until, id))?;
-        self.points = self.points.max(until);
+        self.slept += until.saturating_sub(self.time());
         Some(Candidate { thread, operation })
     }
 
@@ -331,12 +389,14 @@ impl State {
     /// The token goes to this thread although it seems unable to run.
     pub fn try_out(&mut self, id: u32) {
         self.watched.os_id = self.members.get(&id).map_or(0, |member| member.os_id);
+        self.passes_to(id, true);
         self.call(id);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Marks;
     use super::*;
     use crate::recorder::Kind;
 
@@ -409,14 +469,20 @@ mod tests {
             state.stand(id, Standing::Sleeping(until));
         }
         assert_eq!(state.choose(1), 2);
-        assert!(state.counts().0 >= 500);
+        assert!(state.time() >= 500);
+        assert_eq!(state.counts().0, 1, "that took one choice");
     }
 
     /// One run in which thread 1 comes to the second of its two accesses to something, which thread 2 is to come to.
     fn is_broken_up(seed: u64) -> bool {
         let plan = RunPlan { seed, ..RunPlan::default() };
         let mut state = State::new(&plan);
-        let access = |part| Operation { kind: Kind::Write, what: Some((1, part)), is_access: true, steps: 0 };
+        let access = |part| Operation {
+            kind: Kind::Write,
+            what: Some((1, part)),
+            is_access: true,
+            marks: Marks::default(),
+        };
         for id in 1..=2 {
             state.announce(id);
             state.sit_down(id, 0, Arc::default());

@@ -24,7 +24,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_handle(
     site: jint,
 ) {
     with_thread(|process, thread| {
-        let Some(place) = process.site(site) else { return };
+        let Some(place) = process.reach(thread, site) else { return };
         let Action::Handle { what, phase } = place.action else { return };
         let is_failed_attempt = phase == Phase::Done && what.known == Known::ByResult && result == 0;
         let how = How {

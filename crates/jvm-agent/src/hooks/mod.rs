@@ -35,12 +35,22 @@ pub(crate) fn point(process: &Process, thread: &mut Thread, operation: Operation
 
 /// In a controlled run, says how far it has come and that the thread goes on after others ran.
 pub(crate) fn note_switch(process: &Process, thread: &mut Thread, switched: bool) {
+    note_decisions(process);
     if switched && process.scheduler.is_controlled() {
-        let counts = process.scheduler.counts();
+        let (counts, predecessor) = (process.scheduler.counts(), process.scheduler.predecessor());
         process.record(|recorder| {
             recorder.note_progress(counts);
-            recorder.event(thread.id, EventKind::Switch, 0, (0, 0, counts.0));
+            let leaf = thread.call_leaf(recorder);
+            recorder.switched(thread.id, leaf, predecessor, counts.0);
         });
+    }
+}
+
+/// In a bounded run, says which choices there were.
+pub(crate) fn note_decisions(process: &Process) {
+    let decisions = process.scheduler.take_decisions();
+    if !decisions.is_empty() {
+        process.record(|recorder| recorder.decided(&decisions));
     }
 }
 
@@ -100,6 +110,17 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_exit(_: Env, _: jclass, site:
             }
         }
         thread.call = None;
+        if process.included.loops {
+            process.record(|recorder| recorder.leave_loops(thread.id, thread.frames.len()));
+        }
+    });
+}
+
+/// See [`crate::hook_class::LOOP`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_loop(_: Env, _: jclass, site: jint) {
+    with_thread(|process, thread| {
+        process.reach(thread, site);
     });
 }
 
@@ -111,7 +132,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_call(_: Env, _: jclass, site:
         if thread.seat.has_given_back() {
             arrive(process, thread);
         }
-        if let Some(place) = process.site(site)
+        if let Some(place) = process.reach(thread, site)
             && let Action::Call { receiver } = place.action
         {
             thread.call = Some(Call { position: place.position, receiver });
@@ -156,7 +177,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_element(
 ) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        let Some(place) = process.site(site) else { return };
+        let Some(place) = process.reach(thread, site) else { return };
         if let Action::Element { writes, kind } = place.action
             && !array.is_null()
             && (0..jvm::array_length(env, array)).contains(&index)
@@ -181,7 +202,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
 ) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        let Some(place) = process.site(site) else { return };
+        let Some(place) = process.reach(thread, site) else { return };
         if from.is_null() || to.is_null() || count <= 0 {
             return;
         }
@@ -202,7 +223,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
 pub extern "system" fn Java_java_lang_UnsnarlHooks_use(env: Env, _: jclass, object: jobject, site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        let Some(place) = process.site(site).filter(|_| !object.is_null()) else { return };
+        let Some(place) = process.reach(thread, site).filter(|_| !object.is_null()) else { return };
         let class = jvm::class_name_of(env, object);
         match place.action {
             Action::Use(Use::Collection(kind)) if library::is_for_one_thread(&class) => {
@@ -225,7 +246,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_use(env: Env, _: jclass, obje
 pub extern "system" fn Java_java_lang_UnsnarlHooks_born(_: Env, _: jclass, object: jobject, site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        let Some(place) = process.site(site) else { return };
+        let Some(place) = process.reach(thread, site) else { return };
         let tag = jvm::tag(object);
         process.record(|recorder| {
             if !recorder.is_born(tag) {
@@ -255,7 +276,7 @@ fn leaves(process: &Process, thread: &mut Thread, monitor: u64) {
 pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, object: jobject, site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        let Some(place) = process.site(site).filter(|_| !object.is_null()) else { return };
+        let Some(place) = process.reach(thread, site).filter(|_| !object.is_null()) else { return };
         let lock = naming::lock(process, env, object);
         process.record(|recorder| {
             let leaf = recorder.leaf(thread.context(), place.position);
@@ -304,7 +325,9 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_sleep(
     let mut left = milliseconds;
     with_thread(|process, thread| {
         arrive(process, thread);
-        left = process.scheduler.sleeps(&mut thread.seat, milliseconds);
+        let (rest, switched) = process.scheduler.sleeps(&mut thread.seat, milliseconds);
+        note_switch(process, thread, switched);
+        left = rest;
     });
     left
 }

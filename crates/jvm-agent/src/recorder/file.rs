@@ -13,7 +13,7 @@ use recording::{
 
 /// Room per region, in the order of [`RegionId`]. The file is sparse.
 const CAPACITIES: [u64; REGION_COUNT] =
-    [64 << 20, 64 << 20, 256 << 20, 512 << 20, 1 << 30, 4 << 30, 256 << 20, 0, 0];
+    [64 << 20, 64 << 20, 256 << 20, 512 << 20, 1 << 30, 4 << 30, 256 << 20, 1 << 20, 1 << 20];
 /// Storage is reserved in steps that grow with what is used, between these.
 const SMALLEST_STEP: u64 = 16 << 10;
 const LARGEST_STEP: u64 = 1 << 20;

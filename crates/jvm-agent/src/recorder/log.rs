@@ -1,8 +1,11 @@
 //! Events, in chunks of one thread each.
 
-use recording::{CHUNK_BYTES, ChunkHeader, Event, EventKind, RegionId, ThreadRecord};
+use std::cell::RefCell;
+
+use recording::{CHUNK_BYTES, ChunkHeader, Event, EventKind, RegionId, ThreadRecord, flag};
 
 use super::file::RecordingFile;
+use super::loops::ThreadLoops;
 
 /// What the recorder knows about a thread besides its record in the file.
 #[derive(Clone, Debug, Default)]
@@ -19,12 +22,14 @@ pub struct ThreadLog {
 /// The log of one recording.
 pub struct Log {
     budget_bytes: u64,
+    /// By thread, if loops are looked at.
+    loops: RefCell<Vec<ThreadLoops>>,
 }
 
 impl Log {
     /// A log that leaves out repeated handovers once it has this many bytes.
     pub fn new(budget_bytes: u64) -> Log {
-        Log { budget_bytes }
+        Log { budget_bytes, loops: RefCell::default() }
     }
 
     /// Is the budget used up?
@@ -32,8 +37,51 @@ impl Log {
         file.header().regions[RegionId::Chunks as usize].used > self.budget_bytes
     }
 
-    /// Appends an event of this thread.
-    pub fn emit(&self, file: &mut RecordingFile, thread: &mut ThreadLog, event: Event) {
+    /// Tells where in its loops a thread is: `change` says whether that is another position now.
+    pub fn loops(
+        &self,
+        file: &mut RecordingFile,
+        thread: &mut ThreadLog,
+        change: impl FnOnce(&mut ThreadLoops) -> bool,
+    ) {
+        let mut loops = self.loops.borrow_mut();
+        if loops.len() <= thread.id as usize {
+            loops.resize_with(thread.id as usize + 1, ThreadLoops::default);
+        }
+        let own = &mut loops[thread.id as usize];
+        if change(own) {
+            own.note(self.tick(file, thread));
+        }
+    }
+
+    /// Appends an event of this thread. An access that was made in a loop says so.
+    pub fn emit(&self, file: &mut RecordingFile, thread: &mut ThreadLog, mut event: Event) {
+        if let Some(kind) = EventKind::from_number(event.kind).filter(|kind| kind.is_access()) {
+            let is_late = matches!(kind, EventKind::LastRead | EventKind::LastWrite);
+            let actor = if is_late { event.other } else { thread.id };
+            let position = self.loops.borrow_mut().get_mut(actor as usize).and_then(|own| own.at(event.tick));
+            if let Some((position, is_new)) = position {
+                event.flags |= flag::ITERATION;
+                if is_new {
+                    let iteration = Event {
+                        kind: EventKind::Iteration as u8,
+                        flags: 0,
+                        size: 0,
+                        reserved: 0,
+                        leaf: 0,
+                        tick: position.since,
+                        object: position.entry,
+                        other: actor,
+                        value: position.iteration.into(),
+                    };
+                    self.append(file, thread, iteration);
+                }
+            }
+        }
+        self.append(file, thread, event);
+    }
+
+    fn append(&self, file: &mut RecordingFile, thread: &mut ThreadLog, event: Event) {
         const EVENT: u32 = size_of::<Event>() as u32;
         const HEADER: u32 = size_of::<ChunkHeader>() as u32;
         if thread.used == 0 || thread.used + EVENT > CHUNK_BYTES as u32 {

@@ -4,12 +4,16 @@ mod contexts;
 mod file;
 mod locks;
 mod log;
+mod loops;
 mod turns;
 
 use std::io;
 use std::path::Path;
 
-use recording::{EventKind, Location, NameKind, RegionId, RunPlan, ThreadRecord, fault};
+use recording::{
+    Block, Context, Decision, Event, EventKind, Location, NameKind, RegionId, RunPlan, ThreadRecord, Visit,
+    fault, flag,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::contexts::Contexts;
@@ -17,6 +21,7 @@ use self::file::RecordingFile;
 use self::locks::{Held, Locks};
 use self::log::{Log, ThreadLog};
 use self::turns::{Cell, Turns};
+use crate::control::Predecessor;
 use crate::places::Places;
 
 pub use self::contexts::ROOT;
@@ -93,6 +98,10 @@ pub struct Recorder {
     /// What is known about each object.
     objects: FxHashMap<i64, Object>,
     named_locks: FxHashSet<u64>,
+    /// Records of how often a thread came to a place, by both.
+    visits: FxHashMap<(u64, u32), u32>,
+    /// Choices between threads that are on record.
+    decisions: u32,
 }
 
 impl Recorder {
@@ -109,6 +118,8 @@ impl Recorder {
             threads: Vec::new(),
             objects: FxHashMap::default(),
             named_locks: FxHashSet::default(),
+            visits: FxHashMap::default(),
+            decisions: 0,
         })
     }
 
@@ -184,6 +195,39 @@ impl Recorder {
         if thread.log.id != 0 && !self.log.is_over_budget(&mut self.file) {
             self.log.emit_sync(&mut self.file, &mut thread.log, kind, leaf, about);
         }
+    }
+
+    /// A thread goes on after others ran, so many points from the start.
+    pub fn switched(&mut self, thread: u32, leaf: u32, predecessor: Predecessor, points: u64) {
+        let Some(thread) = self.threads.get_mut(thread as usize) else { return };
+        if thread.log.id == 0 || self.log.is_over_budget(&mut self.file) {
+            return;
+        }
+        let tick = self.log.tick(&mut self.file, &mut thread.log);
+        let event = Event {
+            kind: EventKind::Switch as u8,
+            flags: if predecessor.is_away { flag::AWAY } else { 0 },
+            size: 0,
+            reserved: 0,
+            leaf,
+            tick,
+            object: predecessor.stop,
+            other: predecessor.thread,
+            value: points,
+        };
+        self.log.emit(&mut self.file, &mut thread.log, event);
+    }
+
+    /// A thread is at a place of the method that is `frame` methods deep.
+    pub fn visit(&mut self, thread: u32, frame: usize, block: Block) {
+        let log = &mut self.threads[thread as usize].log;
+        self.log.loops(&mut self.file, log, |loops| loops.visit(frame, block));
+    }
+
+    /// A thread has left all methods but so many.
+    pub fn leave_loops(&mut self, thread: u32, frame: usize) {
+        let log = &mut self.threads[thread as usize].log;
+        self.log.loops(&mut self.file, log, |loops| loops.leave(frame));
     }
 
     /// Does it matter to this access what other threads do before or after it?
@@ -278,6 +322,40 @@ impl Recorder {
     pub fn note_progress(&mut self, (points, interleavings): (u64, u64)) {
         let header = self.file.header();
         (header.points, header.interleavings) = (points, interleavings);
+    }
+
+    /// A thread has come to a point at this place, which later plans may want to know.
+    pub fn visited(&mut self, thread: u32, context: u32, position: u16) {
+        /// Places in threads that are told apart.
+        const MOST: usize = 2048;
+        let function = self.file.record::<Context>(RegionId::Contexts, context).function;
+        let site = function + u64::from(position) + 1;
+        let known = self.visits.get(&(site, thread)).copied();
+        let number = match known {
+            Some(number) => number,
+            None if self.visits.len() == MOST => return,
+            None => {
+                let Some(number) = self.file.new_record::<Visit>(RegionId::Visits) else { return };
+                *self.file.record(RegionId::Visits, number) = Visit { site, seat: thread, count: 0 };
+                self.visits.insert((site, thread), number);
+                number
+            }
+        };
+        self.file.record::<Visit>(RegionId::Visits, number).count += 1;
+    }
+
+    /// There were choices between threads.
+    pub fn decided(&mut self, decisions: &[Decision]) {
+        /// Who enumerates schedules notices that there were more.
+        const MOST: u32 = 1 << 16;
+        for &decision in decisions {
+            if self.decisions == MOST {
+                return;
+            }
+            let Some(number) = self.file.new_record::<Decision>(RegionId::Decisions) else { return };
+            *self.file.record(RegionId::Decisions, number) = decision;
+            self.decisions += 1;
+        }
     }
 
     /// Has this lock a name?

@@ -8,8 +8,8 @@ mod spilled;
 use std::hash::{Hash as _, Hasher as _};
 
 use crate::classfile::{
-    Attribute, ClassFile, Code, Declaration, Insertions, Instruction, OnException, Reader, Refusal, access,
-    find, opcode, weave,
+    Attribute, ClassFile, Code, Declaration, Insertions, Instruction, Loops, OnException, Reader, Refusal,
+    access, find, loops, opcode, weave,
 };
 use crate::hook_class::{self, Hook};
 use crate::intercept::{self, Intercepted};
@@ -23,6 +23,8 @@ pub struct Scope {
     pub all: bool,
     /// What [`intercept::TABLE`] says.
     pub intercepted: bool,
+    /// Iterations of loops, for the classes under test.
+    pub loops: bool,
 }
 
 /// A class with hooks.
@@ -66,8 +68,9 @@ fn rewrite_class(bytes: &[u8], scope: Scope, places: &mut Places, mark: Mark) ->
     let mut methods = std::mem::take(&mut class.methods);
     for method in &mut methods {
         let before = places.mark();
-        let mut rewriter = MethodRewriter { class: &mut class, places, mark, index };
-        match rewriter.rewrite(method, scope.all, intercepted) {
+        let loops = Loops::default();
+        let mut rewriter = MethodRewriter { class: &mut class, places, mark, index, loops };
+        match rewriter.rewrite(method, scope, intercepted) {
             Ok(()) => {}
             // The other methods can do without this one.
             Err(refusal @ Refusal::MethodTooLarge) => {
@@ -111,13 +114,15 @@ struct MethodRewriter<'a> {
     mark: Mark,
     /// The class's number.
     index: u32,
+    /// Those of the method, if they are looked at.
+    loops: Loops,
 }
 
 impl MethodRewriter<'_> {
     fn rewrite(
         &mut self,
         declaration: &mut Declaration,
-        all: bool,
+        scope: Scope,
         intercepted: Option<&Intercepted>,
     ) -> Result<(), Refusal> {
         if declaration.access & (access::NATIVE | access::ABSTRACT) != 0 {
@@ -130,7 +135,11 @@ impl MethodRewriter<'_> {
         let name = pool.text(declaration.name).unwrap_or_default().to_owned();
         let method = self.add_method(&name, &code)?;
         let mut insertions = Insertions { more_stack: MORE_STACK, ..Insertions::default() };
-        if all {
+        if scope.all {
+            if scope.loops {
+                self.loops = loops(&code)?;
+                self.follow_loops(&mut insertions, method)?;
+            }
             self.follow_calls(&mut insertions, declaration, &code, &name, method)?;
             self.watch_instructions(&mut insertions, &code, &name, method)?;
         }
@@ -163,7 +172,22 @@ impl MethodRewriter<'_> {
     }
 
     fn site(&mut self, method: u32, position: usize, action: Action) -> u32 {
-        self.places.add_site(Site { method, position: position as u16, action })
+        let block = self.loops.get(&position).copied().unwrap_or_default();
+        self.places.add_site(Site { method, position: position as u16, block, action })
+    }
+
+    /// Hooks where iterations begin.
+    fn follow_loops(&mut self, insertions: &mut Insertions, method: u32) -> Result<(), Refusal> {
+        let mut heads: Vec<usize> =
+            self.loops.iter().filter(|(_, block)| block.begins_iteration()).map(|(&at, _)| at).collect();
+        heads.sort_unstable();
+        for at in heads {
+            let site = self.site(method, at, Action::Loop);
+            let mut begins = Vec::new();
+            self.call_hook(&mut begins, hook_class::LOOP, site)?;
+            insertions.before.insert(at, begins);
+        }
+        Ok(())
     }
 
     /// Pushes a site's number and calls a hook: always six bytes.
@@ -436,7 +460,7 @@ fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refus
 mod tests {
     use super::*;
 
-    const ALL: Scope = Scope { all: true, intercepted: true };
+    const ALL: Scope = Scope { all: true, intercepted: true, loops: true };
 
     #[test]
     fn what_is_no_class_is_refused_and_leaves_no_trace() {

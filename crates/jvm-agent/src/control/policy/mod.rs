@@ -2,11 +2,13 @@
 
 mod ambush;
 mod partial_order;
+mod preemption;
 mod priorities;
 mod random;
+mod uniform;
 mod walk;
 
-use recording::{Noise, RunPlan, Schedule};
+use recording::{Decision, Noise, RunPlan, Schedule};
 
 pub use random::Random;
 
@@ -35,6 +37,11 @@ pub trait Policy: Send {
 
     /// A thread has nothing to do until others have run.
     fn passes(&mut self, _thread: u32) {}
+
+    /// Choices that were made since this was asked last, for later runs to make others.
+    fn take_decisions(&mut self) -> Vec<Decision> {
+        Vec::new()
+    }
 }
 
 /// Could it matter which of the two is done first?
@@ -46,8 +53,9 @@ fn conflict(one: Operation, other: Operation) -> bool {
 pub fn of_plan(plan: &RunPlan) -> Box<dyn Policy> {
     let seed = plan.seed;
     match plan.schedule {
-        // The last two need counts of this program's accesses, which the agent does not keep; nobody asks for them here.
-        Schedule::Random | Schedule::Surw | Schedule::Bounded => Box::new(walk::Walk::new(seed, 1)),
+        Schedule::Random => Box::new(walk::Walk::new(seed, 1)),
+        Schedule::Surw => Box::new(uniform::Uniform::new(seed, &plan.weights)),
+        Schedule::Bounded => Box::new(preemption::Preemption::new(&plan.deviations)),
         Schedule::Pct => Box::new(priorities::Priorities::new(seed, plan.points)),
         Schedule::Pos => Box::new(partial_order::PartialOrder::new(seed)),
         Schedule::Free => undirected(seed, plan),
