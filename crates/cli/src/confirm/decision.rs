@@ -8,7 +8,7 @@
 use report::{Confirmation, Trial, Verdict};
 
 /// Runs of each kind before which no answer is taken.
-const FEWEST: u64 = 5;
+pub const FEWEST: u64 = 5;
 /// A chance below which a difference is believed when all runs are done.
 pub const BELIEVED: f64 = 0.005;
 /// One below which it is at once. There are at most as many looks as runs of a kind, so that by default (20) a difference

@@ -1,13 +1,15 @@
-//! What confirmation makes of a report: it decides ties, what was refuted goes below what was confirmed, and a fix that
-//! was simulated is told with the advice.
+//! What confirmation makes of a report: it decides ties, changes how sure we are, what was refuted or tried in vain goes
+//! below what was confirmed, and a fix that was simulated is told with the advice.
 
 use report::{Confirmation, Finding, Kind, Verdict};
 
+use super::decision::FEWEST;
 use crate::analysis::Analysis;
 
 /// Puts the findings into the order that their confirmations ask for, and tells why.
 pub fn settle(analysis: &mut Analysis) {
     analysis.report.findings.iter_mut().for_each(tell_fix);
+    weigh(&mut analysis.report.findings);
     let before = std::mem::take(&mut analysis.report.findings);
     let order = order(&before);
     let places: Vec<u64> = (0..order.len() as u64)
@@ -43,13 +45,42 @@ fn tell_fix(finding: &mut Finding) {
     }
 }
 
+/// By the outcome of its trials each finding becomes more or less believable, and so do the others at its cost. Bayes'
+/// rule; what none of the findings is to blame for stays as likely as it was.
+fn weigh(findings: &mut [Finding]) {
+    let stated: f64 = findings.iter().filter_map(|finding| finding.confidence).sum();
+    let weighed = |finding: &Finding| finding.confidence.map(|confidence| confidence * weight(finding));
+    let total = (1.0 - stated).max(0.0) + findings.iter().filter_map(weighed).sum::<f64>();
+    for finding in findings {
+        finding.confidence = weighed(finding).map(|weighed| weighed / total);
+    }
+}
+
+/// How many times as often trials of a cause come out so as trials of something else. Causes of the corpus are nearly
+/// always confirmed; of what is none, a few that are part of the cause or follow from it.
+fn weight(finding: &Finding) -> f64 {
+    let Some(confirmation) = finding.confirmation else { return 1.0 };
+    let Confirmation { enforced, forbidden, verdict, .. } = confirmation;
+    let fails_anyway = forbidden.failed * 2 > forbidden.runs;
+    match verdict {
+        Verdict::Confirmed => 30.0,
+        Verdict::Refuted => 1.0 / 30.0,
+        Verdict::Inconclusive if enforced.runs < FEWEST || forbidden.runs < FEWEST || fails_anyway => 1.0,
+        Verdict::Inconclusive => 0.25,
+    }
+}
+
 /// Places of the findings in their new order.
 fn order(findings: &[Finding]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&at| (findings[at].rank, class(&findings[at])));
     let last_confirmed = order.iter().rposition(|&at| class(&findings[at]) == Class::Confirmed);
     if let Some(last) = last_confirmed {
-        order[..=last].sort_by_key(|&at| class(&findings[at]) == Class::Refuted);
+        let believed = |at: usize| findings[at].confidence.unwrap_or(0.0);
+        order[..=last].sort_by(|&one, &other| {
+            let is_refuted = |at: usize| class(&findings[at]) == Class::Refuted;
+            is_refuted(one).cmp(&is_refuted(other)).then(believed(other).total_cmp(&believed(one)))
+        });
     }
     order
 }
@@ -96,7 +127,9 @@ fn rank(findings: &mut [Finding]) {
 
 fn reason(class: Class, is_changed: bool) -> Option<&'static str> {
     match class {
-        Class::Confirmed if is_changed => Some("it was confirmed, and what shared its rank was not"),
+        Class::Confirmed if is_changed => {
+            Some("it was confirmed, and what stood beside it or before it was not")
+        }
         Class::Refuted if is_changed => {
             Some("forcing and forbidding it made no difference, so it stands below what was confirmed")
         }
@@ -168,6 +201,31 @@ mod tests {
     fn what_is_refuted_goes_below_what_is_confirmed() {
         let moved = settled(&[(1, 1, REFUTED), (2, 1, None), (3, 1, CONFIRMED), (4, 1, None)]);
         assert_eq!(moved, [(1, 1, 1), (2, 2, 1), (0, 3, 1), (3, 4, 1)]);
+    }
+
+    /// Findings with their confidence, and what came of trying them out.
+    fn believed(all: &[(f64, Option<Verdict>)]) -> Vec<Finding> {
+        let places: Vec<_> = (1..).zip(all).map(|(rank, &(_, verdict))| (rank, 1, verdict)).collect();
+        let with_confidence =
+            |(finding, &(confidence, _)): (Finding, _)| Finding { confidence: Some(confidence), ..finding };
+        findings(&places).into_iter().zip(all).map(with_confidence).collect()
+    }
+
+    #[test]
+    fn what_is_confirmed_comes_before_what_was_tried_in_vain() {
+        let mut all = believed(&[(0.97, Some(Verdict::Inconclusive)), (0.02, CONFIRMED), (0.005, None)]);
+        weigh(&mut all);
+        assert_eq!(order(&all), [1, 0, 2]);
+        let confidence = |at: usize| all[at].confidence.unwrap();
+        assert!(confidence(1) > 0.6 && confidence(0) < 0.3, "{} {}", confidence(1), confidence(0));
+        assert!((0..3).map(confidence).sum::<f64>() < 1.0);
+    }
+
+    #[test]
+    fn what_could_not_be_tried_stays_as_believable_as_it_was() {
+        let mut all = believed(&[(0.97, None), (0.002, CONFIRMED)]);
+        weigh(&mut all);
+        assert_eq!(order(&all), [0, 1]);
     }
 
     #[test]
