@@ -104,9 +104,6 @@ pub struct RunArguments {
 
 #[derive(Args)]
 pub struct CargoArguments {
-    /// Tell iterations of loops apart, for Locon's third level; costs time at every iteration
-    #[arg(long)]
-    pub loops: bool,
     /// The flags of `unsnarl run`, then cargo's command with its arguments
     #[command(flatten)]
     pub run: RunArguments,
@@ -174,7 +171,7 @@ pub struct JavaArguments {
     /// Java: also look into these classes of the platform, as in java.util.** or java.util.Vector
     #[arg(long, value_name = "CLASSES", value_delimiter = ',')]
     pub include: Vec<String>,
-    /// Java: tell iterations of loops apart, for Locon's third level; costs time at every iteration
+    /// Java, and Rust behind cargo: tell iterations of loops apart, for Locon's third level; costs time at every iteration
     #[arg(long)]
     pub loops: bool,
     /// Run this JUnit test alone; the command is java, mvn or gradle without a test of its own

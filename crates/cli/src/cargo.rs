@@ -31,7 +31,8 @@ struct Subject {
 
 /// `cargo unsnarl …`.
 pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
-    let CargoArguments { loops, run: mut arguments } = arguments;
+    let CargoArguments { run: mut arguments } = arguments;
+    let loops = arguments.java.loops;
     let words = std::mem::take(&mut arguments.command);
     let Some((command, rest)) = words.split_first() else {
         return Err(usage(
