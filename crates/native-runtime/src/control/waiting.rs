@@ -98,6 +98,7 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
     {
         let Some(mut state) = lock() else { return false };
         if state.seats[own].woken {
+            state.seats[own].waits_for = 0;
             return false;
         }
         let logical = deadline.map_or(NEVER, |deadline| deadline.logical(&state));
@@ -266,6 +267,8 @@ pub unsafe fn futex_wait(word: usize, expected: u32, deadline: Option<Deadline>)
     enlist(thread, word);
     // With the token in hand nobody changes it in between.
     let result = if (word as *const u32).read_volatile() != expected {
+        // Or the next to be woken would be a thread that does not wait, in the place of one that does.
+        with_own_seat(thread, |seat| seat.waits_for = 0);
         libc::EAGAIN
     } else if wait_enlisted(thread, deadline) {
         libc::ETIMEDOUT
