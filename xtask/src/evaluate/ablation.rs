@@ -16,7 +16,7 @@ use crate::document::{head, row};
 use crate::tool::Tool;
 
 /// Draws with a single failing run.
-const SINGLES: u64 = 5;
+const SINGLES: u64 = 3;
 
 /// The parts, and the constants that leave them out.
 fn parts() -> Vec<(&'static str, Value)> {
@@ -37,12 +37,8 @@ fn parts() -> Vec<(&'static str, Value)> {
 fn constants() -> Vec<Value> {
     let mut all = vec![json!({})];
     for effect in [3.5, 7.0, 14.0] {
-        for atomic in [1.0, 3.0, 9.0] {
-            for sure in [3, 8, 24] {
-                all.push(
-                    json!({ "effect": effect, "one_order": effect / 2.0, "atomic": atomic, "sure": sure }),
-                );
-            }
+        for sure in [3, 8, 24] {
+            all.push(json!({ "effect": effect, "one_order": effect / 2.0, "sure": sure }));
         }
     }
     all
@@ -75,25 +71,24 @@ pub fn marks(task: &Task, recorded: &Recorded, tool: &Tool, seed: u64) -> anyhow
     let techniques: Vec<String> = techniques.into_iter().filter(|technique| technique != DEFAULT).collect();
     let parts = parts().into_iter().map(|(_, constants)| constants).collect::<Vec<_>>();
     let verdicts: Vec<Value> = parts.iter().cloned().chain(constants()).collect();
-    let voices = techniques.len() + verdicts.len();
-    let mut marks = vec![Mark::default(); voices];
+    let mut marks = vec![Mark::default(); techniques.len() + verdicts.len()];
     let singles = (0..SINGLES).map(|nth| (SINGLE, nth));
     let draws: Vec<(Size, u64)> = std::iter::once((FULL, 0)).chain(singles).collect();
-    let ask = |pool: &Pool, draws: &[Draw], note: &mut dyn FnMut(usize, usize, Score)| {
-        let plan = json!({
-            "techniques": techniques, "verdicts": verdicts, "files": own_files, "draws": draws,
-        });
+    // Where there is nothing to be found, only the parts are asked: there are many sessions.
+    let ask = |pool: &Pool, draws: &[Draw], is_blind: bool, note: &mut dyn FnMut(usize, usize, Score)| {
+        let (asked, verdicts) = if is_blind { (&[][..], &parts) } else { (&techniques[..], &verdicts) };
+        let plan = json!({ "techniques": asked, "verdicts": verdicts, "files": own_files, "draws": draws });
+        let voices = asked.len() + verdicts.len();
         let mut line = 0;
         reports::each_line(tool, pool, &plan, &task.folder.join("pool"), |report: Report| {
-            let (draw, voice) = (line / voices, line % voices);
-            note(draw, voice, key.score(&report));
+            note(line / voices, line % voices, key.score(&report));
             line += 1;
             Ok(())
         })
     };
     let drawn: Vec<Draw> =
         draws.iter().map(|&(size, nth)| recorded.runs.pool.draw(size, seed + nth)).collect();
-    ask(&recorded.runs.pool, &drawn, &mut |draw, voice, score| {
+    ask(&recorded.runs.pool, &drawn, false, &mut |draw, voice, score| {
         let is_good = score.is_first_and_alone();
         match draws[draw].0 {
             FULL => marks[voice].full = is_good,
@@ -103,9 +98,10 @@ pub fn marks(task: &Task, recorded: &Recorded, tool: &Tool, seed: u64) -> anyhow
     if let Some(fixed) = &recorded.fixed {
         let sizes = BLIND.into_iter().flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
         let drawn: Vec<Draw> = sizes.map(|(size, nth)| fixed.pool.draw_blind(size, seed + nth)).collect();
-        ask(&fixed.pool, &drawn, &mut |_, voice, score| {
-            marks[voice].blind += 1;
-            marks[voice].alarms += usize::from(score.confidence.is_some_and(|sure| sure >= CONFIDENT));
+        ask(&fixed.pool, &drawn, true, &mut |_, part, score| {
+            let mark = &mut marks[techniques.len() + part];
+            mark.blind += 1;
+            mark.alarms += usize::from(score.confidence.is_some_and(|sure| sure >= CONFIDENT));
         })?;
     }
     let constants = marks.split_off(techniques.len() + parts.len());
@@ -145,7 +141,7 @@ impl Total {
             what.to_owned(),
             format!("{} of {}", self.full, self.programs),
             format!("{single:.1} %"),
-            format!("{} of {}", self.alarms, self.blind),
+            if self.blind == 0 { "–".to_owned() } else { format!("{} of {}", self.alarms, self.blind) },
         ])
     }
 }

@@ -23,6 +23,7 @@ pub mod score;
 mod slowdown;
 mod stopping;
 mod table;
+mod times;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -151,7 +152,14 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
 /// Asks what is not part of the tables, about what was recorded of the programs with the usual size of noise.
 fn look_closer(tasks: &[Task], tool: &Tool, arguments: &Arguments) -> anyhow::Result<()> {
     let usual = tasks.iter().filter(|task| task.is_usual());
-    let usual = usual.map(|task| Ok((task, task.recorded()?))).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut usual = usual.map(|task| Ok((task, task.recorded()?))).collect::<anyhow::Result<Vec<_>>>()?;
+    usual.retain(|(task, Recorded { runs, .. })| {
+        let can_be_compared = !runs.pool.failing.is_empty() && !runs.pool.passing.is_empty();
+        if !can_be_compared {
+            eprintln!("{} is left out: its runs all ended alike", task.subject.truth.name);
+        }
+        can_be_compared
+    });
     let (today, command, seed) = (document::today(), command_line(), arguments.seed);
     let (page, part, text) = if arguments.ablation {
         let marks = usual.par_iter().map(|(task, recorded)| ablation::marks(task, recorded, tool, seed));
@@ -359,7 +367,7 @@ fn finish(
     times: &[(String, Times)],
     docs: Option<&Path>,
 ) -> anyhow::Result<()> {
-    let times = table::times(times, &evaluation.techniques);
+    let times = times::times(times, &evaluation.techniques);
     println!("{text}\n{times}");
     for line in compare::with_committed(evaluation) {
         println!("{line}");

@@ -105,17 +105,17 @@ mod tests {
         check(
             &findings,
             Some(
-                "rank 2 tied 4 as RWR `` at queue.c:41, queue.c:30, queue.c:25 (failing 24, passing 1); \
-                 ahead: WW `` at claim.c:1, claim.c:2 (failing 24, passing 1); \
-                 beside: RW `` at claim.c:3, claim.c:4 (failing 24, passing 1), \
-                 RW `` at claim.c:5, claim.c:6 (failing 24, passing 1)",
+                "rank 2 tied 4 as RWR at queue.c:41, queue.c:30, queue.c:25 (failing 24, passing 1); \
+                 ahead: WW at claim.c:1, claim.c:2 (failing 24, passing 1); \
+                 beside: RW at claim.c:3, claim.c:4 (failing 24, passing 1), \
+                 RW at claim.c:5, claim.c:6 (failing 24, passing 1)",
             ),
         );
         let both = [&format!("1 2 {TRUTH}"), "1 2 RW 1@queue.c:41 2@queue.c:30"];
         check(
             &both,
             Some(
-                "rank 1 tied 2 as RWR `` at queue.c:41, queue.c:30, queue.c:25 (failing 24, passing 1); \
+                "rank 1 tied 2 as RWR at queue.c:41, queue.c:30, queue.c:25 (failing 24, passing 1); \
                  all that share its rank are right as well",
             ),
         );
@@ -129,7 +129,7 @@ mod tests {
             &["1 1 RRW 1@queue.c:41 1@queue.c:25 2@queue.c:30"],
             Some(
                 "not found as such; nearest is rank 1 tied 1: \
-                 RRW `` at queue.c:41, queue.c:25, queue.c:30 (failing 24, passing 1)",
+                 RRW at queue.c:41, queue.c:25, queue.c:30 (failing 24, passing 1)",
             ),
         );
     }

@@ -142,8 +142,9 @@ impl Finding {
             .map(|access| access.place(own_files).map_or("?".to_owned(), |place| place.to_string()))
             .collect();
         let variable = self.accesses.first().map_or("", |access| access.variable.as_str());
+        let variable = if variable.is_empty() { String::new() } else { format!("`{variable}` ") };
         format!(
-            "{} `{variable}` at {} (failing {}, passing {})",
+            "{} {variable}at {} (failing {}, passing {})",
             self.pattern,
             places.join(", "),
             self.failed,

@@ -1,12 +1,11 @@
 //! The evaluation as Markdown.
 
-use super::analyse::{FULL, GRID};
-use super::data::{Evaluation, Outcome, Program, Times};
+use super::analyse::{FULL, GRID, SINGLE};
+use super::data::{Evaluation, Outcome, Program};
 use super::explanation::Advice;
 use super::pool::Size;
 use super::score::Score;
 use crate::document::{head, row};
-use crate::measure;
 
 /// The list that a user sees first.
 pub const DEFAULT: &str = "verdict";
@@ -30,9 +29,12 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     text += &clusters(evaluation);
     text += "\n### The programs\n\n";
     text += &programs(evaluation);
-    for technique in &evaluation.techniques {
-        text += &format!("\n### {technique}\n\n");
-        text += &standings(evaluation, technique);
+    for (size, what) in [(FULL, "all runs"), (SINGLE, "a single failing run")] {
+        text += &format!("\n### All techniques with {what} ({})\n\n", label(size));
+        text += &ranks(evaluation, size);
+    }
+    if let Some(technique) = headline(&evaluation.techniques) {
+        text += &format!("\n### {technique}\n\n{}", standings(evaluation, technique));
     }
     text
 }
@@ -51,6 +53,11 @@ fn buggy(evaluation: &Evaluation) -> impl Iterator<Item = &Program> {
 
 fn label(size: Size) -> String {
     format!("{}/{}", size.failing, size.passing)
+}
+
+/// Those with the usual size of noise: what the others have besides is in the data.
+fn usual(evaluation: &Evaluation) -> impl Iterator<Item = &Program> {
+    buggy(evaluation).filter(|program| program.noise_size == super::USUAL_NOISE)
 }
 
 /// The name of a program, with its size of noise if that is not the usual one.
@@ -175,8 +182,7 @@ fn explanations(evaluation: &Evaluation) -> String {
     let mark = |right: bool| if right { "right" } else { "wrong" }.to_owned();
     let mut table = head(&["program", "variable", "kind", "functions", "advice"]);
     let (mut counts, mut all) = ([0; 4], 0);
-    let usual = buggy(evaluation).filter(|program| program.noise_size == super::USUAL_NOISE);
-    for (program, analysis) in usual.filter_map(|program| Some((program, program.analysis()?))) {
+    for (program, analysis) in usual(evaluation).filter_map(|program| Some((program, program.analysis()?))) {
         all += 1;
         let Some(explained) = analysis.explained.get(technique) else {
             table += &row(&[program.name.clone(), dash(), dash(), dash(), dash()]);
@@ -207,7 +213,7 @@ fn clusters(evaluation: &Evaluation) -> String {
     let mut titles = vec!["program", "bugs"];
     titles.extend(evaluation.techniques.iter().map(String::as_str));
     let mut rows = String::new();
-    for (program, analysis) in buggy(evaluation).filter_map(|program| Some((program, program.analysis()?))) {
+    for (program, analysis) in usual(evaluation).filter_map(|program| Some((program, program.analysis()?))) {
         let Some(any) = analysis.clusters.values().next() else { continue };
         let mut cells = vec![name_of(program), any.bugs.to_string()];
         cells.extend(evaluation.techniques.iter().map(|technique| {
@@ -235,7 +241,7 @@ fn programs(evaluation: &Evaluation) -> String {
         "noise",
         "fixed twin: failed of runs",
     ]);
-    for program in &evaluation.programs {
+    for program in evaluation.programs.iter().filter(|program| program.noise_size == super::USUAL_NOISE) {
         let mut cells = vec![
             name_of(program),
             program.kind.clone(),
@@ -257,6 +263,22 @@ fn programs(evaluation: &Evaluation) -> String {
     table
 }
 
+/// How all techniques do on each program, with so many runs.
+fn ranks(evaluation: &Evaluation, size: Size) -> String {
+    let mut titles = vec!["program"];
+    titles.extend(evaluation.techniques.iter().map(String::as_str));
+    let mut table = head(&titles);
+    for program in usual(evaluation) {
+        let mut cells = vec![program.name.clone()];
+        cells.extend(evaluation.techniques.iter().map(|technique| {
+            let scores = program.analysis().and_then(|analysis| analysis.at(technique, size));
+            scores.map_or_else(dash, standing)
+        }));
+        table += &row(&cells);
+    }
+    table
+}
+
 /// How a technique does on each program.
 fn standings(evaluation: &Evaluation, technique: &str) -> String {
     let titles: Vec<String> = std::iter::once("program".to_owned())
@@ -264,7 +286,7 @@ fn standings(evaluation: &Evaluation, technique: &str) -> String {
         .chain(["found as", "candidates", "irrelevant places"].map(str::to_owned))
         .collect();
     let mut table = head(&titles.iter().map(String::as_str).collect::<Vec<_>>());
-    for program in buggy(evaluation) {
+    for program in usual(evaluation) {
         let analysis = program.analysis();
         let scores = |size| analysis.and_then(|analysis| analysis.at(technique, size));
         let full = scores(FULL).and_then(|draws| draws.first());
@@ -293,52 +315,13 @@ fn standing(draws: &[Score]) -> String {
     }
 }
 
-/// What the clock says: how long the reports took, and what recording cost.
-pub fn times(times: &[(String, Times)], techniques: &[String]) -> String {
-    reports(times, techniques) + "\n" + &slowdowns(times)
-}
-
-/// By how much recording slows the programs down, the most slowed first.
-fn slowdowns(times: &[(String, Times)]) -> String {
-    let known = times.iter().filter_map(|(program, times)| Some((times.slowdown?, program.as_str())));
-    let mut known: Vec<(f64, &str)> = known.collect();
-    known.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let mut table = head(&["program", "recording slowdown"]);
-    for (slowdown, program) in &known {
-        table += &row(&[(*program).to_owned(), format!("{slowdown:.2}×")]);
-    }
-    if !known.is_empty() {
-        let mean = measure::geometric_mean(known.iter().map(|(slowdown, _)| *slowdown));
-        table += &row(&["geometric mean".to_owned(), format!("{mean:.2}×")]);
-    }
-    table
-}
-
-/// How long the reports took.
-fn reports(times: &[(String, Times)], techniques: &[String]) -> String {
-    let mut table = head(&["technique", "median seconds", "most seconds", "on"]);
-    for technique in techniques {
-        let mut seconds: Vec<(f64, &str)> = times
-            .iter()
-            .filter_map(|(program, times)| Some((*times.seconds.get(technique)?, program.as_str())))
-            .collect();
-        seconds.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let median = seconds.get(seconds.len() / 2);
-        table += &row(&[
-            technique.clone(),
-            or_dash(median.map(|(seconds, _)| format!("{seconds:.2}"))),
-            or_dash(seconds.last().map(|(seconds, _)| format!("{seconds:.2}"))),
-            or_dash(seconds.last().map(|(_, program)| program)),
-        ]);
-    }
-    table
-}
-
-fn dash() -> String {
+/// Where there is nothing to tell.
+pub fn dash() -> String {
     "–".to_owned()
 }
 
-fn or_dash(value: Option<impl ToString>) -> String {
+/// A value, where there is one.
+pub fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(dash, |value| value.to_string())
 }
 
@@ -378,6 +361,18 @@ mod tests {
         assert_eq!(draws(&[Some((1, 4))]), "1 tied 4");
         assert_eq!(draws(&[None]), "not found");
         assert_eq!(draws(&[Some((1, 1)), Some((1, 2)), None]), "1 of 3");
+    }
+
+    #[test]
+    fn other_sizes_of_noise_are_in_the_summaries_and_among_what_is_not_first() {
+        let mut noisy = program("noisy", &[Some((2, 1))], &[None]);
+        noisy.noise_size = 2;
+        let analysis = &mut noisy.result.as_mut().unwrap().analysis;
+        analysis.obstacles.insert("falcon".to_owned(), "something is ahead".to_owned());
+        let text = markdown(&evaluation(vec![program("usual", &[Some((1, 1))], &[None]), noisy]));
+        assert!(text.contains("### In short, noise size 2"), "{text}");
+        assert!(text.contains("- noisy (noise size 2): something is ahead"), "{text}");
+        assert_eq!((text.matches("| usual |").count(), text.matches("| noisy").count()), (5, 0), "{text}");
     }
 
     #[test]

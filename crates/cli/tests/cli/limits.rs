@@ -22,6 +22,21 @@ fn failures_are_counted() {
 }
 
 #[test]
+fn a_single_run_has_nothing_to_be_compared_with() {
+    let place = Workplace::new();
+    run(&place, "--runs 1 --session passed", 0).exits(10).says(&["1 run", "1 passed", "No run failed"]);
+    run(&place, "--runs 1 --session failed", 1).exits(11).says(&["1 run", "1 failed"]);
+    for (session, code) in [("passed", 10), ("failed", 11)] {
+        for technique in ["verdict", "griffin", "recon", "locon", "cci"] {
+            let report = place.call(&format!("report --session {session} --technique {technique} --json"));
+            let report = report.exits(code).json();
+            assert_eq!(report["findings"], serde_json::json!([]), "{technique} on what {session}");
+            assert_eq!(report["runs"][session], 1);
+        }
+    }
+}
+
+#[test]
 fn time_is_limited() {
     let place = Workplace::new();
     // However slow the machine, the first run is begun; however fast, it comes to an end.
