@@ -37,7 +37,7 @@ fn parts() -> Vec<(&'static str, Value)> {
 fn constants() -> Vec<Value> {
     let mut all = vec![json!({})];
     for effect in [3.5, 7.0, 14.0] {
-        for sure in [3, 8, 24] {
+        for sure in [0, 3, 8] {
             all.push(json!({ "effect": effect, "one_order": effect / 2.0, "sure": sure }));
         }
     }
