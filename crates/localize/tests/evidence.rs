@@ -202,14 +202,6 @@ fn what_is_read_amid_a_change_waits_for_its_lock() {
 }
 
 #[test]
-fn threads_that_do_the_same_do_not_wait_for_each_other() {
-    let run = run("1:R(x)@2 2:W(x)@3");
-    assert_eq!(advice_on(&run, &[0, 1]).map(|fix| fix.action), Some(Action::Wait));
-    let run = self::run("1:R(x)@2 2:W(x)@3 1:W(y)@3");
-    assert_eq!(advice_on(&run, &[0, 1]), None);
-}
-
-#[test]
 fn what_was_read_before_the_write_belongs_to_it() {
     let run = run("1:lock(a)@1 2:R(x)@3 1:R(x)@2 2:W(x)@4 1:W(x)@5 1:unlock(a)");
     let fix = advice_on(&run, &[1, 2, 3]).unwrap();

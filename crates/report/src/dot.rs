@@ -50,7 +50,7 @@ fn edge([from, to]: [usize; 2], style: &str) -> String {
 
 /// The lines of a node's text, set flush left.
 fn label(finding: &Finding, index: usize, access: &Access) -> String {
-    let effect = format!("{}  {}", wording::effect(access), access.variable);
+    let effect = format!("{}  {}", wording::effect_in(finding, index), access.variable);
     let source = wording::source_line(access);
     let place = format!("{}. {}", index + 1, Places::of(finding).label(access));
     let note = wording::since_last_time(finding, index).unwrap_or_default();

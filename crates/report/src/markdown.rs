@@ -146,7 +146,7 @@ fn table(finding: &Finding, threads: &[u32], numbers: Option<Vec<usize>>) -> Str
         let in_threads =
             threads.iter().map(|thread| if *thread == access.thread { place.clone() } else { String::new() });
         let note = wording::since_last_time(finding, index).map(|note| format!(" ({})", escaped(&note)));
-        let effect = escaped(&wording::effect(access)) + &note.unwrap_or_default();
+        let effect = escaped(&wording::effect_in(finding, index)) + &note.unwrap_or_default();
         let in_variables = variables
             .iter()
             .map(|name| if *name == access.variable { effect.clone() } else { String::new() });

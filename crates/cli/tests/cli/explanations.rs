@@ -1,8 +1,8 @@
 //! What is said about a finding: values, names, threads, advice.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::kit::Workplace;
+use crate::kit::{UNSNARL, Workplace};
 
 /// Every second run looks at the door before it is opened.
 const EARLY: &str = r#"
@@ -92,4 +92,51 @@ fn values_read_as_their_types_and_threads_say_who_they_are() {
         story.contains("and finds CLOSED. Then thread 2 changes it from CLOSED to OPEN in open_door()"),
         "{story}"
     );
+}
+
+/// Whether there is room is asked in one critical section, and used in another.
+const ROOM: &str = r#"
+#include <pthread.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int seats[2], next;
+static void sit_down(int who) {
+    pthread_mutex_lock(&lock);
+    int taken = seats[0]; // asked
+    pthread_mutex_unlock(&lock);
+    if (taken)
+        return;
+    pthread_mutex_lock(&lock);
+    seats[next++] = who; // used
+    pthread_mutex_unlock(&lock);
+}
+static void *guest(void *who) { sit_down(*(int *)who); return 0; }
+int main(void) {
+    pthread_t guests[2];
+    int names[2] = { 1, 2 };
+    for (int i = 0; i < 2; i++)
+        pthread_create(&guests[i], 0, guest, &names[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(guests[i], 0);
+    return seats[1] != 0;
+}
+"#;
+
+#[test]
+fn twins_keep_the_lock_instead_of_waiting_for_each_other() {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "room", ROOM);
+    // The seed decides which runs fail.
+    place.call("run --schedule random --runs 30 --seed 1 -- ./room").exits(0);
+    let report = place.call("report --technique falcon --json").exits(0).json();
+    let line = |marker: &str| ROOM.lines().position(|line| line.ends_with(marker)).unwrap() as u64 + 1;
+    let lines = [line("// asked"), line("// used")];
+    let is_meant = |finding: &&Value| {
+        let accesses = finding["accesses"].as_array().unwrap();
+        finding["pattern"] == "RW" && accesses.iter().map(|access| &access["line"]).eq(lines)
+    };
+    let findings = report["findings"].as_array().unwrap();
+    let finding = findings.iter().find(is_meant).unwrap_or_else(|| panic!("{report:#}"));
+    assert_eq!(finding["fix"]["action"], "extend-lock", "{finding:#}");
+    let place = &finding["fix"]["places"][0];
+    assert_eq!([&place["first_line"], &place["last_line"]], lines);
 }

@@ -255,10 +255,7 @@ impl Case<'_> {
             let fix = case.region()?;
             return Some(Fix { further: Some(third), ..fix });
         }
-        // Threads that do the same cannot wait for each other to have done it.
-        let does_both = |access: &Access| access.thread == first.thread && access.site == second.site;
-        let is_mutual = self.witness.run.accesses.iter().any(does_both);
-        (!is_mutual).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+        Some(fix(Action::Wait, vec![], vec![own(0), own(1)]))
     }
 
     /// A thread without a lock read what another was about to change further under one.

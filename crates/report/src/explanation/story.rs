@@ -1,7 +1,7 @@
 //! What happened, in one paragraph, with values.
 
 use crate::model::{Access, AccessKind, Finding, Runs};
-use crate::wording::{Places, brief_function, plural, variable};
+use crate::wording::{Places, brief_function, holder, plural, variable};
 
 /// What happened in the failing run that the finding shows, and how often it was seen. Empty without accesses.
 pub fn story(finding: &Finding, runs: &Runs) -> String {
@@ -76,15 +76,6 @@ fn sentence(finding: &Finding, places: &Places, index: usize) -> String {
     }
     text.push('.');
     text
-}
-
-/// The other thread that took the same lock before.
-fn holder(finding: &Finding, index: usize) -> Option<u32> {
-    let access = &finding.accesses[index];
-    let is_taken = |other: &&Access| {
-        other.kind == AccessKind::Lock && other.variable == access.variable && other.thread != access.thread
-    };
-    finding.accesses[..index].iter().find(is_taken).map(|other| other.thread)
 }
 
 /// Whether it is known that the variable has another value than before.

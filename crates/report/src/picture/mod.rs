@@ -129,8 +129,8 @@ impl Picture {
             place: places.label(access),
             source: wording::source_line(access),
             effect: match access.variable.as_str() {
-                "" => wording::effect(access),
-                variable => format!("{}  {variable}", wording::effect(access)),
+                "" => wording::effect_in(finding, index),
+                variable => format!("{}  {variable}", wording::effect_in(finding, index)),
             },
             note: wording::since_last_time(finding, index),
             title: wording::access_title(access),

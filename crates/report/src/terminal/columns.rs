@@ -67,17 +67,17 @@ impl Picture {
             threads.iter().map(|thread| Line::new(STRONG, &wording::thread_title(finding, *thread)));
         let of_variables = variables.iter().map(|variable| Line::new(STRONG, variable));
 
-        let row = |access: &Access| Row {
+        let row = |(index, access): (usize, &Access)| Row {
             thread: threads.iter().position(|thread| *thread == access.thread).unwrap_or(0),
             variable: variables.iter().position(|name| *name == access.variable).unwrap_or(0),
             place: Line::new(PLACE, &places.label(access)),
             source: visible(access.source.as_deref().unwrap_or("")).trim().to_owned(),
-            effect: Line::new(PLAIN, &wording::effect(access)),
+            effect: Line::new(PLAIN, &wording::effect_in(finding, index)),
         };
         Picture {
             titles: of_threads.chain(of_variables).collect(),
             threads: threads.len(),
-            rows: finding.accesses.iter().map(row).collect(),
+            rows: finding.accesses.iter().enumerate().map(row).collect(),
         }
     }
 

@@ -93,6 +93,24 @@ pub(crate) fn effect(access: &Access) -> String {
     }
 }
 
+/// What an access of a finding did. Who takes a lock that another thread of it holds waits.
+pub(crate) fn effect_in(finding: &Finding, index: usize) -> String {
+    match holder(finding, index) {
+        Some(_) => "wait".to_owned(),
+        None => effect(&finding.accesses[index]),
+    }
+}
+
+/// The other thread that took the same lock before.
+pub(crate) fn holder(finding: &Finding, index: usize) -> Option<u32> {
+    let access = &finding.accesses[index];
+    let is_taken = |other: &&Access| {
+        other.kind == AccessKind::Lock && other.variable == access.variable && other.thread != access.thread
+    };
+    let taken = finding.accesses[..index].iter().find(is_taken).map(|other| other.thread);
+    taken.filter(|_| access.kind == AccessKind::Lock)
+}
+
 /// The source line of an access without indentation and alignment; empty if unknown.
 pub(crate) fn source_line(access: &Access) -> String {
     let words: Vec<&str> = access.source.as_deref().unwrap_or("").split_whitespace().collect();
@@ -143,6 +161,9 @@ fn common_function(finding: &Finding, thread: u32) -> Option<&str> {
 /// tell: the reason why a decision is stale or a write is lost.
 pub(crate) fn since_last_time(finding: &Finding, index: usize) -> Option<String> {
     let access = &finding.accesses[index];
+    if let Some(holder) = holder(finding, index) {
+        return Some(format!("thread {holder} holds it"));
+    }
     let earlier = &finding.accesses[..index];
     let same_variable = |other: &&Access| other.variable == access.variable;
     let own = earlier.iter().rposition(|other| same_variable(&other) && other.thread == access.thread)?;
