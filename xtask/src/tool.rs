@@ -51,6 +51,11 @@ impl Tool {
         })
     }
 
+    /// One that was built before, for chores that link no recorder.
+    pub fn given(program: PathBuf) -> Tool {
+        Tool { program, recorder: PathBuf::new() }
+    }
+
     /// The `unsnarl` program.
     pub fn program(&self) -> &std::path::Path {
         &self.program

@@ -69,6 +69,8 @@ pub enum Extent {
     Whole,
     /// A single failing run and all of them.
     Ends,
+    /// All runs.
+    Full,
 }
 
 /// What the techniques are asked about.
@@ -121,8 +123,12 @@ impl Question<'_> {
         let (mut analysis, mut seconds) = (Analysis::default(), Seconds::default());
         if self.subject.truth.has_bug() {
             let between = BETWEEN.iter().map(|&size| (size, 1)).filter(|_| self.extent == Extent::Whole);
-            let ends = |size: Size| size == FULL || size == SINGLE;
-            let grid = GRID.into_iter().filter(|(size, _)| self.extent == Extent::Whole || ends(*size));
+            let is_meant = |size: Size| match self.extent {
+                Extent::Whole => true,
+                Extent::Ends => size == FULL || size == SINGLE,
+                Extent::Full => size == FULL,
+            };
+            let grid = GRID.into_iter().filter(|(size, _)| is_meant(*size));
             let sizes =
                 grid.chain(between).flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
             let (sizes, draws): (Vec<Size>, Vec<Draw>) = sizes
@@ -139,7 +145,9 @@ impl Question<'_> {
             self.reports(tool, &self.runs.pool, &draws, |draw, reports| {
                 self.judge(sizes[draw], &reports, &mut analysis)
             })?;
-            seconds = self.seconds(tool)?;
+            if self.extent != Extent::Full {
+                seconds = self.seconds(tool)?;
+            }
         } else {
             self.ask_blind(tool, &self.runs.pool, Pool::draw, &mut analysis)?;
         }

@@ -12,6 +12,7 @@ mod data;
 mod explanation;
 mod figures;
 mod obstacle;
+mod papers;
 mod plots;
 mod pool;
 pub mod record;
@@ -54,6 +55,12 @@ pub struct Arguments {
     /// Evaluate only this program (may be given several times)
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// Evaluate only the Java programs, and make the tables of docs/evaluation-java.md
+    #[arg(long, conflicts_with_all = ["only", "crates"])]
+    java: bool,
+    /// With --java: this unsnarl [default: built for release]
+    #[arg(long, value_name = "PROGRAM", requires = "java")]
+    tool: Option<PathBuf>,
     /// Also evaluate published crates with known faults, which cargo fetches
     #[arg(long)]
     crates: bool,
@@ -79,7 +86,7 @@ pub struct Arguments {
     /// Only tell whether sessions that stop by themselves have enough runs, by what is recorded already
     #[arg(long)]
     stopping: bool,
-    /// Put the tables into docs/evaluation.md and the data into docs/evaluation.json
+    /// Put the tables into docs/evaluation.md and the data into docs/evaluation.json; with --java, into its page
     #[arg(long, conflicts_with = "only")]
     write: bool,
 }
@@ -101,7 +108,10 @@ struct Recorded {
 
 pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
     let subjects = chosen(arguments)?;
-    let tool = Tool::build()?;
+    let tool = match &arguments.tool {
+        Some(program) => Tool::given(program.clone()),
+        None => Tool::build()?,
+    };
     let folder = workspace::scratch("evaluate")?;
     let tasks: Vec<Task> = arguments
         .noise_size
@@ -130,6 +140,19 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
         techniques: arguments.techniques(),
         programs,
     };
+    if arguments.java {
+        let text = format!(
+            "Recorded on {}, evaluated by `{}`.\n\n{}",
+            evaluation.recorded.0.get(..10).unwrap_or_default(),
+            evaluation.command,
+            papers::markdown(&evaluation)
+        );
+        println!("{text}");
+        return match arguments.write {
+            true => document::update(&workspace::root().join("docs/evaluation-java.md"), "papers", &text),
+            false => Ok(()),
+        };
+    }
     let usual = tasks.iter().zip(&recorded).filter(|(task, _)| task.is_usual());
     let pools: Vec<(&str, &Pool)> = usual
         .filter_map(|(task, recorded)| {
@@ -212,6 +235,7 @@ fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
         bail!("the corpus has no {unknown:?}: choose from {}", names.join(", "));
     }
     subjects.retain(|subject| only.is_empty() || only.contains(&subject.truth.name));
+    subjects.retain(|subject| !arguments.java || papers::is_meant(subject));
     Ok(subjects)
 }
 
@@ -246,7 +270,7 @@ impl Task<'_> {
             return Ok(Recorded { runs, fixed: None, slowdown: self.slowdown(Variant::Flaky, tool)? });
         }
         let runs = record(Variant::Buggy, &plan)?;
-        if self.noise_size != USUAL_NOISE {
+        if self.noise_size != USUAL_NOISE || arguments.java {
             return Ok(Recorded { runs, fixed: None, slowdown: None });
         }
         let fixed_plan = Plan { failing: 0, passing: FIXED_RUNS, ..plan };
@@ -284,7 +308,11 @@ impl Task<'_> {
         let question = Question {
             subject: self.subject,
             techniques: &arguments.techniques(),
-            extent: if self.noise_size == USUAL_NOISE { Extent::Whole } else { Extent::Ends },
+            extent: match self.noise_size {
+                _ if arguments.java => Extent::Full,
+                USUAL_NOISE => Extent::Whole,
+                _ => Extent::Ends,
+            },
             seed: arguments.seed,
             runs: &recorded.runs,
             fixed: recorded.fixed.as_ref(),
