@@ -3,6 +3,7 @@
 
 mod analysis;
 mod growth;
+mod java;
 pub mod programs;
 mod table;
 pub mod variants;
@@ -24,10 +25,11 @@ use workloads::{WORKLOADS, Workload};
 /// In place of a workload's name.
 const GROWTH: &str = "growth";
 const ANALYSIS: &str = "analysis";
+const JAVA: &str = "java";
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Measure only this workload, or the growth, or the analysis
+    /// Measure only this workload, or the growth, or the analysis, or Java
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Runs of each program, of which the median counts
@@ -41,9 +43,9 @@ pub struct Arguments {
 pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
     let is_asked = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
     let chosen: Vec<&'static Workload> = WORKLOADS.iter().filter(|w| is_asked(w.name)).collect();
-    let (grows, analyses) = (is_asked(GROWTH), is_asked(ANALYSIS));
-    if chosen.is_empty() && !grows && !analyses {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain([GROWTH, ANALYSIS]).collect();
+    let (grows, analyses, runs_java) = (is_asked(GROWTH), is_asked(ANALYSIS), is_asked(JAVA));
+    if chosen.is_empty() && !grows && !analyses && !runs_java {
+        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain([GROWTH, ANALYSIS, JAVA]).collect();
         bail!("there is no such workload: choose one of {}", names.join(", "));
     }
     if arguments.write && arguments.only.is_some() && !chosen.is_empty() {
@@ -84,6 +86,13 @@ pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
             let text = format!("{text}\n![time of the analysis against size](plots/analysis-growth.svg)\n");
             document::update(&page, "analysis", &text)?;
             std::fs::write(docs.join("plots/analysis-growth.svg"), analysis.chart().svg())?;
+        }
+    }
+    if runs_java {
+        let text = java::measure(arguments.repetitions, &machine())?;
+        println!("{text}");
+        if arguments.write {
+            document::update(&page, "java", &text)?;
         }
     }
     Ok(())
