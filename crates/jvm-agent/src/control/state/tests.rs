@@ -1,0 +1,121 @@
+//! Tests of what is known about threads and monitors.
+
+use super::*;
+use crate::control::Marks;
+use crate::recorder::Kind;
+
+const MONITOR: u64 = 7;
+
+/// Three threads that can run, whatever the seed.
+fn three() -> State {
+    let mut state = State::new(&RunPlan { schedule: recording::Schedule::Random, ..RunPlan::default() });
+    for id in 1..=3 {
+        state.announce(id);
+        state.sit_down(id, 0, Arc::default());
+        assert!(state.arrive(id, Standing::Ready, Operation::NONE), "it was expected");
+    }
+    state
+}
+
+fn threads(state: &State) -> Vec<u32> {
+    state.candidates().iter().map(|candidate| candidate.thread).collect()
+}
+
+#[test]
+fn whoever_wants_a_monitor_runs_when_its_holder_has_left_it() {
+    let mut state = three();
+    state.enter(1, MONITOR, 1);
+    state.enter(1, MONITOR, 1);
+    state.arrive(2, Standing::Wants(MONITOR), Operation::NONE);
+    assert_eq!(threads(&state), [1, 3]);
+    // It has entered twice, and has left once it is at its next hook.
+    state.will_exit(1, MONITOR);
+    state.settle(1);
+    state.will_exit(1, MONITOR);
+    assert_eq!(threads(&state), [1, 3]);
+    state.settle(1);
+    assert_eq!(threads(&state), [1, 2, 3]);
+}
+
+#[test]
+fn who_has_waited_longest_is_expected_when_the_monitor_is_left() {
+    let mut state = three();
+    for id in [2, 1] {
+        state.enter(id, MONITOR, 2);
+        state.stand(id, Standing::Away);
+        state.wait(id, MONITOR);
+    }
+    state.enter(3, MONITOR, 1);
+    state.notify(MONITOR, false);
+    assert!(!state.is_anybody_expected());
+    state.will_exit(3, MONITOR);
+    state.settle(3);
+    assert_eq!(state.stands(2), Some(Standing::Expected));
+    assert_eq!(state.stands(1), Some(Standing::Away));
+    assert_eq!(state.end_wait(2, MONITOR), 2, "it gets back what it had");
+}
+
+#[test]
+fn a_permit_given_before_is_not_waited_for() {
+    let mut state = three();
+    state.unpark(1);
+    assert!(state.take_permit(1));
+    assert!(!state.take_permit(1));
+    state.stand(1, Standing::Parked);
+    state.unpark(1);
+    assert_eq!(state.stands(1), Some(Standing::Expected));
+}
+
+#[test]
+fn time_jumps_when_all_sleep() {
+    let mut state = three();
+    for (id, until) in [(1, 900), (2, 500), (3, 700)] {
+        state.stand(id, Standing::Sleeping(until));
+    }
+    assert_eq!(state.choose(1), 2);
+    assert!(state.time() >= 500);
+    assert_eq!(state.counts().0, 1, "that took one choice");
+}
+
+/// One run in which thread 1 comes to the second of its two accesses to something, which thread 2 is to come to.
+fn is_broken_up(seed: u64) -> bool {
+    let plan = RunPlan { seed, ..RunPlan::default() };
+    let mut state = State::new(&plan);
+    let access = |part| Operation {
+        kind: Kind::Write,
+        what: Some((1, part)),
+        is_access: true,
+        marks: Marks::default(),
+    };
+    for id in 1..=2 {
+        state.announce(id);
+        state.sit_down(id, 0, Arc::default());
+    }
+    // Thread 1 does 0, 0; thread 2 does a hundred others before it comes to 0.
+    let (mut first, mut second) = (0, 0);
+    state.arrive(1, Standing::Ready, access(0));
+    state.arrive(2, Standing::Ready, access(1));
+    let mut running = state.choose(0);
+    loop {
+        if running == 1 {
+            first += 1;
+            if first == 2 {
+                return second > 100;
+            }
+            state.arrive(1, Standing::Ready, access(0));
+        } else {
+            second += 1;
+            state.arrive(2, Standing::Ready, access(if second < 100 { 1 + second } else { 0 }));
+        }
+        if second > 300 {
+            return true;
+        }
+        running = state.choose(running);
+    }
+}
+
+/// Of runs by chance alone, one in 2^98 would do it.
+#[test]
+fn runs_without_a_schedule_wait_for_who_comes_late() {
+    assert!((0..100).any(is_broken_up));
+}
