@@ -43,7 +43,7 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
     {
         let Some(mut state) = lock() else { return };
         let passes_on = state.arrive(own, operation, &sync::outermost_held(thread), passes_on);
-        (*mapping::header()).interleavings = state.trial.completed;
+        (*mapping::header()).interleavings = state.trial.come_about();
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {
             let next = state.choose(Some(own), passes_on);
@@ -67,7 +67,7 @@ pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
         state.seats[next].standing = Standing::Running;
         let operation = state.seats[next].operation;
         state.trial.goes_on(next, operation);
-        (*mapping::header()).interleavings = state.trial.completed;
+        (*mapping::header()).interleavings = state.trial.come_about();
         if next != holder {
             state.seats[next].handed = Some(state.handing_over(holder, next));
         }

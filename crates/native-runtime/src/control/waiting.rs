@@ -113,7 +113,7 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
         }
         let (operation, locks) = (seat.operation, seat.locks);
         state.trial.waits(own, operation, &locks);
-        (*mapping::header()).interleavings = state.trial.completed;
+        (*mapping::header()).interleavings = state.trial.come_about();
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {
             let next = state.choose(None, false);

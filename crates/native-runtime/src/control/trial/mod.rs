@@ -53,7 +53,9 @@ pub struct Trial {
     instances: [Instance; MOST_INSTANCES],
     regions: Regions,
     /// Instances that came to their end.
-    pub completed: u64,
+    completed: u64,
+    /// The first of two steps is being done, and nobody has done the second.
+    is_at_first: bool,
     patience: u32,
     /// When each thread came to its point.
     arrived_at: [u32; SEATS],
@@ -68,7 +70,7 @@ pub struct Trial {
     begins: u64,
     /// The thread that was let go though it is held back; zero if there is none.
     let_go: usize,
-    /// Forbid, of two steps: who has done the second to what. More than one thread is [`SEVERAL`].
+    /// Of two steps: who has done the second to what. More than one thread is [`SEVERAL`].
     seconds: [(usize, usize); MOST_SECONDS],
 }
 
@@ -99,6 +101,7 @@ impl Trial {
             instances: [Instance::NONE; MOST_INSTANCES],
             regions: Regions::new(),
             completed: 0,
+            is_at_first: false,
             patience: MOST_PATIENCE,
             arrived_at: [0; SEATS],
             holds_locks: [false; SEATS],
@@ -130,14 +133,15 @@ impl Trial {
     pub fn done(&mut self, seat: usize, operation: Operation, locks: &[usize]) {
         let Some(pattern) = &self.pattern else { return };
         self.points += 1;
+        self.is_at_first = false;
         if self.treatment == Treatment::Forbid {
             let now = (self.points, self.patience);
             self.regions.done(pattern, seat, operation, locks, now);
-            if pattern.is_pair() && pattern.is_at(1, operation) {
-                let entry = &mut self.seconds[place_of(operation.address)];
-                let is_first = entry.0 != operation.address || entry.1 == seat;
-                *entry = (operation.address, if is_first { seat } else { SEVERAL });
-            }
+        }
+        if pattern.is_pair() && pattern.is_at(1, operation) {
+            let entry = &mut self.seconds[place_of(operation.address)];
+            let is_first = entry.0 != operation.address || entry.1 == seat;
+            *entry = (operation.address, if is_first { seat } else { SEVERAL });
         }
         let bytes = Bytes::of(operation);
         for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
@@ -168,9 +172,11 @@ impl Trial {
     }
 
     /// The thread of this seat does this now. It may be the last that it does: what takes all steps but this one has come
-    /// about, even if nobody comes to the next point.
+    /// about, even if nobody comes to the next point. So has the first of two: whatever ends the run now comes before the second.
     pub fn goes_on(&mut self, seat: usize, operation: Operation) {
         let Some(pattern) = &self.pattern else { return };
+        self.is_at_first =
+            pattern.is_pair() && pattern.is_at(0, operation) && !self.is_second_done(seat, operation);
         for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
             let step = instance.next_step(pattern, seat, operation);
             if step.is_some_and(|step| instance.lacks_only(pattern, step)) && !instance.is_counted {
@@ -178,6 +184,11 @@ impl Trial {
                 self.completed += 1;
             }
         }
+    }
+
+    /// How often the interleaving has come about, as far as is known if the run ends here.
+    pub fn come_about(&self) -> u64 {
+        self.completed + u64::from(self.is_at_first)
     }
 
     fn begin(&mut self, seat: usize, operation: Operation) {
