@@ -17,6 +17,9 @@ pub const POINT: u64 = 1000;
 const GRAIN: u64 = 1_000_000;
 const WRITTEN_DOWN: u64 = 1_000;
 
+/// Longer sleeps are not waited for where somebody could run that is only held back.
+const NEAR: u64 = 500_000_000;
+
 static SKIP_SLEEPS: AtomicBool = AtomicBool::new(false);
 
 pub fn start(skip_sleeps: bool) {
@@ -115,14 +118,23 @@ impl State {
 
     /// Nobody can run: the time until the first deadline passes. False if there is none.
     pub fn jump_to_deadline(&mut self) -> bool {
+        self.jump_up_to(NEVER - 1)
+    }
+
+    /// The same where somebody could run that is held back: false too if that would take too long.
+    pub fn jump_to_near_deadline(&mut self) -> bool {
+        self.jump_up_to(self.clock.saturating_add(NEAR))
+    }
+
+    fn jump_up_to(&mut self, last: u64) -> bool {
         let waiting = self.seats[1..self.end].iter().filter(|seat| seat.standing == Standing::Waiting);
         let first = waiting.map(|seat| seat.deadline).min().unwrap_or(NEVER);
-        if first != NEVER {
+        if first <= last {
             self.clock = self.clock.max(first);
             self.earliest_deadline = 0;
             self.end_waits();
         }
-        first != NEVER
+        first <= last
     }
 }
 

@@ -275,7 +275,7 @@ impl State {
         }
         let mut count = self.list_candidates(if passes_on { current } else { None });
         let mut free = self.trial.hold_back(&mut self.candidates[..count]);
-        if free == 0 && self.trial.rather_wakes() && self.jump_to_deadline() {
+        if free == 0 && self.trial.rather_wakes() && self.jump_to_near_deadline() {
             count = self.list_candidates(None);
             free = self.trial.hold_back(&mut self.candidates[..count]);
         }

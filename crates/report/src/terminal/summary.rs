@@ -16,9 +16,7 @@ const LISTED_OUTLOOKS: usize = 2;
 pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &View) {
     write_header(page, report, view);
     write_failures(page, report);
-    if report.findings.is_empty() {
-        write_search(page, report);
-    }
+    write_search(page, report);
     page.blank();
     if report.findings.is_empty() {
         page.paragraph(Line::default(), STRONG, &wording::nothing_found(&report.runs));
@@ -67,10 +65,17 @@ fn write_failures(page: &mut Page, report: &Report) {
     }
 }
 
-/// How the runs were made, where there is something to be said about it. Beside an answer it would only be in the way.
+/// How the runs were made, where there is something to be said about it. Beside an answer all of it would only be in the
+/// way, but for what is certain.
 fn write_search(page: &mut Page, report: &Report) {
     let Some(search) = &report.search else { return };
-    for text in wording::search::told(search) {
+    let is_answered = !report.findings.is_empty();
+    let told = if is_answered {
+        wording::search::covered(search).into_iter().collect()
+    } else {
+        wording::search::told(search)
+    };
+    for text in told {
         page.paragraph(Line::default(), QUIET, &text);
     }
 }

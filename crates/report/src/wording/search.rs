@@ -32,7 +32,7 @@ fn orders(search: &Search) -> Option<String> {
 }
 
 /// What was covered for certain.
-fn covered(search: &Search) -> Option<String> {
+pub(crate) fn covered(search: &Search) -> Option<String> {
     let covered = search.covered?;
     let preemptions = super::plural(covered.preemptions.into(), "preemption");
     let schedules = super::plural(covered.schedules, "run");
