@@ -73,6 +73,28 @@ fn what_only_the_failure_reads_is_not_believed() {
     assert!(findings[0].score < 0.2, "{}", findings[0].score);
 }
 
+/// The interleaving does no harm while there is enough for all, and the failure's message reads what went wrong.
+#[test]
+fn what_only_the_failure_reads_goes_behind_what_explains_all_failures() {
+    let apart = "W3(left)@fill R1(left)@ask W1(left)@take R2(left)@ask W2(left)@take";
+    let between = "W3(left)@fill R1(left)@ask R2(left)@ask W2(left)@take W1(left)@take";
+    let message = format!("{between} R3(left)@print");
+    let traces = format!("{}P: {between}\nP: {between}\n", many(&[apart, apart], &[&message, &message]));
+    check_first(&traces, "P7 ask take take");
+    let (session, findings) = findings(&traces);
+    assert!(findings[0].score > 0.5, "{}", findings[0].score);
+    let message = findings.iter().find(|finding| in_short(&session, finding).ends_with(" print")).unwrap();
+    assert!(reasons(message).contains(&Reason::NewCode));
+
+    // A few passing runs may just not have come there.
+    let few = format!(
+        "P: {apart}\nP: {between}\nF: {}\n",
+        "W3(left)@fill R1(left)@ask W1(left)@take R3(left)@print"
+    );
+    let (_, findings) = self::findings(&few);
+    assert!(findings.iter().all(|finding| !reasons(finding).contains(&Reason::NewCode)));
+}
+
 /// The third access is the first one, a round later: nothing is interrupted, it only comes too late.
 #[test]
 fn a_loop_is_no_atomic_region() {

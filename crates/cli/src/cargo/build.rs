@@ -34,7 +34,12 @@ impl Build {
             cargo.arg("--target").arg(host()?);
         }
         cargo.args(words);
-        cargo.env("CARGO_TARGET_DIR", target_folder(words)?.join("unsnarl"));
+        let workspace = Workspace::of(words)?;
+        cargo.env("CARGO_TARGET_DIR", workspace.target.join("unsnarl"));
+        if !workspace.chooses_optimization() {
+            // Unless they are inlined, all loads of a program are one and the same instruction.
+            cargo.env(OPTIMIZATION, "1");
+        }
         // The flags are not stable; the standard library that was shipped is, and stays as it is.
         cargo.env("RUSTC_BOOTSTRAP", "1");
         cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags());
@@ -88,19 +93,37 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Where cargo would build otherwise: in the workspace's folder, wherever in it the user is.
-fn target_folder(words: &[OsString]) -> anyhow::Result<PathBuf> {
-    let mut question = cargo();
-    question.args(["metadata", "--no-deps", "--format-version=1", "--offline"]);
-    let mut following = words.iter().skip_while(|word| *word != "--manifest-path");
-    if let (Some(flag), Some(path)) = (following.next(), following.next()) {
-        question.arg(flag).arg(path);
+/// How much cargo optimizes what is not built for release.
+const OPTIMIZATION: &str = "CARGO_PROFILE_DEV_OPT_LEVEL";
+
+struct Workspace {
+    root: PathBuf,
+    /// Where cargo would build otherwise, wherever in the workspace the user is.
+    target: PathBuf,
+}
+
+impl Workspace {
+    fn of(words: &[OsString]) -> anyhow::Result<Workspace> {
+        let mut question = cargo();
+        question.args(["metadata", "--no-deps", "--format-version=1", "--offline"]);
+        let mut following = words.iter().skip_while(|word| *word != "--manifest-path");
+        if let (Some(flag), Some(path)) = (following.next(), following.next()) {
+            question.arg(flag).arg(path);
+        }
+        question.args(words.iter().filter(|word| word.to_string_lossy().starts_with("--manifest-path=")));
+        let output = question.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        match [&answer["workspace_root"], &answer["target_directory"]].map(|path| path.as_str()) {
+            [Some(root), Some(target)] => Ok(Workspace { root: root.into(), target: target.into() }),
+            _ => Err(not_built("cargo finds no package here that it can read")),
+        }
     }
-    question.args(words.iter().filter(|word| word.to_string_lossy().starts_with("--manifest-path=")));
-    let output = question.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let folder = answer["target_directory"].as_str().map(PathBuf::from);
-    folder.ok_or_else(|| not_built("cargo finds no package here that it can read"))
+
+    /// Whether somebody has said how much to optimize.
+    fn chooses_optimization(&self) -> bool {
+        let manifest = std::fs::read_to_string(self.root.join("Cargo.toml"));
+        std::env::var_os(OPTIMIZATION).is_some() || manifest.is_ok_and(|text| text.contains("opt-level"))
+    }
 }
 
 fn host() -> anyhow::Result<String> {

@@ -21,6 +21,7 @@ struct Named {
     simplicity: bool,
     folding: bool,
     indirect: bool,
+    new_code: bool,
     strata: bool,
 }
 

@@ -200,7 +200,13 @@ fn tests_of_a_workspace_run_in_their_packages() {
     crate::kit::Seen::of("in shop", from_member).exits(10).says(&["2 passed"]);
     assert!(!place.path("shop/target").exists(), "there is one target folder");
     unsnarl(&place, "cargo --runs 2 run -p shop --example open -- early").exits(10).says(&["2 passed"]);
-    unsnarl(&place, "cargo build --workspace").exits(0);
+    let optimized = "`dev` profile [optimized + debuginfo]";
+    let built = unsnarl(&place, "cargo build --workspace").exits(0);
+    assert!(built.stderr.contains(optimized), "so that loads at two places are two: {}", built.stderr);
+    let manifest = std::fs::read_to_string(place.path("Cargo.toml")).unwrap();
+    place.write("Cargo.toml", format!("{manifest}[profile.dev]\nopt-level = 0\n"));
+    let built = unsnarl(&place, "cargo build --workspace").exits(0);
+    assert!(!built.stderr.contains(optimized), "whoever has chosen keeps it: {}", built.stderr);
 }
 
 #[test]

@@ -524,3 +524,32 @@ int main(void) {
         [known("outer inner"), known("outer"), known(""), None]
     );
 }
+
+#[test]
+fn in_controlled_runs_a_word_that_has_changed_is_not_waited_for() {
+    // Whoever was told so must not be woken in the place of a thread that waits.
+    let program = r#"
+#include <sys/syscall.h>
+#include <linux/futex.h>
+int word = 1;
+static long futex(int operation, int value) {
+    return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+THREAD(waiter) {
+    CHECK(futex(FUTEX_WAIT, 1) == 0);
+    return NULL;
+}
+int main(void) {
+    CHECK(futex(FUTEX_WAIT, 0) == -1 && errno == EAGAIN);
+    CHECK(futex(FUTEX_WAKE, 1) == 0);
+    pthread_t thread = start(waiter, NULL);
+    while (futex(FUTEX_WAKE, 1) == 0)
+        sched_yield();
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+    for seed in 1..4 {
+        c(program).plan(&format!("seed={seed},schedule=random")).run_well();
+    }
+}

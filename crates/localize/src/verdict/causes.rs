@@ -22,6 +22,13 @@ use super::strata::Strata;
 use super::tuning::Tuning;
 use super::weight::Weights;
 
+/// Passing runs that come to all code that such runs come to, but for the rarest.
+const ENOUGH_PASSING: u32 = 10;
+/// Unless so much of it may be overlooked.
+const OVERLOOKED: f64 = 0.01;
+/// How much (as logarithm) less probable all that follows from a cause is than the cause itself.
+const BEHIND: f64 = 1.0;
+
 /// A clue that tells failing from passing runs.
 pub(super) struct Clue<'e> {
     pub pattern: Pattern,
@@ -31,6 +38,8 @@ pub(super) struct Clue<'e> {
     /// The logarithm of its probability, up to a constant.
     weight: f64,
     standing: Standing,
+    /// Whether passing runs never come to one of its accesses.
+    is_new_code: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
     pub is_predicting: bool,
 }
@@ -43,7 +52,7 @@ impl Clue<'_> {
             let sites = clue.pattern.sites();
             let is_loop = sites.len() == 3 && sites[0] == sites[2];
             let length = [3, 2, 4].iter().position(|&length| length == sites.len());
-            (clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
+            (clue.is_new_code, clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
         };
         rank(self)
             .cmp(&rank(other))
@@ -59,6 +68,8 @@ struct Cause {
     weight: f64,
     /// Whether it looks like what the failure does.
     is_effect: bool,
+    /// Whether it is about code that passing runs never come to.
+    is_new_code: bool,
     /// When the first of its clues is complete.
     completed: Option<usize>,
     finding: Finding,
@@ -99,6 +110,7 @@ pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
     if tuning.standstills {
         causes.extend(scale.standstills());
     }
+    scale.put_new_code_behind(&mut causes);
     causes.sort_unstable_by(Cause::compare);
     ranked(causes, scale.as_good_by_chance(), scale.unseen(tuning.effect) - tuning.unknown)
 }
@@ -176,6 +188,32 @@ impl<'e> Scale<'e> {
         -(unless_overlooked + (1.0 - unless_overlooked) * self.evidence.overlooked).ln()
     }
 
+    /// Whether passing runs would have shown code that they come to.
+    fn knows_all_code(&self) -> bool {
+        self.tuning.new_code
+            && self.runs.all_passed >= ENOUGH_PASSING
+            && self.evidence.overlooked < OVERLOOKED
+    }
+
+    /// What passing runs never come to follows from what failing runs did before. So it tells them apart as well as that
+    /// does or better, and goes behind whatever explains all of them.
+    fn put_new_code_behind(&self, causes: &mut [Cause]) {
+        let explains_all = |cause: &&Cause| {
+            let is_common = !cause.is_new_code && !cause.is_effect && cause.standstill.is_none();
+            is_common && cause.finding.failed == self.runs.all_failed && cause.weight > 0.0
+        };
+        let best = causes.iter().filter(explains_all).map(|cause| cause.weight).reduce(f64::max);
+        let Some(best) = best else { return };
+        let follow: Vec<&mut Cause> =
+            causes.iter_mut().filter(|cause| cause.is_new_code && cause.weight > best - BEHIND).collect();
+        let behind = BEHIND + (follow.len() as f64).ln();
+        for cause in follow {
+            cause.weight = best - behind;
+            // Its cause is known.
+            cause.is_effect = false;
+        }
+    }
+
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
         let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
@@ -191,7 +229,8 @@ impl<'e> Scale<'e> {
             Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
-        Some(Clue { pattern, seen, sighting, run: *run, weight, standing, is_predicting: false })
+        let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
+        Some(Clue { pattern, seen, sighting, run: *run, weight, standing, is_new_code, is_predicting: false })
     }
 
     /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
@@ -236,6 +275,7 @@ impl<'e> Scale<'e> {
                 Standing::New => Reason::Effect,
             },
         ];
+        reasons.extend(best.is_new_code.then_some(Reason::NewCode));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
@@ -258,6 +298,7 @@ impl<'e> Scale<'e> {
         Cause {
             weight: clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max),
             is_effect: best.standing == Standing::New,
+            is_new_code: best.is_new_code,
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             finding,
             reasons,
@@ -284,6 +325,7 @@ impl<'e> Scale<'e> {
             causes.push(Cause {
                 weight: evidence + self.tuning.standstill,
                 is_effect: false,
+                is_new_code: false,
                 completed: None,
                 reasons: vec![
                     Reason::Runs { failed, all_failed, passed, all_passed },
@@ -327,6 +369,7 @@ impl<'e> Scale<'e> {
             indirect.push(Cause {
                 weight: evidence - prior,
                 is_effect: false,
+                is_new_code: false,
                 completed: finding.example.accesses.iter().copied().max(),
                 reasons: vec![Reason::Procedure(procedure)],
                 finding,

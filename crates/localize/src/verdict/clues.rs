@@ -136,13 +136,19 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         seen.entry(suspect.pattern)
             .or_insert_with(|| Sighting::new(run, occurrence.shape, occurrence.accesses(), is_clue));
     }
+    let mut orders = Orders::default();
+    if !run.outcome.is_failing() {
+        orders = orders::orders(&scan.histories);
+        orders.visit(run.accesses.iter().map(|access| access.site));
+        orders.visit(run.observations.iter().map(|observation| observation.site));
+    }
     Clues {
         run: run.id,
         outcome: run.outcome,
         way: run.way,
         overlooked: run.sampled.map_or(0.0, |sampled| 1.0 - sampled as f64 / 1e6),
         seen,
-        orders: if run.outcome.is_failing() { Orders::default() } else { orders::orders(&scan.histories) },
+        orders,
         pairs: scan.pairs().clone(),
         // A crash may come while threads wait for what would have come.
         standstills: if run.outcome == Outcome::Fail { Vec::new() } else { standstill::standstills(run) },

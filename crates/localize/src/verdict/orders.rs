@@ -17,6 +17,8 @@ pub(super) struct Orders {
     ordered: FxHashSet<[SiteId; 2]>,
     /// Sites on one location, the smaller first, in whichever threads.
     together: FxHashSet<[SiteId; 2]>,
+    /// All sites that touch memory which threads share.
+    visited: FxHashSet<SiteId>,
 }
 
 /// How a pattern stands to what passing runs show.
@@ -34,6 +36,17 @@ impl Orders {
     pub fn extend(&mut self, other: &Self) {
         self.ordered.extend(&other.ordered);
         self.together.extend(&other.together);
+        self.visited.extend(&other.visited);
+    }
+
+    /// Notes that the run comes to these sites.
+    pub fn visit(&mut self, sites: impl IntoIterator<Item = SiteId>) {
+        self.visited.extend(sites);
+    }
+
+    /// Whether the pattern has an access that passing runs never come to.
+    pub fn is_new_code(&self, pattern: &Pattern) -> bool {
+        pattern.sites().iter().any(|site| !self.visited.contains(site))
     }
 
     /// How `pattern` stands to what is known here of passing runs.

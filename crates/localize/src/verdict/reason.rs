@@ -36,6 +36,8 @@ pub enum Reason {
     OneOrder,
     /// Passing runs never make these accesses to one variable.
     Effect,
+    /// Passing runs never come to one of its accesses.
+    NewCode,
     /// All of its accesses are atomic updates.
     Atomic,
     /// Neither of its pairs tells failing from passing runs as well.
@@ -74,6 +76,9 @@ impl fmt::Display for Reason {
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::Effect => f.write_str(
                 "passing runs never make these accesses to one variable, so it may be what the failure does, not its cause",
+            ),
+            Self::NewCode => f.write_str(
+                "passing runs never come to one of its accesses, so it follows from what failing runs did before",
             ),
             Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),

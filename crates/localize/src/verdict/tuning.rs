@@ -30,6 +30,8 @@ pub struct Tuning {
     pub folding: bool,
     /// Whether Locon's conclusions from what failing runs lack are taken in.
     pub indirect: bool,
+    /// Whether what only failing runs execute goes behind what explains all of them.
+    pub new_code: bool,
     /// Whether outcomes are compared among runs that were scheduled alike.
     pub strata: bool,
 }
@@ -47,6 +49,7 @@ impl Default for Tuning {
             simplicity: true,
             folding: true,
             indirect: true,
+            new_code: true,
             strata: true,
         }
     }
