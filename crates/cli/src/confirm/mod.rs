@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use recording::Interleaving;
 use report::Verdict;
 use report::terminal;
 use runner::campaign::Campaign;
@@ -73,8 +74,8 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// Tries out the first findings of a session, at most so many, of each cause until one is confirmed; and notes what came
-/// of it in the report. No run begins once so much time has gone by.
+/// Tries out the first findings of a session, at most so many, of each cause until one is confirmed, and none that is part
+/// of what was; and notes what came of it in the report. No run begins once so much time has gone by.
 pub fn confirm_first(
     session: &Session,
     campaign: &Campaign,
@@ -86,13 +87,18 @@ pub fn confirm_first(
     let limits = Limits { runs: RUNS, until: Some(Instant::now() + time.unwrap_or(TIME.max(spent))) };
     let mut laboratory = Laboratory::new(session, campaign);
     let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
+    let mut wholes: Vec<Interleaving> = Vec::new();
     let mut left = count;
     for (finding, forcible) in analysis.report.findings.iter_mut().zip(&analysis.interleavings) {
         if left == 0 || limits.is_over() {
             break;
         }
         let Some(forcible) = forcible else { continue };
-        if confirmed.contains(&finding.cluster) {
+        let steps = forcible.interleaving.steps();
+        let is_part = |whole: &Interleaving| {
+            steps.iter().all(|step| whole.steps().iter().any(|other| other.address == step.address))
+        };
+        if confirmed.contains(&finding.cluster) || wholes.iter().any(is_part) {
             continue;
         }
         left -= 1;
@@ -101,6 +107,7 @@ pub fn confirm_first(
         finding.confirmation = Some(confirmation);
         if confirmation.verdict == Verdict::Confirmed {
             confirmed.insert(finding.cluster);
+            wholes.push(forcible.interleaving);
         }
     }
     settling::settle(analysis);

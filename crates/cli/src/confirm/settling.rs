@@ -45,11 +45,17 @@ fn tell_fix(finding: &mut Finding) {
     }
 }
 
+/// Counts of runs alone are never as sure as they seem: they know nothing of what was not thought of.
+const LEAST: f64 = 0.01;
+
 /// By the outcome of its trials each finding becomes more or less believable, and so do the others at its cost. Bayes'
 /// rule; what none of the findings is to blame for stays as likely as it was.
 fn weigh(findings: &mut [Finding]) {
     let stated: f64 = findings.iter().filter_map(|finding| finding.confidence).sum();
-    let weighed = |finding: &Finding| finding.confidence.map(|confidence| confidence * weight(finding));
+    let weighed = |finding: &Finding| {
+        let least = if finding.confirmation.is_some() { LEAST } else { 0.0 };
+        finding.confidence.map(|confidence| confidence.max(least) * weight(finding))
+    };
     let total = (1.0 - stated).max(0.0) + findings.iter().filter_map(weighed).sum::<f64>();
     for finding in findings {
         finding.confidence = weighed(finding).map(|weighed| weighed / total);
@@ -219,6 +225,14 @@ mod tests {
         let confidence = |at: usize| all[at].confidence.unwrap();
         assert!(confidence(1) > 0.6 && confidence(0) < 0.3, "{} {}", confidence(1), confidence(0));
         assert!((0..3).map(confidence).sum::<f64>() < 1.0);
+    }
+
+    #[test]
+    fn trials_tell_more_than_counts() {
+        let mut all = believed(&[(0.98, REFUTED), (1e-30, CONFIRMED)]);
+        weigh(&mut all);
+        assert_eq!(order(&all), [1, 0]);
+        assert!(all[1].confidence > Some(0.8), "{:?}", all[1].confidence);
     }
 
     #[test]
