@@ -94,7 +94,7 @@ fn show(access: &mut report::Access, raw: &RawValues, name: &str, form: &Form) {
 /// What a passing run accesses at the same place in the code goes by the same name.
 fn name_compared(finding: &mut report::Finding, index: usize, name: &str, form: &Form, compared: &[Unnamed]) {
     let Some(comparison) = &mut finding.comparison else { return };
-    let place = |access: &report::Access| (access.file.clone(), access.line, access.kind);
+    let place = |access: &report::Access| (access.file.clone(), access.line, access.column, access.kind);
     let known = place(&finding.accesses[index]);
     for (access, key) in comparison.accesses.iter_mut().zip(compared) {
         if access.variable.is_empty() && place(access) == known {

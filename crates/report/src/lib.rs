@@ -36,7 +36,7 @@ mod visible;
 mod wording;
 
 pub use allocated::{Allocated, allocated_type};
-pub use locked::{binding, condition_expression, locked_expression};
+pub use locked::{binding, condition_expression, locked_expression, statement_at};
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
     FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, NeededOrder, NeededOrders, NeededStep, Needs,

@@ -7,6 +7,15 @@ pub fn locked_expression(line: &str) -> Option<&str> {
     guard_argument(code).or_else(|| receiver(code)).or_else(|| function_argument(code))
 }
 
+/// The statement of a line that has several, by a column in it that counts from one.
+pub fn statement_at(line: &str, column: u32) -> &str {
+    let at = (column as usize).saturating_sub(1);
+    let Some((before, after)) = line.split_at_checked(at) else { return line };
+    let start = before.rfind([';', '{', '}']).map_or(0, |end| end + 1);
+    let end = after.find(';').map_or(line.len(), |end| at + end);
+    line[start..end].trim()
+}
+
 /// The expression that names the condition that is waited for or signalled on this line: `queue->filled` for
 /// `pthread_cond_wait(&queue->filled, &queue->lock);`, `self.added` for `queue = self.added.wait(queue).unwrap();`.
 pub fn condition_expression(line: &str) -> Option<&str> {
@@ -133,6 +142,16 @@ mod tests {
         assert_eq!(binding("let pixels: Guard<'_> = self.pixels.read();"), Some("pixels"));
         assert_eq!(binding("let (a, b) = pair();"), None);
         assert_eq!(binding("idle = self.idle.lock();"), None);
+    }
+
+    #[test]
+    fn of_a_line_with_two_locks_the_column_says_which() {
+        let line = "{ std::lock_guard<std::mutex> g(countMutex_); count_++; } { std::lock_guard<std::mutex> g(sumMutex_); }";
+        let named = |column| locked_expression(statement_at(line, column));
+        assert_eq!(named(33), Some("countMutex_"));
+        assert_eq!(named(90), Some("sumMutex_"));
+        assert_eq!(named(50), None, "count_++");
+        assert_eq!(statement_at("lock(&a);", 99), "lock(&a);");
     }
 
     #[test]

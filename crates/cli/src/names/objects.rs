@@ -57,7 +57,8 @@ impl Names {
         let frame = self.own_frame(stack, code)?;
         let site = self.own_site(stack, code)?;
         let line = self.source_line(&frame)?;
-        let expression = expression(&line)?;
+        let statement = frame.column.map_or(&*line, |column| report::statement_at(&line, column));
+        let expression = expression(statement).or_else(|| expression(&line))?;
         let (function, file) = (frame.function.as_deref(), frame.file.as_deref());
         let own = self.qualified(expression, function, file, site, code);
         let own = own.or_else(|| self.by_its_type(expression, file, site, code));
