@@ -4,7 +4,8 @@
 /// what each brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tuning {
-    /// As if so many runs had shown a clue and failed before: with 8, nine of ten runs with a cause fail.
+    /// As if so many runs had shown a clue and failed before: with 8, nine of ten runs with a cause fail; with none, any
+    /// share of them.
     pub sure: u32,
     /// How many times (as logarithm) less probable a cause is if passing runs never make its accesses to one variable.
     /// An interleaving that fails is one of several that the program allows, with the same accesses: others are made
@@ -39,7 +40,7 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            sure: 8,
+            sure: 0,
             effect: 7.0,
             one_order: 3.5,
             atomic: 3.0,

@@ -3,8 +3,8 @@
 //! Two rates are unknown: how often runs that show the clue fail, and how often the others do. What was seen has the
 //! probability B(f+a, p+1) / B(a, 1) · B(F−f+1, P−p+1), where B is the beta function: the marginal likelihood of the
 //! table of f, p, F and P. Nothing is assumed about the runs that do not show the clue, which may fail for another
-//! reason. Those that show a cause fail nearly always, so that each passing run among them costs more than a
-//! failing run elsewhere. This tells much from little, where ratios such as Jaccard's cannot, and is defined for any
+//! reason, nor with a = 1 about those that do: many an interleaving does harm now and then only. With a larger one each
+//! passing run among them costs more than a failing run elsewhere. This tells much from little, where ratios such as Jaccard's cannot, and is defined for any
 //! numbers, one failing run included.
 
 use crate::suspiciousness::Spectrum;
