@@ -36,8 +36,9 @@ impl Build {
         cargo.args(words);
         let workspace = Workspace::of(words)?;
         cargo.env("CARGO_TARGET_DIR", workspace.target.join("unsnarl"));
-        if !workspace.chooses_optimization() {
-            // Unless they are inlined, all loads of a program are one and the same instruction.
+        if !self.loops && !workspace.chooses_optimization() {
+            // Unless they are inlined, all loads of a program are one and the same instruction. But this level takes some
+            // loops apart.
             cargo.env(OPTIMIZATION, "1");
         }
         // The flags are not stable; the standard library that was shipped is, and stays as it is.
