@@ -109,7 +109,7 @@ fn no_failing_run_says_what_to_try() {
 fn no_passing_run_says_what_to_try() {
     let place = Workplace::new();
     let seen = run(&place, "--runs 2", 1).exits(11);
-    seen.says(&["all 2 failures look alike: exit code 1", "--noise off", "--timeout 5m", "--fail-regex"]);
+    seen.says(&["both failures look alike: exit code 1", "--noise off", "--timeout 5m", "--fail-regex"]);
 }
 
 #[test]

@@ -66,6 +66,7 @@ impl fmt::Display for Reason {
                 let runs = |some: u32, all: u32, kind: &str| match (some, all) {
                     (0, _) => format!("no {kind} run"),
                     (1, 1) => format!("the only {kind} run"),
+                    (2, 2) => format!("both {kind} runs"),
                     _ if some == all => format!("all {all} {kind} runs"),
                     _ => format!("{some} of {all} {kind} runs"),
                 };

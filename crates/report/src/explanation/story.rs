@@ -101,6 +101,7 @@ fn location(places: &Places, access: &Access) -> String {
 fn frequency(finding: &Finding, runs: &Runs) -> String {
     let failing = match finding.failed {
         1 if runs.failed == 1 => "The only failing run shows this".to_owned(),
+        2 if runs.failed == 2 => "Both failing runs show this".to_owned(),
         all if all == runs.failed && all > 1 => format!("All {all} failing runs show this"),
         some => format!("{some} of {} shows this", plural(runs.failed, "failing run"))
             .replace("runs shows", "runs show"),

@@ -72,6 +72,7 @@ pub(crate) fn tally(report: &Report) -> Vec<(Tone, String)> {
 pub(crate) fn only_failure(group: &FailureGroup) -> String {
     match group.runs {
         1 => format!("the failure: {}", group.description),
+        2 => format!("both failures look alike: {}", group.description),
         runs => format!("all {runs} failures look alike: {}", group.description),
     }
 }
