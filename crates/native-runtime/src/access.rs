@@ -30,7 +30,8 @@ pub unsafe fn aligned<const SIZE: usize, const WRITE: bool>(address: usize, pc: 
     any(address, SIZE, if WRITE { Kind::Write } else { Kind::Read }, pc);
 }
 
-/// An access to bytes that are not this thread's own, or only in parts.
+/// An access to bytes that are not this thread's own, or only in parts. What is not frequent is behind one further
+/// jump, so that no registers have to be saved for it here.
 pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     address: usize,
     pc: usize,
@@ -43,11 +44,27 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 && byte_of_split::<WRITE>(line, address, leaf, pc) {
         // Buffers that are read byte by byte from several places are split all over.
+    } else {
+        in_parts::<SIZE, WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// An access to bytes that are this thread's own in parts, or nobody's, or another thread's.
+#[inline(never)]
+unsafe fn in_parts<const SIZE: usize, const WRITE: bool>(
+    address: usize,
+    pc: usize,
+    line: *mut Line,
+    leaf: u32,
+) {
+    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    if SIZE == 1 && owner & SPLIT != 0 && take_over_byte::<WRITE>(line, address, leaf) {
+        // Buffers are handed on so.
     } else if (SIZE == 2 || SIZE == 4)
         && owner & SPLIT != 0
         && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf)
     {
-        // As are those that are read in units of different sizes.
+        // Buffers that are read in units of different sizes are split, too.
     } else if SIZE < 4 && own_part::<SIZE, WRITE>(line, address, leaf) {
         // Buffers are filled so.
     } else {
@@ -157,12 +174,21 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
         shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
         return true;
     }
+    false
+}
+
+/// An access to one byte of a split half that another thread has handed on; false if it needs a closer look.
+#[inline(always)]
+unsafe fn take_over_byte<const WRITE: bool>(line: *mut Line, address: usize, leaf: u32) -> bool {
+    let tls = tls::current();
+    let owner = (&raw const (*shadow::bytes(line).add(address & 7)).owner).read_volatile();
     owner != 0
+        && owner & SHARED == 0
         && (*tls).busy == 0
         && passing::take_over_byte::<WRITE>(&mut *(*tls).thread, line, address, leaf)
 }
 
-/// An access to bytes that are this thread's own in parts, or nobody's, or another thread's.
+/// An access for which there is no quicker way.
 #[inline(never)]
 unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
     line: *mut Line,

@@ -5,7 +5,7 @@ use recording::Slot;
 
 /// A direct-mapped cache. All zero at first; no location has that number.
 pub type KnownReads = [KnownRead; PLACES];
-const PLACES: usize = 2048;
+const PLACES: usize = 8192;
 
 /// A read on record in the version of a location that a thread's slot belongs to.
 #[derive(Clone, Copy)]

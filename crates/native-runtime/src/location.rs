@@ -303,7 +303,7 @@ pub unsafe fn repeats_at_hint(
     let on_record = match touch.kind {
         Kind::Read => {
             (*slot).read == leaf
-                || (*slot).sites.contains(&leaf) && sites::is_noted_first(leaf)
+                || is_noted_at(slots::places_of_site(slot, leaf), leaf)
                 || known_reads::contains(&thread.known_reads, slot, leaf)
         }
         _ => {
@@ -315,6 +315,13 @@ pub unsafe fn repeats_at_hint(
         slots::note(slot, touch, thread);
     }
     on_record
+}
+
+/// Is there nothing left to note about a leaf at these places of a turn's first slot? All but its first site were noted
+/// when the turn came to them.
+#[inline(always)]
+fn is_noted_at(places: u32, leaf: u32) -> bool {
+    places > 1 || places == 1 && sites::is_noted_first(leaf)
 }
 
 /// Records an access that begins a turn or has a site of its own; false if the budget does not allow it. `tick` is

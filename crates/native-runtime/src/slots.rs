@@ -153,28 +153,47 @@ unsafe fn begin(slot: *mut Slot, thread: &Thread, location: *const Location, ind
 /// Notes an access that has no event, for the one that will close the turn.
 #[inline(always)]
 pub unsafe fn note(slot: *mut Slot, touch: Touch, thread: &Thread) {
-    if touch.kind == Kind::Read
-        && (*slot).reread == LATER
-        && (*slot).read == touch.leaf
-        && (*slot).read_tick == thread.last_tick
-        && (*slot).read_locks == thread.held.set
-    {
-        return;
-    }
     if touch.kind != Kind::Write {
         (*slot).read = touch.leaf;
         (*slot).read_tick = thread.last_tick;
         (*slot).read_locks = thread.held.set;
-        (*slot).reread = LATER;
-        (*slot).rewritten = (*slot).rewritten.min(EARLIER);
+        // Most often it is already so, and what is not stored need not be waited for.
+        if (*slot).reread != LATER {
+            (*slot).reread = LATER;
+            (*slot).rewritten = (*slot).rewritten.min(EARLIER);
+        }
     }
     if touch.kind != Kind::Read {
         (*slot).write = touch.leaf;
         (*slot).write_tick = thread.last_tick;
         (*slot).write_locks = thread.held.set;
-        (*slot).rewritten = LATER;
-        (*slot).reread = (*slot).reread.min(EARLIER);
+        if (*slot).rewritten != LATER {
+            (*slot).rewritten = LATER;
+            (*slot).reread = (*slot).reread.min(EARLIER);
+        }
     }
+}
+
+/// Where among the slot's own sites the leaf is: a bit for each of them. All are compared at once, since which of them
+/// it is differs from access to access where a compiler has unrolled a loop.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub unsafe fn places_of_site(slot: *const Slot, leaf: u32) -> u32 {
+    use core::arch::x86_64::{
+        _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_ps, _mm_set1_epi32,
+    };
+    const LANES: usize = 4;
+    const _: () = assert!(core::mem::offset_of!(Slot, sites) + SLOT_SITES * 4 == size_of::<Slot>());
+    // The sites are the slot's last words; what stands before them is loaded too, and ignored.
+    let lanes = slot.add(1).cast::<u32>().sub(LANES).cast();
+    let equal = _mm_cmpeq_epi32(_mm_loadu_si128(lanes), _mm_set1_epi32(leaf as i32));
+    (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) >> (LANES - SLOT_SITES)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub unsafe fn places_of_site(slot: *const Slot, leaf: u32) -> u32 {
+    (*slot).sites.iter().rev().fold(0, |places, &site| places << 1 | (site == leaf) as u32)
 }
 
 /// The next slot of the same thread at the same location. Without the lock the list may be on its way back to
