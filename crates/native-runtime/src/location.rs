@@ -247,13 +247,17 @@ unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, slot
         return;
     }
     let owner = (*line).owner[(address >> 2) & 1];
-    if owner == SHARED | index {
-        *hint(line, address, thread.id) = extent(address, size) | number;
-    } else if owner == SPLIT {
-        let cell = shadow::bytes(line).add(address & 7);
-        if (*cell).owner == SHARED | index {
-            *hint_at_byte(cell, thread.id) = extent(address, size) | number;
-        }
+    let hint = if owner == SHARED | index {
+        hint(line, address, thread.id)
+    } else if owner == SPLIT && (*shadow::bytes(line).add(address & 7)).owner == SHARED | index {
+        hint_at_byte(shadow::bytes(line).add(address & 7), thread.id)
+    } else {
+        return;
+    };
+    // Threads that take turns use the same slots again and again, and must not fight for the line of their hints.
+    let new = extent(address, size) | number;
+    if *hint != new {
+        *hint = new;
     }
 }
 
