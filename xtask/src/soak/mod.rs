@@ -4,20 +4,26 @@
 mod controlled;
 mod crates;
 mod ground;
+mod ledger;
 mod scheduled;
 mod servers;
 mod tools;
 
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
 use crate::document::{self, head, row};
 use crate::workspace;
 use ground::Ground;
+use ledger::Ledger;
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Try only this program
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(TRIALS.map(|trial| trial.name)))]
     only: Option<String>,
-    /// Instead: run each correct corpus program so many times under all schedules; none may hang, crash or fail
+    /// Instead: run each corpus program so many times under all schedules; none may hang or crash but by its own bug
     #[arg(long, value_name = "RUNS")]
     controlled: Option<u32>,
     /// Instead: put pbzip2, ripgrep, crossbeam and rayon to their tasks so many times each, under all schedules
@@ -26,8 +32,14 @@ pub struct Arguments {
     /// With --controlled: only this corpus program
     #[arg(long, value_name = "NAME", requires = "controlled")]
     program: Option<String>,
+    /// With --controlled: begin no run of a program after this time, with its bug or without it
+    #[arg(long, value_name = "TIME", requires = "controlled", default_value = "2m", value_parser = humantime::parse_duration)]
+    time: Duration,
+    /// Forget what was tried before instead of going on from there
+    #[arg(long)]
+    anew: bool,
     /// Put the table into docs/real-programs.md
-    #[arg(long, conflicts_with = "only")]
+    #[arg(long, conflicts_with_all = ["only", "program"])]
     write: bool,
 }
 
@@ -78,42 +90,79 @@ const TRIALS: [Trial; 8] = [
     Trial { name: "rayon", task: "its own tests", run: |ground| crates::tests(ground, "rayon", "1") },
 ];
 
+/// What came of a trial.
+#[derive(Serialize, Deserialize, Clone)]
+struct Tried {
+    date: String,
+    went_well: bool,
+    /// In a few words.
+    result: String,
+    seconds: u64,
+}
+
+impl Trial {
+    fn try_out(&self, ground: &Ground) -> Tried {
+        let begun = std::time::Instant::now();
+        let (went_well, result) = match (self.run)(ground) {
+            Ok(result) => (true, result),
+            Err(error) => (false, format!("FAILED: {error:#}").replace('\n', " ")),
+        };
+        Tried { date: document::today(), went_well, result, seconds: begun.elapsed().as_secs() }
+    }
+}
+
 pub fn soak(arguments: &Arguments) -> anyhow::Result<()> {
     let mut ground = Ground::prepare()?;
+    let anew = arguments.anew;
     if let Some(runs) = arguments.controlled {
-        return controlled::controlled(&ground, runs, arguments.program.as_deref());
+        let (time, program) = (arguments.time, arguments.program.as_deref());
+        let wanted = controlled::Wanted { runs, time, program, anew };
+        return controlled::controlled(&ground, &wanted, |text| arguments.write("controlled", text));
     }
     let is_meant = |trial: &&Trial| arguments.only.as_deref().is_none_or(|name| name == trial.name);
     if let Some(runs) = arguments.scheduled {
-        let trials: Vec<&Trial> = TRIALS
-            .iter()
-            .filter(|trial| scheduled::PROGRAMS.contains(&trial.name))
-            .filter(is_meant)
-            .collect();
-        let text = scheduled::scheduled(&mut ground, &trials, runs)?;
-        println!("{text}");
-        return if arguments.write { write("scheduled", &text) } else { Ok(()) };
+        let trials = TRIALS.iter().filter(|trial| scheduled::PROGRAMS.contains(&trial.name));
+        let trials: Vec<&Trial> = trials.filter(is_meant).collect();
+        return scheduled::scheduled(&mut ground, &trials, runs, anew, |text| {
+            arguments.write("scheduled", text)
+        });
     }
-    let mut table = head(&["program", "task", "result"]);
+    let mut ledger = Ledger::open(&ground.folder, "recorded", anew)?;
     let mut failed = Vec::new();
     for trial in TRIALS.iter().filter(is_meant) {
-        eprintln!("{}: {}", trial.name, trial.task);
-        let result = (trial.run)(&ground).unwrap_or_else(|error| {
+        if ledger.get(trial.name).is_none_or(|tried: &Tried| !tried.went_well) {
+            eprintln!("{}: {}", trial.name, trial.task);
+            ledger.put(trial.name, trial.try_out(&ground))?;
+        }
+        let Some(tried) = ledger.get(trial.name) else { continue };
+        eprintln!("{}: {}", trial.name, tried.result);
+        if !tried.went_well {
             failed.push(trial.name);
-            format!("FAILED: {error:#}").replace('\n', " ")
-        });
-        eprintln!("{}: {result}", trial.name);
-        table += &row(&[trial.name.to_owned(), trial.task.to_owned(), result]);
+        }
+        arguments.write("soak", &table(&ledger))?;
     }
-    let text = format!("Tried on {} by `cargo xtask soak`.\n\n{table}", document::today());
-    println!("{text}");
-    if arguments.write {
-        write("soak", &text)?;
-    }
+    println!("{}", table(&ledger));
     anyhow::ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
     Ok(())
 }
 
-fn write(part: &str, text: &str) -> anyhow::Result<()> {
-    document::update(&workspace::root().join("docs/real-programs.md"), part, text)
+fn table(ledger: &Ledger<Tried>) -> String {
+    let mut table = head(&["program", "task", "result", "tried on"]);
+    for trial in &TRIALS {
+        if let Some(tried) = ledger.get(trial.name) {
+            let cells = [trial.name, trial.task, &tried.result, &tried.date];
+            table += &row(&cells.map(str::to_owned));
+        }
+    }
+    format!("By `cargo xtask soak`:\n\n{table}")
+}
+
+impl Arguments {
+    /// Replaces a part of the document, if that is asked for.
+    fn write(&self, part: &str, text: &str) -> anyhow::Result<()> {
+        if self.write {
+            document::update(&workspace::root().join("docs/real-programs.md"), part, text)?;
+        }
+        Ok(())
+    }
 }
