@@ -5,6 +5,10 @@
 //! the standard library's waiting is not instrumented, and a lock may be handed over without any operation on it.
 //! But it does not go on without the lock. So the lock is *awaited* from then on, and taken when the thread is
 //! next seen to do anything outside of lock code.
+//!
+//! An *attempt* may come to nothing. One with a time limit has the lock without any operation on it if it was woken
+//! from its last wait: woken for nothing, it takes the lock by an operation or waits again. parking_lot tells a thread that
+//! it is woken by setting a word to zero that the thread has set before it waits.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -23,6 +27,26 @@ pub struct Awaited {
     kind: LockKind,
     /// Something else comes first, for which it was given back.
     pub after_condition: bool,
+    /// None if it is certain that the thread will have it.
+    attempt: Option<Attempt>,
+}
+
+/// How far an attempt has come.
+#[derive(Clone, Copy, Default)]
+struct Attempt {
+    /// The word that says whether its last wait is over; null if it has not waited.
+    parker: *const u32,
+    /// No other writer can come, but there are readers still, for whom it waits.
+    keeps_writers_out: bool,
+}
+
+impl Attempt {
+    unsafe fn has_succeeded(&self) -> bool {
+        match self.parker.as_ref() {
+            Some(parker) => core::ptr::read_volatile(parker) == 0,
+            None => self.keeps_writers_out,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +75,9 @@ pub unsafe fn operate(
 ) {
     let (kind, waits) = match role {
         LockRole::Callers | LockRole::Inside => {
-            operate();
+            if operate() == Kind::Write {
+                note_parker(thread, operation);
+            }
             return;
         }
         LockRole::Unlock | LockRole::UnlockEither | LockRole::UnlockToWait => {
@@ -66,44 +92,76 @@ pub unsafe fn operate(
     };
     let address = operation.address as u64;
     let leaf = context::leaf(thread.tls, operation.pc);
-    if thread.awaited.address != address {
+    let goes_on = thread.awaited.address == address && thread.awaited.attempt.is_none() == waits;
+    if !goes_on {
         settle(thread);
+    }
+    if !goes_on || !waits {
         noise::at_sync(thread);
         control::at_sync(thread, operation.address, leaf, operation.pc);
     }
-    let awaited = Awaited { address, leaf, kind, after_condition: false };
-    if waits && thread.awaited.address != address {
-        thread.awaited = awaited;
-        sync::note_wait(thread, awaited.event_kind(), address, leaf);
+    let taken = Awaited { address, leaf, kind, after_condition: false, attempt: None };
+    if !goes_on {
+        thread.awaited = taken;
+        if waits {
+            sync::note_wait(thread, taken.event_kind(), address, leaf);
+        } else {
+            thread.awaited.attempt = Some(Attempt::default());
+        }
     }
     let changes = operate() == Kind::Update;
-    let takes = |(old, new)| takes(kind, waits, operation.size, old, new);
-    if changes && operation.exchange.is_some_and(takes) {
-        thread.awaited = awaited;
-        settle(thread);
+    let Some((old, new)) = operation.exchange.filter(|_| changes) else { return };
+    match takes(kind, waits, operation.size, old, new) {
+        Taking::Done => {
+            thread.awaited = taken;
+            settle(thread);
+        }
+        Taking::FromReaders if !waits => {
+            thread.awaited.attempt = Some(Attempt { keeps_writers_out: true, ..Attempt::default() });
+        }
+        Taking::FromReaders | Taking::Nothing => {}
     }
+}
+
+/// An attempt is about to wait: its thread sets the word that will tell it that it was woken.
+unsafe fn note_parker(thread: &mut Thread, operation: &Operation) {
+    let Awaited { address, leaf, attempt, .. } = thread.awaited;
+    let word = operation.address as *const u32;
+    // Those of others are set to zero.
+    let is_own = address != 0 && operation.size == size_of::<u32>() && word.read_volatile() != 0;
+    if let Some(attempt) = attempt.filter(|_| is_own) {
+        thread.awaited.attempt = Some(Attempt { parker: word, ..attempt });
+        sync::note_wait(thread, thread.awaited.event_kind(), address, leaf);
+    }
+}
+
+/// What a change of a lock's word means.
+enum Taking {
+    Nothing,
+    Done,
+    /// Once all readers are gone.
+    FromReaders,
 }
 
 /// Does this change of its word take the lock? The bits are those of std 1.62 to 1.95 and parking_lot 0.11 to 0.12. Other bits
 /// would only delay what is noticed, except for attempts that do not wait.
-fn takes(kind: LockKind, waits: bool, size: usize, old: u64, new: u64) -> bool {
+fn takes(kind: LockKind, waits: bool, size: usize, old: u64, new: u64) -> Taking {
     const LOCKED: u64 = 1;
+    const UPGRADABLE: u64 = 4;
+    const WRITER: u64 = 8;
+    const READER: u64 = 16;
     let gained = new & !old;
-    match (kind, size) {
+    let is_done = match (kind, size) {
         (LockKind::Mutex, _) => gained & LOCKED != 0,
         // The standard library's functions change the word for nothing else.
         (_, 4) => true,
-        _ => {
-            const UPGRADABLE: u64 = 4;
-            const WRITER: u64 = 8;
-            const READER: u64 = 16;
-            match kind {
-                LockKind::Shared => new / READER > old / READER || gained & UPGRADABLE != 0,
-                // A writer who waits goes on to wait for readers, there or not.
-                _ => gained & WRITER != 0 && !waits,
-            }
-        }
-    }
+        (LockKind::Shared, _) => new / READER > old / READER || gained & UPGRADABLE != 0,
+        _ if gained & WRITER == 0 => false,
+        // A writer who waits goes on to wait for readers, there or not.
+        _ if waits || new / READER != 0 => return Taking::FromReaders,
+        _ => true,
+    };
+    if is_done { Taking::Done } else { Taking::Nothing }
 }
 
 unsafe fn give_back(
@@ -125,7 +183,7 @@ unsafe fn give_back(
         sync::give_back(thread, address, leaf);
     }
     if role == LockRole::UnlockToWait {
-        thread.awaited = Awaited { address, leaf, kind: LockKind::Mutex, after_condition: true };
+        thread.awaited = Awaited { after_condition: true, ..Awaited::mutex(address, leaf) };
     }
     operate();
     if held {
@@ -135,6 +193,16 @@ unsafe fn give_back(
 }
 
 impl Awaited {
+    fn mutex(address: u64, leaf: u32) -> Awaited {
+        Awaited { address, leaf, kind: LockKind::Mutex, after_condition: false, attempt: None }
+    }
+
+    /// Does the thread wait for nothing but the lock when it waits on this word?
+    pub fn is_waited_for_on(&self, word: usize) -> bool {
+        let for_lock = self.attempt.is_none_or(|attempt| attempt.parker as usize == word);
+        self.address != 0 && !self.after_condition && for_lock
+    }
+
     fn event_kind(&self) -> EventKind {
         match self.kind {
             LockKind::Shared => EventKind::AcquireShared,
@@ -156,8 +224,9 @@ unsafe fn take_awaited(thread: &mut Thread) {
     let awaited = thread.awaited;
     thread.awaited.address = 0;
     sync::end_wait(thread);
+    let is_vain = awaited.attempt.is_some_and(|attempt| !attempt.has_succeeded());
     // Should it have been taken for taken too early, it is not held twice.
-    if sync::holds(thread, awaited.address) {
+    if is_vain || sync::holds(thread, awaited.address) {
         return;
     }
     match awaited.kind {
@@ -175,6 +244,6 @@ pub unsafe fn give_back_unseen(thread: &mut Thread) -> Option<Awaited> {
         && AtomicU32::from_ptr(address as *mut u32).load(Ordering::Relaxed) == 0;
     is_free.then(|| {
         sync::give_back(thread, address, leaf);
-        Awaited { address, leaf, kind: LockKind::Mutex, after_condition: false }
+        Awaited::mutex(address, leaf)
     })
 }

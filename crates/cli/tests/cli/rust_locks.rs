@@ -96,7 +96,16 @@ fn check_all(profile: &str) {
     let run = |scenario: &str| Run::of(&place, program.trim(), scenario);
 
     use EventKind::{Acquire, AcquireShared, Broadcast, Release, Signal, WaitBegin, WaitEnd};
-    for scenario in ["mutex", "try_lock", "rwlock", "parking_lot_mutex", "parking_lot_rwlock"] {
+    let scenarios = [
+        "mutex",
+        "try_lock",
+        "rwlock",
+        "parking_lot_mutex",
+        "parking_lot_rwlock",
+        "parking_lot_timed_mutex",
+        "parking_lot_timed_rwlock",
+    ];
+    for scenario in scenarios {
         let run = run(scenario);
         run.check_protected(scenario);
         // From the first thread to the second and back at least, once each has been at the value.
@@ -114,7 +123,7 @@ fn check_all(profile: &str) {
             assert_eq!(run.at_lock(&[Signal]), 1);
         }
     }
-    for scenario in ["park", "channel", "once"] {
+    for scenario in ["park", "channel", "once", "parking_lot_given_up"] {
         let run = run(scenario);
         assert_eq!(run.events(&[WaitBegin]).count(), run.events(&[WaitEnd]).count(), "{scenario}");
         assert!(run.locks_at_value().iter().all(Vec::is_empty), "{scenario}");

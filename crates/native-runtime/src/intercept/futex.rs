@@ -174,13 +174,16 @@ unsafe fn controlled_wait(word: usize, operation: c_int, expected: u32, time: Ti
 unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
     let Some(thread) = thread::enter() else { return call() };
     let kept = errno::keep();
-    if thread.awaited.address != 0 && !thread.awaited.after_condition {
+    if thread.awaited.is_waited_for_on(word) {
         // It has been noted already what the thread waits for.
         noise::at_sync(thread);
         control::at_sync(thread, word, 0, 0);
         thread::leave(thread);
         drop(kept);
         return call();
+    }
+    if !thread.awaited.after_condition {
+        atomic_locks::settle(thread);
     }
     let leaf = context::leaf(thread.tls, pc);
     let condition = |thread: &mut thread::Thread, kind| {

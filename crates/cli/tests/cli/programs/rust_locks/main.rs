@@ -24,6 +24,9 @@ fn tell<T>(lock: &T) {
     std::fs::write("addresses", format!("{} {start} {size}", value as usize)).unwrap();
 }
 
+const A_LONG_TIME: Duration = Duration::from_secs(600);
+const A_SHORT_TIME: Duration = Duration::from_millis(5);
+
 /// Long enough for another thread to begin to wait. Should it not, the test just sees less.
 fn let_wait() {
     thread::sleep(Duration::from_millis(20));
@@ -174,6 +177,49 @@ fn main() {
                     work();
                 },
             );
+        }
+        "parking_lot_timed_mutex" => {
+            static LOCK: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+            tell(&LOCK);
+            contend(|work| {
+                let guard = LOCK.try_lock_for(A_LONG_TIME).unwrap();
+                work();
+                // Handed over, if somebody waits.
+                parking_lot::MutexGuard::unlock_fair(guard);
+            });
+        }
+        "parking_lot_timed_rwlock" => {
+            static LOCK: parking_lot::RwLock<()> = parking_lot::RwLock::new(());
+            tell(&LOCK);
+            contend_with_readers(
+                |work| {
+                    let guard = LOCK.try_write_for(A_LONG_TIME).unwrap();
+                    work();
+                    parking_lot::RwLockWriteGuard::unlock_fair(guard);
+                },
+                |work| {
+                    let guard = LOCK.try_read_for(A_LONG_TIME).unwrap();
+                    work();
+                    parking_lot::RwLockReadGuard::unlock_fair(guard);
+                },
+            );
+        }
+        "parking_lot_given_up" => {
+            static MUTEX: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
+            static LOCK: parking_lot::RwLock<()> = parking_lot::RwLock::new(());
+            tell(&());
+            change();
+            let (held, read) = (MUTEX.lock(), LOCK.read());
+            let other = thread::spawn(|| {
+                assert!(MUTEX.try_lock_for(A_SHORT_TIME).is_none());
+                change();
+                // No other writer can come meanwhile, but the reader does not leave.
+                assert!(LOCK.try_write_for(A_SHORT_TIME).is_none());
+                change();
+            });
+            other.join().unwrap();
+            drop((held, read));
+            change();
         }
         "parking_lot_condvar" => {
             static LOCK: parking_lot::Mutex<bool> = parking_lot::Mutex::new(false);
