@@ -221,7 +221,9 @@ impl<'e> Scale<'e> {
         if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
         }
-        let standing = self.evidence.orders.standing(&pattern);
+        let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
+        // What is new of one of its accesses is new of the whole.
+        let standing = if is_new_code { Standing::New } else { self.evidence.orders.standing(&pattern) };
         let mut weight = evidence + self.prior(pattern, Some(sighting));
         weight -= match standing {
             Standing::Reordered => 0.0,
@@ -229,7 +231,6 @@ impl<'e> Scale<'e> {
             Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
-        let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
         Some(Clue { pattern, seen, sighting, run: *run, weight, standing, is_new_code, is_predicting: false })
     }
 
@@ -270,12 +271,12 @@ impl<'e> Scale<'e> {
                 all_passed: self.runs.all_passed,
             },
             match best.standing {
+                _ if best.is_new_code => Reason::NewCode,
                 Standing::Reordered => Reason::Reordered,
                 Standing::OneOrder => Reason::OneOrder,
                 Standing::New => Reason::Effect,
             },
         ];
-        reasons.extend(best.is_new_code.then_some(Reason::NewCode));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
