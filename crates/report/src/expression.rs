@@ -147,7 +147,7 @@ fn receiver(code: &str, start: usize, end: usize) -> Option<Candidate<'_>> {
     let length = call.rfind("->").into_iter().chain(call.rfind('.')).max()?;
     let text = call[..length].trim_end_matches('-');
     let (length, field) = expression_from(text, 0);
-    (length == text.len() && !matches!(field, "self" | "this")).then_some(Candidate {
+    (length == text.len() && !is_keyword(field)).then_some(Candidate {
         text,
         field,
         end: start + text.len(),
@@ -230,15 +230,21 @@ fn is_name_part(byte: u8) -> bool {
     is_name_start(byte) || byte.is_ascii_digit()
 }
 
-/// Words that stand where an expression could, but are none.
+/// Words that stand where an expression could, but are none: those of the languages, memory orders, and constants, which
+/// are written in capitals.
 fn is_keyword(word: &str) -> bool {
-    const KEYWORDS: [&str; 36] = [
-        "auto", "bool", "break", "case", "char", "const", "continue", "double", "else", "enum", "false",
-        "float", "for", "if", "int", "let", "long", "match", "mut", "new", "nullptr", "return", "self",
-        "short", "signed", "sizeof", "static", "struct", "switch", "this", "true", "union", "unsigned",
-        "void", "volatile", "while",
+    const KEYWORDS: [&str; 58] = [
+        "AcqRel", "Acquire", "Err", "None", "Ok", "Relaxed", "Release", "SeqCst", "Some", "as", "async",
+        "auto", "await", "bool", "break", "case", "char", "const", "continue", "delete", "double", "dyn",
+        "else", "enum", "false", "float", "for", "if", "in", "int", "let", "long", "loop", "match", "move",
+        "mut", "new", "null", "nullptr", "pub", "ref", "return", "self", "short", "signed", "sizeof",
+        "static", "struct", "super", "switch", "this", "true", "union", "unsafe", "unsigned", "void",
+        "volatile", "while",
     ];
-    KEYWORDS.contains(&word)
+    let is_constant = word.len() > 1
+        && word.bytes().any(|byte| byte.is_ascii_uppercase())
+        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+    is_constant || word.starts_with("memory_order") || KEYWORDS.contains(&word)
 }
 
 #[cfg(test)]
@@ -251,8 +257,11 @@ mod tests {
 
     #[test]
     fn lines_are_taken_apart_into_expressions() {
-        let cases: [(&str, &[&str]); 10] = [
+        let cases: [(&str, &[&str]); 13] = [
             ("let idle = self.idle.lock().unwrap();", &["idle", "self.idle"]),
+            ("if let Some(page) = self.pages.lock().await.get(name) {", &["page", "self.pages", "name"]),
+            ("self.state.compare_exchange(EMPTY, PARKED, AcqRel, Relaxed)", &["self.state"]),
+            ("atomic_store_explicit(&stack->head, top, memory_order_release);", &["stack->head", "top"]),
             ("vector->count_.store(7);", &["vector->count_"]),
             ("return self.len();", &[]),
             ("    int size = queue->size;  /* the size */", &["size", "queue->size"]),
