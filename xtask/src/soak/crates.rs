@@ -1,6 +1,6 @@
 //! The test suites of packages from crates.io.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
@@ -9,35 +9,58 @@ use cargo_metadata::Message;
 use super::ground::{Ground, bytes_of};
 use crate::sources;
 
-/// Builds a package's tests for the recorder and runs them.
-pub fn tests(ground: &Ground, package: &str, version: &str) -> anyhow::Result<String> {
-    let source = sources::crates_io(package, version)?;
-    let recordings = ground.recordings()?;
-    let mut passed = 0;
-    for program in test_programs(ground, package, &source)? {
-        let mut command = recordings.command(&program);
-        // As cargo runs them.
-        command.current_dir(&source).args(["--test-threads", "2"]);
-        let printed = String::from_utf8_lossy(&bytes_of(&mut command)?).into_owned();
-        passed +=
-            count_of_passed(&printed).with_context(|| format!("{} printed no result", program.display()))?;
-    }
-    ensure!(passed > 0, "it has no tests");
-    Ok(format!("{passed} tests passed; {}", recordings.check()?))
+/// A package with tests.
+pub struct Suite {
+    pub package: &'static str,
+    pub version: &'static str,
+    /// What to tell rustc of, for tests under control: test suites have smaller numbers for slow machines.
+    pub configuration: &'static str,
+    /// Test programs that are not run under control, since they would take hours.
+    pub left_out: &'static [&'static str],
 }
 
-fn test_programs(ground: &Ground, package: &str, source: &PathBuf) -> anyhow::Result<Vec<PathBuf>> {
-    let mut cargo: Command = ground.tool.command();
-    cargo.args(["cargo", "build", "--tests", "--quiet", "--message-format=json-render-diagnostics"]);
-    cargo.current_dir(source).env("CARGO_TARGET_DIR", ground.folder.join(package)).stdout(Stdio::piped());
-    let output = cargo.spawn().context("cannot start unsnarl")?.wait_with_output()?;
-    ensure!(output.status.success(), "its tests cannot be built");
-    let messages = Message::parse_stream(&output.stdout[..]).collect::<Result<Vec<_>, _>>()?;
-    let programs = messages.into_iter().filter_map(|message| match message {
-        Message::CompilerArtifact(artifact) if artifact.profile.test => artifact.executable,
-        _ => None,
-    });
-    Ok(programs.map(Into::into).collect())
+impl Suite {
+    /// Builds the tests for the recorder and runs them.
+    pub fn run(&self, ground: &Ground) -> anyhow::Result<String> {
+        let source = sources::crates_io(self.package, self.version)?;
+        let recordings = ground.recordings()?;
+        let flags = if ground.is_controlled { self.configuration } else { "" };
+        let key = format!("{} {flags}", self.package);
+        let mut passed = 0;
+        for program in ground.built(&key, || self.test_programs(ground, flags, &source))? {
+            if ground.is_controlled && self.leaves_out(&program) {
+                continue;
+            }
+            let mut command = recordings.command(&program);
+            // As cargo runs them.
+            command.current_dir(&source).args(["--test-threads", "2"]);
+            let printed = String::from_utf8_lossy(&bytes_of(&mut command)?).into_owned();
+            passed += count_of_passed(&printed)
+                .with_context(|| format!("{} printed no result", program.display()))?;
+        }
+        ensure!(passed > 0, "it has no tests");
+        Ok(format!("{passed} tests passed; {}", recordings.check()?))
+    }
+
+    fn test_programs(&self, ground: &Ground, flags: &str, source: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut cargo: Command = ground.tool.command();
+        cargo.args(["cargo", "build", "--tests", "--quiet", "--message-format=json-render-diagnostics"]);
+        cargo.current_dir(source).env("CARGO_TARGET_DIR", ground.folder.join(self.package));
+        let output = cargo.env("RUSTFLAGS", flags).stderr(Stdio::inherit()).output()?;
+        ensure!(output.status.success(), "its tests cannot be built");
+        let messages = Message::parse_stream(&output.stdout[..]).collect::<Result<Vec<_>, _>>()?;
+        let programs = messages.into_iter().filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) if artifact.profile.test => artifact.executable,
+            _ => None,
+        });
+        Ok(programs.map(Into::into).collect())
+    }
+
+    fn leaves_out(&self, program: &Path) -> bool {
+        let name = program.file_stem().unwrap_or_default().to_string_lossy();
+        let name = name.rsplit_once('-').map_or(&*name, |(name, _)| name);
+        self.left_out.contains(&name)
+    }
 }
 
 /// From the last line of a test program.

@@ -1,5 +1,7 @@
 //! What all trials need: the tool, a folder, and commands that are recorded.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,12 +21,31 @@ pub struct Ground {
     pub folder: PathBuf,
     /// How runs are to go, as the recorder reads it.
     pub plan: String,
+    /// Whether one thread runs at a time: tasks have to be smaller then.
+    pub is_controlled: bool,
+    /// What trials have built since we were started, which is not built again.
+    built: RefCell<HashMap<String, Vec<PathBuf>>>,
 }
 
 impl Ground {
     pub fn prepare() -> anyhow::Result<Ground> {
         let plan = "seed=1,noise=low".to_owned();
-        Ok(Ground { tool: Tool::build()?, folder: workspace::scratch("soak")?, plan })
+        let (tool, folder) = (Tool::build()?, workspace::scratch("soak")?);
+        Ok(Ground { tool, folder, plan, is_controlled: false, built: RefCell::default() })
+    }
+
+    /// The programs that `build` leaves, which is asked once.
+    pub fn built(
+        &self,
+        name: &str,
+        build: impl FnOnce() -> anyhow::Result<Vec<PathBuf>>,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        if let Some(programs) = self.built.borrow().get(name) {
+            return Ok(programs.clone());
+        }
+        let programs = build()?;
+        self.built.borrow_mut().insert(name.to_owned(), programs.clone());
+        Ok(programs)
     }
 
     /// `CC=` of a build for the recorder.

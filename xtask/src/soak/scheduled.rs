@@ -22,6 +22,7 @@ pub fn scheduled(
     write: impl Fn(&str) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let mut ledger = Ledger::open(&ground.folder, "scheduled", anew)?;
+    ground.is_controlled = true;
     // One run of each in turn, so that a chore that is stopped has tried them all.
     for seed in 1..=runs {
         for trial in trials {

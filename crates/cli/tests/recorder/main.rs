@@ -11,6 +11,7 @@ mod layouts;
 mod lifetimes;
 mod noise;
 mod openmp;
+mod plain_code;
 mod processes;
 mod ranges;
 mod sampling;

@@ -319,35 +319,6 @@ int main(void) {
 }
 
 #[test]
-fn callbacks_through_a_library_keep_their_caller() {
-    let program = c(r#"
-volatile int x;
-static int compare(const void *a, const void *b) {
-    x++; //@compare
-    return *(const int *)a - *(const int *)b;
-}
-__attribute__((noinline)) static void sort(void) {
-    int numbers[] = {3, 1, 2};
-    qsort(numbers, 3, sizeof *numbers, compare);
-    x++; //@sort
-}
-THREAD(worker) {
-    sort();
-    return NULL;
-}
-int main(void) {
-    x = 1; //@init
-    in_thread(worker);
-    return 0;
-}
-"#);
-    assert_eq!(
-        program.record().stacks("x"),
-        "init: main\ncompare: compare < sort < worker\nsort: sort < worker"
-    );
-}
-
-#[test]
 fn tail_calls_leave_the_stack_as_it_was() {
     let source = r#"
 volatile int x;
@@ -375,58 +346,6 @@ int main(void) {
         let of_last = stacks.lines().find(|line| line.starts_with("last: ")).expect("last was called");
         assert!(of_last.starts_with("last: last") && of_last.ends_with("worker"), "{flags}: {stacks}");
         assert!(stacks.lines().any(|line| line == "after: worker"), "{flags}: {stacks}");
-    }
-}
-
-#[test]
-fn functions_without_instrumentation_are_on_the_stack() {
-    let source = r#"
-#define PLAIN __attribute__((noinline, noclone, no_sanitize("thread")))
-#define BARRIER __asm__ volatile("" ::: "memory")
-volatile int x;
-volatile int count = 3;
-typedef void routine(void);
-__attribute__((noinline)) static void callback(void) { x++; } //@callback
-PLAIN static void inner(routine *call) {
-    call();
-    BARRIER;
-}
-// Its frame is found by the frame pointer, and it keeps values in registers that it has to save.
-PLAIN static void outer(routine *call) {
-    volatile char *room = __builtin_alloca(count * 16);
-    for (int i = 0; i < count; i++)
-        room[i] = i;
-    inner(call);
-    BARRIER;
-}
-__attribute__((noinline)) static void work(void) {
-    x++; //@work
-    outer(callback);
-    x++; //@work
-    inner(callback);
-    x++; //@work
-}
-THREAD(worker) {
-    work();
-    return NULL;
-}
-int main(void) {
-    x = 1; //@init
-    in_thread(worker);
-    return 0;
-}
-"#;
-    for flags in ["-O2 -fomit-frame-pointer", "-O0", "-O1 -fno-omit-frame-pointer"] {
-        let program = Compiler::c().flags(flags).program(source);
-        let stacks = program.record().stacks("x");
-        for line in [
-            "callback: callback < inner < outer < work < worker",
-            "callback: callback < inner < work < worker",
-            "work: work < worker",
-        ] {
-            assert!(stacks.lines().any(|found| found == line), "{flags}: {line} in\n{stacks}");
-        }
-        assert!(!stacks.contains("callback < work"), "{flags}:\n{stacks}");
     }
 }
 
