@@ -24,7 +24,6 @@
 
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
-use crate::gathering::Gathering;
 use crate::histories::Entry;
 use crate::occurrences::Occurrences;
 use crate::options::Options;
@@ -34,17 +33,8 @@ use crate::scan::Scan;
 
 /// The unserializable triples that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    let mut found = Gathering::new();
-    let mut history = History::default();
-    for stretch in scan.histories.stretches() {
-        each_triple(stretch, &mut history, |id, accesses| {
-            // The method's four cases do not have WWW.
-            if id != PatternId::P8 {
-                found.add(id, &accesses.map(|access| (access.index, access.site)), accesses[2].index);
-            }
-        });
-    }
-    found.into_occurrences(scan.run)
+    // The method's four cases do not have WWW.
+    scan.digest().triples(scan, |known| (known.id != PatternId::P8).then_some(known.id))
 }
 
 /// Tells `found` each unserializable triple among the accesses of a location whose first and third access follow each

@@ -16,6 +16,7 @@
 //! 1. Those of the graph.
 //! 2. The score is Recon's first feature, so that the two techniques differ only in the reconstruction.
 
+use crate::communication::Which;
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
 use crate::occurrences::Occurrences;
@@ -25,9 +26,7 @@ use crate::suspiciousness::Spectrum;
 
 /// The communications that `run` shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    let mut found = Occurrences::of(scan.run);
-    found.suspects = scan.edges().iter().map(|(&suspect, edge)| (suspect, edge.first)).collect();
-    found
+    scan.edges().occurrences(scan, Which::First)
 }
 
 /// The communications of failing runs by their score. Passing runs have far too many others to be worth a finding.

@@ -27,10 +27,11 @@ use rustc_hash::FxHashMap;
 
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
+use crate::numbering::Numbering;
 use crate::occurrences::{Occurrence, Occurrences};
 use crate::options::Options;
 use crate::pattern::Pattern;
-use crate::run::{AccessKind, LocationId, Observation, Run, SiteId, ThreadId};
+use crate::run::{AccessKind, Observation, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::suspect::{Circumstance, Previous, Suspect};
@@ -39,23 +40,17 @@ use crate::suspiciousness::Spectrum;
 /// The predicates that hold in `run`, and the sites that were observed.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
     let run = scan.run;
-    let mut sites: FxHashMap<SiteId, Sightings> = FxHashMap::default();
-    each_access_with_previous(run, |index, previous| {
-        let seen = sites.entry(run.accesses[index as usize].site).or_insert_with(|| Sightings::from(index));
-        match previous {
-            Some(Previous::Local) => seen.local = seen.local.or(Some(index)),
-            Some(Previous::Remote) => seen.remote = seen.remote.or(Some(index)),
-            None => {}
-        }
-    });
-    let mut found = Occurrences::of(run);
+    let sites = sightings(scan);
+    let mut found: FxHashMap<Suspect, Occurrence> = FxHashMap::default();
     let mut add = |site: SiteId, previous: Previous, access: Option<u32>| {
         let kind = access.map_or(AccessKind::Read, |index| run.accesses[index as usize].kind);
         let occurrence = Occurrence::new(Shape::access(kind), access.as_slice());
         // A predicate is about a site, whatever the kinds of access there.
         let pattern = Pattern::access(AccessKind::Read, site);
-        found.add_first(Suspect { pattern, circumstance: Circumstance::Previous(previous) }, occurrence);
-        found.add_first(observed(pattern), occurrence);
+        found
+            .entry(Suspect { pattern, circumstance: Circumstance::Previous(previous) })
+            .or_insert(occurrence);
+        found.entry(observed(pattern)).or_insert(occurrence);
     };
     for &Observation { site, local, remote } in &run.observations {
         // A site may have been executed, but never in a way that would have been recorded.
@@ -75,7 +70,25 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
             }
         }
     }
-    found
+    Occurrences { suspects: found.into_iter().collect(), ..Occurrences::of(run) }
+}
+
+/// The first accesses at each site.
+fn sightings(scan: &Scan) -> FxHashMap<SiteId, Sightings> {
+    let mut numbers: Numbering<SiteId> = Numbering::new();
+    let mut seen: Vec<Sightings> = Vec::new();
+    for stretch in scan.histories.stretches() {
+        let mut previous: Option<ThreadId> = None;
+        for access in stretch {
+            let (site, is_new) = numbers.number(access.site);
+            if is_new {
+                seen.push(Sightings::default());
+            }
+            seen[site as usize].add(access.index, previous.map(|thread| thread == access.thread));
+            previous = Some(access.thread);
+        }
+    }
+    numbers.keys().iter().copied().zip(seen).collect()
 }
 
 /// The first accesses at a site: after its own thread, after another, and of all.
@@ -86,9 +99,16 @@ struct Sightings {
     any: Option<u32>,
 }
 
-impl From<u32> for Sightings {
-    fn from(index: u32) -> Self {
-        Self { any: Some(index), ..Self::default() }
+impl Sightings {
+    /// One more access; `local` says whether its own thread came before it, if anyone did.
+    fn add(&mut self, index: u32, local: Option<bool>) {
+        let note = |first: &mut Option<u32>| *first = Some(first.map_or(index, |first| first.min(index)));
+        note(&mut self.any);
+        match local {
+            Some(true) => note(&mut self.local),
+            Some(false) => note(&mut self.remote),
+            None => {}
+        }
     }
 }
 
@@ -105,20 +125,6 @@ pub(crate) fn findings(counts: &Counts, _: &Options) -> Vec<Finding> {
 /// That a site was executed after any access: not suspected itself, but counted like what is.
 fn observed(pattern: Pattern) -> Suspect {
     Suspect { pattern, circumstance: Circumstance::Any }
-}
-
-/// Tells `found` each access, with who made the previous one to the same location.
-fn each_access_with_previous(run: &Run, mut found: impl FnMut(u32, Option<Previous>)) {
-    let mut last: FxHashMap<LocationId, ThreadId> = FxHashMap::default();
-    let mut gaps = run.gaps.iter().peekable();
-    for (index, access) in (0u32..).zip(&run.accesses) {
-        while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
-            last.remove(&gap.location);
-        }
-        let previous = last.insert(access.location, access.thread);
-        let is_local = |thread| if thread == access.thread { Previous::Local } else { Previous::Remote };
-        found(index, previous.map(is_local));
-    }
 }
 
 /// `seen` counts the runs in which the predicate holds, `observed` those in which it could have.

@@ -21,13 +21,13 @@
 //! 5. At a gap, the location's last writer and readers are forgotten: nothing may be concluded across it.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-use rustc_hash::FxHashMap;
-
-use crate::histories::LocationNumbers;
-use crate::occurrences::{self, Occurrence};
-use crate::pattern::PatternId;
-use crate::run::{Access, Run, SiteId, ThreadId};
+use crate::numbering::Numbering;
+use crate::occurrences::{Occurrence, Occurrences};
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{SiteId, ThreadId};
+use crate::scan::Scan;
 use crate::suspect::{Circumstance, Suspect};
 
 /// The kinds of the latest communications of a thread.
@@ -107,91 +107,188 @@ impl Suspect {
     }
 }
 
-/// The first and the last occurrence of a communication.
-#[derive(Clone, Copy)]
-pub(crate) struct Edge {
-    pub first: Occurrence,
-    pub last: Occurrence,
+/// The communications of a run.
+pub(crate) struct Edges {
+    numbers: Numbering<Edge>,
+    /// Source and sink of the first and of the last occurrence, by number.
+    places: Vec<[[u32; 2]; 2]>,
 }
 
-/// The communications of `run`.
-pub(crate) fn edges(run: &Run) -> FxHashMap<Suspect, Edge> {
-    let mut edges: FxHashMap<Suspect, Edge> = FxHashMap::default();
-    each_edge(run, |suspect, last| {
-        edges.entry(suspect).and_modify(|edge| edge.last = last).or_insert(Edge { first: last, last });
+/// A communication, the same value in all runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    /// Of source and sink.
+    sites: [SiteId; 2],
+    contexts: [Context; 2],
+    /// Whether the sink overwrites the data.
+    overwrites: bool,
+}
+
+/// Which of the occurrences of a communication is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Which {
+    First,
+    Last,
+}
+
+impl Edge {
+    fn row(self) -> PatternId {
+        if self.overwrites { PatternId::P3 } else { PatternId::P2 }
+    }
+}
+
+impl Hash for Edge {
+    /// In words as wide as the machine's, as few as there can be.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [source, sink] = self.sites.map(|site| u64::from(site.0));
+        let [before, after] = self.contexts.map(|context| u64::from(context.events));
+        state.write_u64(source | sink << 32);
+        state.write_u64(before | after << 31 | u64::from(self.overwrites) << 63);
+    }
+}
+
+impl Edges {
+    /// As occurrences in the run that was looked at.
+    pub fn occurrences(&self, scan: &Scan, which: Which) -> Occurrences {
+        let mut found = Occurrences::of(scan.run);
+        found.suspects.extend(self.numbers.keys().iter().zip(&self.places).map(|(edge, places)| {
+            let pattern = Pattern::new(edge.row(), &edge.sites);
+            let suspect = Suspect { pattern, circumstance: Circumstance::Contexts(edge.contexts) };
+            (suspect, Occurrence::new(edge.row(), &places[which as usize]))
+        }));
+        found
+    }
+}
+
+/// The communications of a run.
+pub(crate) fn edges(scan: &Scan) -> Edges {
+    let mut edges = Edges { numbers: Numbering::new(), places: Vec::new() };
+    each_edge(scan, |edge, ends| {
+        let (number, is_new) = edges.numbers.number(edge);
+        if is_new {
+            edges.places.push([ends; 2]);
+        } else {
+            edges.places[number as usize][Which::Last as usize] = ends;
+        }
     });
     edges
 }
 
-/// Tells `edge` each communication of `run`, in the order of its sinks.
-fn each_edge(run: &Run, mut edge: impl FnMut(Suspect, Occurrence)) {
-    let mut contexts: FxHashMap<ThreadId, Context> = FxHashMap::default();
-    let numbers = LocationNumbers::of(run);
+/// Tells `edge` each communication of a run with the indices of its accesses, in the order of its sinks.
+fn each_edge(scan: &Scan, mut edge: impl FnMut(Edge, [u32; 2])) {
+    let histories = &scan.histories;
+    let mut threads: Numbering<ThreadId> = Numbering::new();
+    let mut contexts: Vec<Context> = Vec::new();
     let mut locations: Vec<Sharing> = Vec::new();
-    locations.resize_with(numbers.count, Sharing::default);
-    let mut gaps = run.gaps.iter().peekable();
-    for (index, access) in (0u32..).zip(&run.accesses) {
+    locations.resize_with(histories.location_count(), Sharing::default);
+    let mut gaps = scan.run.gaps.iter().peekable();
+    for (index, access) in (0u32..).zip(histories.moments()) {
         while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
-            if let Some(location) = numbers.find(gap.location) {
+            if let Some(location) = histories.number_of(gap.location) {
                 locations[location] = Sharing::default();
             }
         }
-        let sharing = &mut locations[numbers.of_location(access.location)];
-        let context = *contexts.entry(access.thread).or_default();
-        if let Some(source) = sharing.source_for(access) {
-            let id = if access.kind.writes() { PatternId::P3 } else { PatternId::P2 };
-            let ends = [source.index, index];
-            let pattern = occurrences::pattern(run, id, &ends);
-            let circumstance = Circumstance::Contexts([source.context, context]);
-            edge(Suspect { pattern, circumstance }, Occurrence::new(id, &ends));
+        let (thread, is_new) = threads.number(access.thread);
+        if is_new {
+            contexts.push(Context::default());
         }
-        sharing.communicate(access, |thread, event| contexts.entry(thread).or_default().push(event));
-        if access.kind.writes() {
-            sharing.writer = Some(Writer { index, thread: access.thread, context });
+        let sharing = &mut locations[access.location as usize];
+        let context = contexts[thread as usize];
+        let writes = access.kind.writes();
+        if let Some(source) = sharing.source_for(thread, writes) {
+            let sites = [source.site, access.site];
+            edge(
+                Edge { sites, contexts: [source.context, context], overwrites: writes },
+                [source.index, index],
+            );
+        }
+        sharing.communicate(thread, writes, |thread, event| contexts[thread as usize].push(event));
+        if writes {
+            sharing.writer = Some(Writer { index, thread, site: access.site, context });
         }
     }
 }
 
-/// Who has to do with the data in a location.
+/// Who has to do with the data in a location. Threads are told by number.
 #[derive(Default)]
 struct Sharing {
     writer: Option<Writer>,
     /// The other threads that have read since.
-    readers: Vec<ThreadId>,
+    readers: Readers,
 }
 
 #[derive(Clone, Copy)]
 struct Writer {
     index: u32,
-    thread: ThreadId,
+    thread: u32,
+    site: SiteId,
     context: Context,
 }
 
 impl Sharing {
-    /// The writer from which `access` gets data, or whose data it overwrites.
-    fn source_for(&self, access: &Access) -> Option<Writer> {
-        let repeats = !access.kind.writes() && self.readers.contains(&access.thread);
-        self.writer.filter(|writer| writer.thread != access.thread && !repeats)
+    /// The writer from which an access gets data, or whose data it overwrites.
+    fn source_for(&self, thread: u32, writes: bool) -> Option<Writer> {
+        let repeats = !writes && self.readers.contains(thread);
+        self.writer.filter(|writer| writer.thread != thread && !repeats)
     }
 
-    /// Tells `publish` what `access` is to which thread.
-    fn communicate(&mut self, access: &Access, mut publish: impl FnMut(ThreadId, ContextEvent)) {
-        let thread = access.thread;
+    /// Tells `publish` what an access is to which thread.
+    fn communicate(&mut self, thread: u32, writes: bool, mut publish: impl FnMut(u32, ContextEvent)) {
         let other_writer = self.writer.map(|writer| writer.thread).filter(|&writer| writer != thread);
         let is_foreign = self.writer.is_none() || other_writer.is_some();
-        if access.kind.writes() {
+        if writes {
             if is_foreign || !self.readers.is_empty() {
                 publish(thread, ContextEvent::LocalWrite);
-                let others = self.readers.drain(..).chain(other_writer);
-                others
-                    .filter(|&other| other != thread)
-                    .for_each(|other| publish(other, ContextEvent::RemoteWrite));
+                let mut tell = |other| {
+                    if other != thread {
+                        publish(other, ContextEvent::RemoteWrite);
+                    }
+                };
+                self.readers.drain(&mut tell);
+                other_writer.into_iter().for_each(tell);
             }
-        } else if is_foreign && !self.readers.contains(&thread) {
+        } else if is_foreign && !self.readers.contains(thread) {
             publish(thread, ContextEvent::LocalRead);
             other_writer.into_iter().for_each(|writer| publish(writer, ContextEvent::RemoteRead));
-            self.readers.push(thread);
+            self.readers.insert(thread);
         }
+    }
+}
+
+/// A set of threads. Most programs have few, whose bits are one word.
+#[derive(Default)]
+struct Readers {
+    bits: u64,
+    others: Vec<u32>,
+}
+
+impl Readers {
+    fn bit(thread: u32) -> Option<u64> {
+        1u64.checked_shl(thread)
+    }
+
+    fn contains(&self, thread: u32) -> bool {
+        Self::bit(thread).map_or_else(|| self.others.contains(&thread), |bit| self.bits & bit != 0)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.bits == 0 && self.others.is_empty()
+    }
+
+    fn insert(&mut self, thread: u32) {
+        match Self::bit(thread) {
+            Some(bit) => self.bits |= bit,
+            None => self.others.push(thread),
+        }
+    }
+
+    /// Tells and forgets all of them.
+    fn drain(&mut self, each: &mut impl FnMut(u32)) {
+        while self.bits != 0 {
+            each(self.bits.trailing_zeros());
+            self.bits &= self.bits - 1;
+        }
+        self.others.drain(..).for_each(each);
     }
 }
 

@@ -33,7 +33,7 @@ impl Counts {
     /// Adds what one more run shows.
     pub fn add(&mut self, found: &Occurrences) {
         self.add_run(found.outcome);
-        for (&suspect, &occurrence) in &found.suspects {
+        for &(suspect, occurrence) in &found.suspects {
             self.see(suspect, occurrence, found.run, found.outcome);
         }
     }

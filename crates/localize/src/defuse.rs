@@ -19,26 +19,17 @@
 //! 3. A use need not be a thread's first read of what was written. The recorder keeps one for each site.
 
 use crate::counts::Counts;
-use crate::dependencies;
+use crate::digest::KnownDependency;
 use crate::finding::{self, Finding};
-use crate::gathering::Gathering;
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::pattern::PatternId;
-use crate::run::AccessKind;
 use crate::scan::Scan;
 
 /// The definition–use pairs that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    let mut found = Gathering::new();
-    dependencies::each_of_run(&scan.histories, |pair| {
-        let defines = pair.id != PatternId::P1;
-        let uses = pair.tail.kind != AccessKind::Write;
-        if defines && uses {
-            found.add(PatternId::P2, &pair.accesses(), pair.tail.index);
-        }
-    });
-    found.into_occurrences(scan.run)
+    let defines = |known: &KnownDependency| known.id != PatternId::P1;
+    scan.digest().pairs(scan, |known| (defines(known) && known.reads).then_some(PatternId::P2))
 }
 
 /// What violates an invariant, by the number of runs and by time.

@@ -11,7 +11,7 @@
 
 use crate::histories::{Entry, Histories};
 use crate::pattern::PatternId;
-use crate::run::{SiteId, ThreadId};
+use crate::run::{LocationId, ThreadId};
 
 /// Two accesses of which the later depends on the earlier.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +24,6 @@ pub(crate) struct Dependency {
     pub id: PatternId,
     /// Whether no other dependency says as much.
     pub is_immediate: bool,
-}
-
-impl Dependency {
-    /// Its accesses as index and site.
-    pub fn accesses(&self) -> [(u32, SiteId); 2] {
-        [self.head, self.tail].map(|access| (access.index, access.site))
-    }
 }
 
 /// Tells `found` each dependency among the accesses of a location, by ascending tail.
@@ -87,5 +80,45 @@ impl State {
         self.writer = None;
         self.reads.clear();
         self.last_reads.clear();
+    }
+}
+
+/// An occurrence of a dependency: global indices of head and tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Instance {
+    pub location: LocationId,
+    pub accesses: [u32; 2],
+}
+
+impl Instance {
+    /// When it is complete; of several at once, when it began.
+    pub fn time(&self) -> [u32; 2] {
+        let [head, tail] = self.accesses;
+        [tail, head]
+    }
+}
+
+/// Where dependencies that are alike come, in whichever order these are added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    /// The first occurrence.
+    pub first: Instance,
+    /// The first occurrence on another location.
+    pub other: Option<Instance>,
+}
+
+impl Places {
+    /// One more occurrence.
+    pub fn add(&mut self, new: Instance) {
+        let is_earlier = |known: &Instance| new.time() < known.time();
+        if new.location == self.first.location {
+            if is_earlier(&self.first) {
+                self.first = new;
+            }
+        } else if is_earlier(&self.first) {
+            self.other = Some(std::mem::replace(&mut self.first, new));
+        } else if self.other.as_ref().is_none_or(is_earlier) {
+            self.other = Some(new);
+        }
     }
 }

@@ -20,30 +20,40 @@
 use crate::gathering::Gathering;
 use crate::occurrences::Occurrences;
 use crate::pattern::PatternId;
+use crate::run::SiteId;
 use crate::scan::Scan;
-use crate::window::{Slot, Window};
+use crate::views::Code;
+
+type Patterns = Gathering<(PatternId, [SiteId; 3]), 3>;
 
 /// The patterns that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    let mut found = Gathering::new();
-    let mut window = Window::default();
-    for stretch in scan.histories.stretches() {
-        window.slide(stretch, scan.options.window, |oldest, later| {
-            if !add_triples(oldest, later, &mut found) {
-                add_pairs(oldest, later, &mut found);
-            }
-        });
+    let mut found = Patterns::new();
+    for (codes, indices) in scan.views().iter() {
+        if !add_triples(codes, indices, &mut found) {
+            add_pairs(codes, indices, &mut found);
+        }
     }
-    found.into_occurrences(scan.run)
+    let mut occurrences = Occurrences::of(scan.run);
+    for ((id, sites), accesses) in found.iter() {
+        occurrences.push(id, &sites, &accesses);
+    }
+    occurrences
 }
 
-/// Adds the unserializable triples that begin with `oldest`, and says whether there are any.
-fn add_triples(oldest: &Slot, later: &[Slot], found: &mut Gathering) -> bool {
+/// Adds the unserializable triples that begin with the oldest slot, and says whether there are any.
+fn add_triples(codes: &[Code], indices: &[u32], found: &mut Patterns) -> bool {
     let mut any = false;
-    for (nth, middle) in later.iter().enumerate().filter(|(_, middle)| middle.thread != oldest.thread) {
-        for last in later[nth + 1..].iter().filter(|last| last.thread == oldest.thread) {
-            if let Some(id) = PatternId::triple(oldest.kind, middle.kind, last.kind) {
-                add(id, &[oldest, middle, last], found);
+    let places = || 1..codes.len();
+    for middle in places().filter(|&middle| !codes[middle].is_own()) {
+        for last in places().skip(middle).filter(|&last| codes[last].is_own()) {
+            if let Some(id) = PatternId::triple(codes[0].kind(), codes[middle].kind(), codes[last].kind()) {
+                let slots = [0, middle, last];
+                found.add(
+                    (id, slots.map(|slot| codes[slot].site())),
+                    [indices[0], 0],
+                    slots.map(|slot| indices[slot]),
+                );
                 any = true;
             }
         }
@@ -51,14 +61,11 @@ fn add_triples(oldest: &Slot, later: &[Slot], found: &mut Gathering) -> bool {
     any
 }
 
-fn add_pairs(oldest: &Slot, later: &[Slot], found: &mut Gathering) {
-    for other in later.iter().filter(|other| other.thread != oldest.thread) {
-        if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
-            add(id, &[oldest, other], found);
+fn add_pairs(codes: &[Code], indices: &[u32], found: &mut Patterns) {
+    for other in (1..codes.len()).filter(|&other| !codes[other].is_own()) {
+        if let Some(id) = PatternId::pair(codes[0].kind(), codes[other].kind()) {
+            let sites = [codes[0].site(), codes[other].site(), SiteId(0)];
+            found.add((id, sites), [indices[0], 0], [indices[0], indices[other], 0]);
         }
     }
-}
-
-fn add<const LENGTH: usize>(id: PatternId, slots: &[&Slot; LENGTH], found: &mut Gathering) {
-    found.add(id, &slots.map(|slot| (slot.index, slot.site)), slots[0].index);
 }

@@ -1,5 +1,5 @@
-//! The accesses of a run, location by location: what most techniques go through. A location's state then stays in the
-//! processor's cache, and no access has to look it up.
+//! The accesses of a run as techniques go through them: in few bytes each, by time and location by location. A location's
+//! state then stays in the processor's cache, and no access has to look it up.
 
 use std::ops::Range;
 
@@ -7,17 +7,30 @@ use rustc_hash::FxHashMap;
 
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 
-/// The accesses to each location, in time order.
+/// The accesses by time, and those to each location by time.
 #[derive(Debug)]
 pub(crate) struct Histories {
+    moments: Vec<Moment>,
     entries: Vec<Entry>,
     /// Where each location begins, and the end.
-    starts: Vec<usize>,
+    starts: Vec<u32>,
     /// Those of one location with no gap among them.
-    stretches: Vec<Range<usize>>,
+    stretches: Vec<Range<u32>>,
+    numbers: LocationNumbers,
+    has_loops: bool,
 }
 
-/// What techniques need to know of an access.
+/// What techniques need to know of an access that they come to by time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub thread: ThreadId,
+    /// The number of its location.
+    pub location: u32,
+    pub site: SiteId,
+    pub kind: AccessKind,
+}
+
+/// What they need to know of one that they come to by location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// Its global index. Indices are kept small, since there are many; a run of 2³² accesses would not fit into memory.
@@ -27,93 +40,125 @@ pub(crate) struct Entry {
     pub kind: AccessKind,
 }
 
-impl Entry {
-    fn new(index: u32, access: &Access) -> Self {
-        Self { index, thread: access.thread, site: access.site, kind: access.kind }
-    }
-}
-
 impl Histories {
     /// Sorts the accesses of `run`, by counting.
     pub fn of(run: &Run) -> Self {
-        let numbers = LocationNumbers::of(run);
-        let mut starts = vec![0usize; numbers.count + 1];
-        for access in &run.accesses {
-            starts[numbers.of_location(access.location) + 1] += 1;
+        let mut numbers = LocationNumbers::Own;
+        let (moments, mut starts, has_loops) = numbered(run, &mut numbers).unwrap_or_else(|| {
+            numbers = LocationNumbers::Given(FxHashMap::default());
+            numbered(run, &mut numbers).unwrap_or_default()
+        });
+        for location in 1..starts.len() {
+            starts[location] += starts[location - 1];
         }
-        for location in 0..numbers.count {
-            starts[location + 1] += starts[location];
-        }
-        let Some(first) = run.accesses.first() else {
-            return Self { entries: Vec::new(), starts, stretches: Vec::new() };
-        };
-        let mut next = starts.clone();
-        let mut entries = vec![Entry::new(0, first); run.accesses.len()];
-        for (index, access) in (0u32..).zip(&run.accesses) {
-            let place = &mut next[numbers.of_location(access.location)];
-            entries[*place] = Entry::new(index, access);
-            *place += 1;
-        }
+        let entries = by_location(&moments, starts.clone());
         let mut cuts = starts.clone();
         for gap in &run.gaps {
-            if let Some(location) = numbers.find(gap.location) {
-                let all = &entries[starts[location]..starts[location + 1]];
+            if let Some(location) = numbers.find(gap.location).filter(|&location| location + 1 < starts.len())
+            {
+                let all = &entries[starts[location] as usize..starts[location + 1] as usize];
                 let before = all.partition_point(|entry| (entry.index as usize) < gap.before);
-                cuts.push(starts[location] + before);
+                cuts.push(starts[location] + before as u32);
             }
         }
         cuts.sort_unstable();
         let stretches = cuts.windows(2).map(|ends| ends[0]..ends[1]).filter(|stretch| !stretch.is_empty());
         let stretches = stretches.collect();
-        Self { entries, starts, stretches }
+        Self { moments, entries, starts, stretches, numbers, has_loops }
+    }
+
+    /// All accesses, in time order.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// Whether some access is known to be in a loop.
+    pub fn has_loops(&self) -> bool {
+        self.has_loops
+    }
+
+    /// All locations have smaller numbers.
+    pub fn location_count(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The number of a location, if it was accessed.
+    pub fn number_of(&self, location: LocationId) -> Option<usize> {
+        self.numbers.find(location).filter(|&number| number < self.location_count())
     }
 
     /// All accesses to one location, for each location.
     pub fn locations(&self) -> impl Iterator<Item = &[Entry]> {
-        self.starts.windows(2).map(|ends| &self.entries[ends[0]..ends[1]])
+        self.starts.windows(2).map(|ends| &self.entries[ends[0] as usize..ends[1] as usize])
     }
 
     /// The accesses to one location with no gap among them, for each location: nothing may be concluded across a gap.
     pub fn stretches(&self) -> impl Iterator<Item = &[Entry]> {
-        self.stretches.iter().map(|stretch| &self.entries[stretch.clone()])
+        self.stretches.iter().map(|stretch| &self.entries[stretch.start as usize..stretch.end as usize])
     }
+}
+
+/// The accesses in few bytes each; behind 0 how many there are to each location; and whether some are in loops. Nothing if
+/// the locations have no small numbers. Goes through the accesses only once: they are far larger than any cache.
+fn numbered(run: &Run, numbers: &mut LocationNumbers) -> Option<(Vec<Moment>, Vec<u32>, bool)> {
+    let most = 2 * run.accesses.len() + 1024;
+    let mut moments = Vec::with_capacity(run.accesses.len());
+    let mut counts: Vec<u32> = Vec::new();
+    let mut has_loops = false;
+    for &Access { thread, location, site, kind, iteration, .. } in &run.accesses {
+        has_loops |= iteration.is_some();
+        let location = numbers.add(location);
+        if counts.len() < location + 2 {
+            if location >= most {
+                return None;
+            }
+            counts.resize(location + 2, 0);
+        }
+        counts[location + 1] += 1;
+        moments.push(Moment { thread, location: location as u32, site, kind });
+    }
+    Some((moments, counts, has_loops))
+}
+
+/// Puts the accesses to each location where it begins.
+fn by_location(moments: &[Moment], mut next: Vec<u32>) -> Vec<Entry> {
+    let nothing = Entry { index: 0, thread: ThreadId(0), site: SiteId(0), kind: AccessKind::Read };
+    let mut entries = vec![nothing; moments.len()];
+    for (index, &Moment { thread, location, site, kind }) in (0u32..).zip(moments) {
+        let place = &mut next[location as usize];
+        entries[*place as usize] = Entry { index, thread, site, kind };
+        *place += 1;
+    }
+    entries
 }
 
 /// Locations by number, from 0 on.
-pub(crate) struct LocationNumbers {
-    /// Empty if locations are numbered well enough by themselves.
-    given: FxHashMap<LocationId, usize>,
-    pub count: usize,
+#[derive(Debug)]
+enum LocationNumbers {
+    /// They are numbered well enough by themselves.
+    Own,
+    /// In the order in which they come.
+    Given(FxHashMap<LocationId, usize>),
 }
 
 impl LocationNumbers {
-    pub fn of(run: &Run) -> Self {
-        let most = run.accesses.iter().map(|access| access.location.0).max();
-        let count = most.map_or(0, |most| most as usize + 1);
-        if count <= 2 * run.accesses.len() + 1024 {
-            return Self { given: FxHashMap::default(), count };
-        }
-        let mut given = FxHashMap::default();
-        for access in &run.accesses {
-            let next = given.len();
-            given.entry(access.location).or_insert(next);
-        }
-        Self { count: given.len(), given }
-    }
-
     /// The number of a location that is accessed.
-    pub fn of_location(&self, location: LocationId) -> usize {
-        if self.given.is_empty() { location.0 as usize } else { self.given[&location] }
+    fn add(&mut self, location: LocationId) -> usize {
+        match self {
+            Self::Own => location.0 as usize,
+            Self::Given(given) => {
+                let next = given.len();
+                *given.entry(location).or_insert(next)
+            }
+        }
     }
 
-    /// None if it was never accessed.
-    pub fn find(&self, location: LocationId) -> Option<usize> {
-        let number = if self.given.is_empty() {
-            Some(location.0 as usize)
-        } else {
-            self.given.get(&location).copied()
-        };
-        number.filter(|&number| number < self.count)
+    /// None if it was never accessed; but it may be none of those that were.
+    fn find(&self, location: LocationId) -> Option<usize> {
+        match self {
+            Self::Own => Some(location.0 as usize),
+            Self::Given(given) => given.get(&location).copied(),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod communication;
 mod counts;
 mod defuse;
 mod dependencies;
+mod digest;
 pub mod evidence;
 mod falcon;
 mod finding;
@@ -46,6 +47,7 @@ pub mod synchronization;
 pub mod technique;
 mod unicorn;
 mod verdict;
+mod views;
 mod window;
 
 pub use code::{Code, Module, ModuleId, Site};

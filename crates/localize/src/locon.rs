@@ -48,10 +48,11 @@ use std::fmt;
 
 use rustc_hash::FxHashSet;
 
-use crate::dependencies;
+use crate::dependencies::{self, Instance, Places};
+use crate::digest::KnownDependency;
 use crate::numbering::Numbering;
-use crate::pattern::Pattern;
-use crate::run::{LocationId, LoopPosition, Outcome, RunId, ThreadId};
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{LoopPosition, Outcome, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 
 pub(crate) use evidence::Evidence;
@@ -120,17 +121,7 @@ struct Lane {
     pattern: Pattern,
     /// Of the head and of the tail.
     threads: [ThreadId; 2],
-    /// The first occurrence.
-    first: Instance,
-    /// The first occurrence on another location.
-    other: Option<Instance>,
-}
-
-/// An occurrence of a pair: global indices of head and tail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Instance {
-    location: LocationId,
-    accesses: [u32; 2],
+    places: Places,
 }
 
 /// A pair in an iteration of each thread.
@@ -149,29 +140,22 @@ type Positions = [Option<LoopPosition>; 2];
 pub(crate) fn find(scan: &Scan) -> Pairs {
     let run = scan.run;
     let mut lanes: Vec<Lane> = Vec::new();
-    let mut iterations: Vec<Iteration> = Vec::new();
     let mut numbers = Numbering::new();
-    let mut known_iterations = FxHashSet::default();
-    dependencies::each_of_run(&scan.histories, |pair| {
-        if !pair.is_immediate {
-            return;
-        }
-        let (head, tail) = (pair.head, pair.tail);
-        let threads = [head.thread, tail.thread];
-        let access = &run.accesses[head.index as usize];
-        let instance = Instance { location: access.location, accesses: [head.index, tail.index] };
-        let (lane, is_new) = numbers.number((pair.id, head.site, tail.site, threads));
+    for (known, places) in scan.digest().dependencies().filter(|(known, _)| known.is_immediate) {
+        let KnownDependency { id, sites, threads, .. } = *known;
+        let (lane, is_new) = numbers.number((id, sites, threads));
         if is_new {
-            let pattern = Pattern::new(pair.id, &[head.site, tail.site]);
-            lanes.push(Lane { pattern, threads, first: instance, other: None });
+            lanes.push(Lane { pattern: Pattern::new(id, &sites), threads, places: *places });
         } else {
-            lanes[lane as usize].add(instance);
+            let known = &mut lanes[lane as usize].places;
+            known.add(places.first);
+            places.other.into_iter().for_each(|other| known.add(other));
         }
-        let positions = [access.iteration, run.accesses[tail.index as usize].iteration];
-        if positions != [None, None] && known_iterations.insert((lane, positions, instance.location)) {
-            iterations.push(Iteration { lane, positions, first: instance });
-        }
-    });
+    }
+    let mut iterations = Vec::new();
+    if scan.histories.has_loops() {
+        iterations = find_iterations(scan, |known| numbers.find(known));
+    }
     in_order_of_time(&mut lanes, &mut iterations);
     Pairs {
         run: run.id,
@@ -182,10 +166,35 @@ pub(crate) fn find(scan: &Scan) -> Pairs {
     }
 }
 
+/// The places in loops of the pairs that a run shows.
+fn find_iterations(
+    scan: &Scan,
+    lane_of: impl Fn((PatternId, [SiteId; 2], [ThreadId; 2])) -> Option<u32>,
+) -> Vec<Iteration> {
+    let mut iterations = Vec::new();
+    let mut known = FxHashSet::default();
+    dependencies::each_of_run(&scan.histories, |pair| {
+        let ends = [pair.head, pair.tail];
+        let accesses = ends.map(|end| &scan.run.accesses[end.index as usize]);
+        let positions = accesses.map(|access| access.iteration);
+        if !pair.is_immediate || positions == [None, None] {
+            return;
+        }
+        let first = Instance { location: accesses[0].location, accesses: ends.map(|end| end.index) };
+        let lane = lane_of((pair.id, ends.map(|end| end.site), ends.map(|end| end.thread)));
+        if let Some(lane) = lane
+            && known.insert((lane, positions, first.location))
+        {
+            iterations.push(Iteration { lane, positions, first });
+        }
+    });
+    iterations
+}
+
 /// Sorts what was found location by location.
 fn in_order_of_time(lanes: &mut Vec<Lane>, iterations: &mut [Iteration]) {
     let mut order: Vec<usize> = (0..lanes.len()).collect();
-    order.sort_unstable_by_key(|&lane| lanes[lane].first.time());
+    order.sort_unstable_by_key(|&lane| lanes[lane].places.first.time());
     let mut place = vec![0; lanes.len()];
     for (new, &old) in (0u32..).zip(&order) {
         place[old] = new;
@@ -195,28 +204,4 @@ fn in_order_of_time(lanes: &mut Vec<Lane>, iterations: &mut [Iteration]) {
         iteration.lane = place[iteration.lane as usize];
     }
     iterations.sort_by_key(|iteration| iteration.first.time());
-}
-
-impl Instance {
-    /// When it is complete; of several at once, when it began.
-    fn time(&self) -> [u32; 2] {
-        let [head, tail] = self.accesses;
-        [tail, head]
-    }
-}
-
-impl Lane {
-    /// One more occurrence.
-    fn add(&mut self, new: Instance) {
-        let is_earlier = |known: &Instance| new.time() < known.time();
-        if new.location == self.first.location {
-            if is_earlier(&self.first) {
-                self.first = new;
-            }
-        } else if is_earlier(&self.first) {
-            self.other = Some(std::mem::replace(&mut self.first, new));
-        } else if self.other.as_ref().is_none_or(is_earlier) {
-            self.other = Some(new);
-        }
-    }
 }

@@ -1,54 +1,75 @@
-//! Numbers for keys of which most repeat one that came lately.
+//! Numbers for keys of which most repeat earlier ones.
 
 use std::hash::{Hash, Hasher as _};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 
 /// Gives each different key a number, from 0 on, in the order in which they first come.
+///
+/// Most of the time that techniques take is spent here. So the table has nothing but numbers, which stay in the
+/// processor's caches, and a key is compared where it stands in the list of all.
 pub(crate) struct Numbering<K> {
-    known: FxHashMap<K, u32>,
-    /// Keys that came lately, each where its hash says: looking there is quicker than in the table.
-    recent: Vec<Option<(K, u32)>>,
+    keys: Vec<K>,
+    /// One more than the number of a key, where its hash says or behind; 0 where there is none. Its size is a power of
+    /// two, and at least half of it is free.
+    table: Vec<u32>,
 }
 
 impl<K: Copy + Eq + Hash> Numbering<K> {
-    /// As many as stay in the first cache of a processor.
-    const RECENT: usize = 1 << 9;
-
     pub fn new() -> Self {
-        Self { known: FxHashMap::default(), recent: vec![None; Self::RECENT] }
+        Self { keys: Vec::new(), table: vec![0; 1 << 8] }
     }
 
     /// The number of a key, and whether it is new.
     pub fn number(&mut self, key: K) -> (u32, bool) {
-        let mut hasher = FxHasher::default();
-        key.hash(&mut hasher);
-        // The upper bits of this hash are the better ones.
-        let place = &mut self.recent[(hasher.finish() >> 40) as usize % Self::RECENT];
-        if let Some((recent, number)) = place
-            && *recent == key
-        {
-            return (*number, false);
+        let place = self.place(&key);
+        if let Some(number) = self.table[place].checked_sub(1) {
+            return (number, false);
         }
-        let next = self.known.len() as u32;
-        let number = *self.known.entry(key).or_insert(next);
-        *place = Some((key, number));
-        (number, number == next)
+        self.keys.push(key);
+        let number = self.keys.len() as u32;
+        self.table[place] = number;
+        if self.keys.len() * 2 > self.table.len() {
+            self.grow();
+        }
+        (number - 1, true)
     }
 
     /// The number of a key that came before.
     pub fn find(&self, key: K) -> Option<u32> {
-        self.known.get(&key).copied()
+        self.table[self.place(&key)].checked_sub(1)
     }
 
     /// How many different keys have come.
     pub fn len(&self) -> usize {
-        self.known.len()
+        self.keys.len()
     }
 
-    /// The keys with their numbers, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = (K, u32)> + '_ {
-        self.known.iter().map(|(&key, &number)| (key, number))
+    /// The keys by their numbers.
+    pub fn keys(&self) -> &[K] {
+        &self.keys
+    }
+
+    /// Where in the table a key is, or would be.
+    fn place(&self, key: &K) -> usize {
+        let mut hasher = FxHasher::default();
+        key.hash(&mut hasher);
+        let mut place = hasher.finish() as usize & (self.table.len() - 1);
+        while let Some(number) = self.table[place].checked_sub(1)
+            && self.keys[number as usize] != *key
+        {
+            place = (place + 1) & (self.table.len() - 1);
+        }
+        place
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.table = vec![0; self.table.len() * 4];
+        for (number, key) in (1..).zip(&self.keys) {
+            let place = self.place(key);
+            self.table[place] = number;
+        }
     }
 }
 
@@ -59,7 +80,7 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_first_time() {
         let mut numbering = Numbering::new();
-        // More keys than are kept as recent, so that some drive others out.
+        // So many that the table grows.
         for round in 0..3 {
             for key in 0..5000u32 {
                 assert_eq!(numbering.number((key, key * 7)), (key, round == 0));
@@ -69,6 +90,6 @@ mod tests {
             (numbering.len(), numbering.find((9, 63)), numbering.find((9, 64))),
             (5000, Some(9), None)
         );
-        assert!(numbering.iter().all(|((key, _), number)| key == number));
+        assert!((0..).zip(numbering.keys()).all(|(number, &(key, _))| key == number));
     }
 }

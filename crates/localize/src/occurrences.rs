@@ -1,7 +1,5 @@
 //! The suspects that one run shows.
 
-use rustc_hash::FxHashMap;
-
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{Outcome, Run, RunId, SiteId};
 use crate::shape::Shape;
@@ -12,7 +10,7 @@ use crate::suspect::Suspect;
 pub(crate) struct Occurrences {
     pub run: RunId,
     pub outcome: Outcome,
-    pub suspects: FxHashMap<Suspect, Occurrence>,
+    pub suspects: Vec<(Suspect, Occurrence)>,
 }
 
 /// One occurrence of a suspect in a run.
@@ -28,26 +26,15 @@ pub(crate) struct Occurrence {
 impl Occurrences {
     /// No occurrences in `run` yet.
     pub fn of(run: &Run) -> Self {
-        Self { run: run.id, outcome: run.outcome, suspects: FxHashMap::default() }
+        Self { run: run.id, outcome: run.outcome, suspects: Vec::new() }
     }
 
-    /// Adds the occurrence of a row of the table at the accesses with these indices, in time order. Of several
-    /// occurrences the one that begins first stays, and of these the first that is added.
-    pub fn add(&mut self, run: &Run, id: PatternId, accesses: &[u32]) {
-        let new = Occurrence::new(id, accesses);
-        self.suspects
-            .entry(pattern(run, id, accesses).into())
-            .and_modify(|known| {
-                if new.indices[0] < known.indices[0] {
-                    *known = new;
-                }
-            })
-            .or_insert(new);
-    }
-
-    /// Adds an occurrence of a suspect. Of several the first that is added stays.
-    pub fn add_first(&mut self, suspect: impl Into<Suspect>, occurrence: Occurrence) {
-        self.suspects.entry(suspect.into()).or_insert(occurrence);
+    /// Adds the row `id` of the table at these sites, with the global indices of its accesses, both in time order. More of
+    /// them than the row has do not matter.
+    pub fn push(&mut self, id: PatternId, sites: &[SiteId], accesses: &[u32]) {
+        let length = id.steps().len();
+        let pattern = Pattern::new(id, &sites[..length]);
+        self.suspects.push((pattern.into(), Occurrence::new(id, &accesses[..length])));
     }
 }
 
@@ -63,13 +50,4 @@ impl Occurrence {
     pub fn accesses(&self) -> &[u32] {
         &self.indices[..self.recorded as usize]
     }
-}
-
-/// The pattern that shows itself as the row `id` at the accesses with these indices.
-pub(crate) fn pattern(run: &Run, id: PatternId, accesses: &[u32]) -> Pattern {
-    let mut sites = [SiteId(0); Pattern::MAX_ACCESSES];
-    for (site, &index) in sites.iter_mut().zip(accesses) {
-        *site = run.accesses[index as usize].site;
-    }
-    Pattern::new(id, &sites[..accesses.len()])
 }

@@ -19,22 +19,14 @@
 //! 2. An update is a write.
 
 use crate::counts::Counts;
-use crate::dependencies;
 use crate::finding::{self, Finding};
-use crate::gathering::Gathering;
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::scan::Scan;
 
 /// The accesses with their predecessors that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    let mut found = Gathering::new();
-    dependencies::each_of_run(&scan.histories, |pair| {
-        if pair.is_immediate {
-            found.add(pair.id, &pair.accesses(), pair.tail.index);
-        }
-    });
-    found.into_occurrences(scan.run)
+    scan.digest().pairs(scan, |known| known.is_immediate.then_some(known.id))
 }
 
 /// What violates a set, by the number of runs and by time.

@@ -30,10 +30,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::bugaboo::frequency_ratio;
-use crate::communication::{Context, Node};
+use crate::communication::{Context, Node, Which};
 use crate::counts::{Counts, Sightings};
 use crate::finding::{self, Detail, Finding};
-use crate::occurrences::Occurrences;
+use crate::occurrences::{Occurrence, Occurrences};
 use crate::run::{RunId, SiteId};
 use crate::scan::Scan;
 use crate::suspect::Suspect;
@@ -93,9 +93,7 @@ pub(crate) struct Graphs {
 
 /// The communications that `run` shows, with the latest occurrence of each.
 pub(crate) fn graph(scan: &Scan) -> Occurrences {
-    let mut found = Occurrences::of(scan.run);
-    found.suspects = scan.edges().iter().map(|(&suspect, edge)| (suspect, edge.last)).collect();
-    found
+    scan.edges().occurrences(scan, Which::Last)
 }
 
 impl Graphs {
@@ -179,7 +177,8 @@ fn consistency(regions: [&[Neighbour]; 3]) -> f64 {
 
 /// The graph of a failing run in time order.
 struct Timeline<'graph> {
-    graph: &'graph Occurrences,
+    run: RunId,
+    occurrences: FxHashMap<&'graph Suspect, &'graph Occurrence>,
     /// Each node once, when it was last executed: by ascending index of the access.
     nodes: Vec<(u32, Node)>,
 }
@@ -195,7 +194,8 @@ impl<'graph> Timeline<'graph> {
         }
         let mut nodes: Vec<(u32, Node)> = latest.into_iter().map(|(node, index)| (index, node)).collect();
         nodes.sort_unstable();
-        Self { graph, nodes }
+        let occurrences = graph.suspects.iter().map(|(suspect, occurrence)| (suspect, occurrence)).collect();
+        Self { run: graph.run, occurrences, nodes }
     }
 
     /// Prefix, body and suffix around the edge between these accesses.
@@ -227,14 +227,14 @@ fn reconstruct(
     let mut regions: [BTreeMap<Node, (u32, Option<usize>)>; 3] = Default::default();
     let mut runs = 0;
     for timeline in timelines {
-        let Some(occurrence) = timeline.graph.suspects.get(suspect) else { continue };
+        let Some(occurrence) = timeline.occurrences.get(suspect) else { continue };
         runs += 1;
         let [source, sink] = [0, 1].map(|end| occurrence.accesses()[end]);
         for (region, nodes) in regions.iter_mut().zip(timeline.regions([source, sink], ends)) {
             for (index, node) in nodes {
                 let (count, access) = region.entry(node).or_default();
                 *count += 1;
-                if timeline.graph.run == example {
+                if timeline.run == example {
                     *access = Some(index as usize);
                 }
             }

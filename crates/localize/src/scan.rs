@@ -2,16 +2,15 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::FxHashMap;
-
-use crate::communication::{self, Edge};
+use crate::communication::{self, Edges};
+use crate::digest::Digest;
 use crate::histories::Histories;
 use crate::locon;
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::run::Run;
-use crate::suspect::Suspect;
 use crate::unicorn;
+use crate::views::Views;
 
 /// A run that techniques look at, one or all of them.
 pub struct Scan<'r> {
@@ -21,7 +20,9 @@ pub struct Scan<'r> {
     pub(crate) histories: Histories,
     unicorn: OnceCell<Occurrences>,
     pairs: OnceCell<locon::Pairs>,
-    edges: OnceCell<FxHashMap<Suspect, Edge>>,
+    edges: OnceCell<Edges>,
+    digest: OnceCell<Digest>,
+    views: OnceCell<Views>,
 }
 
 impl<'r> Scan<'r> {
@@ -34,17 +35,33 @@ impl<'r> Scan<'r> {
             unicorn: OnceCell::new(),
             pairs: OnceCell::new(),
             edges: OnceCell::new(),
+            digest: OnceCell::new(),
+            views: OnceCell::new(),
         }
     }
 
     /// The patterns of Unicorn.
     pub(crate) fn unicorn(&self) -> &Occurrences {
-        self.unicorn.get_or_init(|| unicorn::find(self))
+        self.unicorn.get_or_init(|| {
+            let (found, views) = unicorn::find(self);
+            self.views.get_or_init(|| views);
+            found
+        })
+    }
+
+    /// What windows show: Falcon's views.
+    pub(crate) fn views(&self) -> &Views {
+        self.views.get_or_init(|| Views::of(self, |_, _, _| {}))
     }
 
     /// The communications of Bugaboo and Recon.
-    pub(crate) fn edges(&self) -> &FxHashMap<Suspect, Edge> {
-        self.edges.get_or_init(|| communication::edges(self.run))
+    pub(crate) fn edges(&self) -> &Edges {
+        self.edges.get_or_init(|| communication::edges(self))
+    }
+
+    /// Dependencies and triples.
+    pub(crate) fn digest(&self) -> &Digest {
+        self.digest.get_or_init(|| Digest::of(self))
     }
 
     /// The pairs of Locon.

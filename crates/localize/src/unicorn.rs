@@ -25,24 +25,26 @@
 
 use crate::gathering::Gathering;
 use crate::numbering::Numbering;
-use crate::occurrences::Occurrences;
-use crate::pattern::{Crossing, PatternId};
-use crate::run::{LocationId, Run, SiteId, ThreadId};
+use crate::occurrences::{Occurrence, Occurrences};
+use crate::pattern::{Crossing, Pattern, PatternId};
+use crate::run::{Run, SiteId, ThreadId};
 use crate::scan::Scan;
-use crate::window::{Slot, Window};
+use crate::views::{Code, Views};
+use crate::window::Slot;
 
 /// The patterns that a run shows.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
     scan.unicorn().clone()
 }
 
-/// Finds them.
-pub(crate) fn find(scan: &Scan) -> Occurrences {
-    let mut on_one_variable = Gathering::new();
-    let pairs = conflicting_pairs(scan, &mut on_one_variable);
-    let mut found = on_one_variable.into_occurrences(scan.run);
-    combine(scan.run, &pairs, scan.options.distance, &mut found);
-    found
+/// Finds them, by way of what the run's windows show.
+pub(crate) fn find(scan: &Scan) -> (Occurrences, Views) {
+    let mut conflicts = Conflicts::new(scan.histories.moments().len());
+    let views = Views::of(scan, |view, codes, slots| conflicts.leave(view, codes, slots));
+    let mut found = Occurrences::of(scan.run);
+    conflicts.add_on_one_variable(&views, &mut found);
+    combine(scan.run, &conflicts.into_pairs(), scan.options.distance, &mut found);
+    (found, views)
 }
 
 /// Two accesses of different threads to one location, at least one of them a write.
@@ -52,19 +54,19 @@ struct Pair {
     first: u32,
     /// Global index of the later access.
     second: u32,
-    location: LocationId,
-    /// P1, P2 or P3.
-    id: PatternId,
     class: u32,
     lane: u32,
 }
+
+/// What pairs of one class have in common: their kinds (P1, P2 or P3) and sites.
+type Class = (PatternId, [SiteId; 2]);
 
 /// The pairs of a run.
 struct Pairs {
     /// By ascending index of their first access, then of their second.
     sorted: Vec<Pair>,
-    /// Pairs of one class have the same kinds and sites. There are so many classes.
-    classes: usize,
+    /// Their classes by number.
+    classes: Vec<Class>,
     /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
     lanes: Vec<Lane>,
 }
@@ -78,90 +80,139 @@ struct Lane {
     opposite: Option<u32>,
 }
 
-/// Step 1, and of step 2 what is about one variable: pairs and triples are added to what is `found`.
-fn conflicting_pairs(scan: &Scan, found: &mut Gathering) -> Pairs {
-    let mut pairs: Vec<Pair> = Vec::new();
-    let mut classes: Numbering<(PatternId, SiteId, SiteId)> = Numbering::new();
-    let mut lane_of: Numbering<(PatternId, ThreadId, ThreadId)> = Numbering::new();
-    let mut window = Window::default();
-    // Those of one location.
-    let mut emitted: Vec<Emitted> = Vec::new();
-    for stretch in scan.histories.stretches() {
-        let location = scan.run.accesses[stretch[0].index as usize].location;
-        emitted.clear();
-        window.slide(stretch, scan.options.window, |oldest, later| {
-            for other in later.iter().filter(|other| other.thread != oldest.thread) {
-                if let Some(id) = PatternId::pair(oldest.kind, other.kind) {
-                    emitted.push(Emitted { ends: [*oldest, *other], id });
-                }
-            }
-        });
-        for (nth, pair) in emitted.iter().enumerate() {
-            let Emitted { ends: [first, second], id } = *pair;
-            found.add(id, &[first, second].map(|slot| (slot.index, slot.site)), first.index);
-            add_triples(pair, &emitted[nth + 1..], found);
-            pairs.push(Pair {
-                first: first.index,
-                second: second.index,
-                location,
-                id,
-                class: classes.number((id, first.site, second.site)).0,
-                lane: lane_of.number((id, first.thread, second.thread)).0,
-            });
-        }
-    }
-    let sorted = sort_by_first(&pairs, scan.run.accesses.len());
-    let mut lanes: Vec<Lane> = Vec::new();
-    lanes.resize_with(lane_of.len(), Lane::default);
-    for (place, pair) in (0u32..).zip(&sorted) {
-        lanes[pair.lane as usize].members.push(place);
-    }
-    for ((id, from, to), lane) in lane_of.iter() {
-        lanes[lane as usize].opposite = lane_of.find((opposite(id), to, from));
-    }
-    Pairs { sorted, classes: classes.len(), lanes }
+/// Step 1, and of step 2 what is about one variable.
+struct Conflicts {
+    classes: Numbering<Class>,
+    lanes: Numbering<(PatternId, ThreadId, ThreadId)>,
+    /// The pairs of which the views consist: where each view's begin, by its number, and the end.
+    in_view: Vec<InView>,
+    view_starts: Vec<u32>,
+    /// All pairs. Those with the same first access are together, and by ascending second.
+    pairs: Vec<Pair>,
+    /// Where they begin, by the index of their first access.
+    places: Vec<u32>,
+    /// Two pairs, (a, b) and (b, c), with a and c by one thread.
+    triples: Gathering<[u32; 2], 3>,
+    /// Pairs of the location at hand whose first slot has left and whose second has not.
+    ending: Vec<Ending>,
 }
 
-/// A pair, as it leaves the window.
-struct Emitted {
-    ends: [Slot; 2],
+/// A pair of a view's oldest slot with a later one.
+#[derive(Clone, Copy)]
+struct InView {
+    slot: u32,
     id: PatternId,
+    class: u32,
 }
 
-/// Adds the pairs (a, b) and (b, c) as (a, b, c), if a and c are by one thread. `later` are the pairs of the location
-/// that were emitted after `one`, by ascending first access: those of b soon follow.
-fn add_triples(one: &Emitted, later: &[Emitted], found: &mut Gathering) {
-    let [first, middle] = one.ends;
-    let not_after = later.iter().take_while(|other| other.ends[0].index <= middle.index);
-    for Emitted { ends: [again, last], .. } in not_after {
-        if again.index == middle.index
-            && last.thread == first.thread
-            && let Some(id) = PatternId::triple(first.kind, middle.kind, last.kind)
-        {
-            found.add(id, &[first, middle, *last].map(|slot| (slot.index, slot.site)), first.index);
+/// A pair, as its second slot sees it.
+#[derive(Clone, Copy)]
+struct Ending {
+    first: u32,
+    thread: ThreadId,
+    class: u32,
+    /// One more than the place of the next that ends with the same slot.
+    next: u32,
+}
+
+/// There is no pair with such a first access.
+const NONE: u32 = u32::MAX;
+
+impl Conflicts {
+    fn new(accesses: usize) -> Self {
+        Self {
+            classes: Numbering::new(),
+            lanes: Numbering::new(),
+            in_view: Vec::new(),
+            view_starts: vec![0],
+            pairs: Vec::with_capacity(accesses),
+            places: vec![NONE; accesses],
+            triples: Gathering::new(),
+            ending: Vec::new(),
         }
     }
-}
 
-/// The pairs by ascending first access. Counting beats comparing, since all pairs of one first access are together and
-/// in the order of their second.
-fn sort_by_first(pairs: &[Pair], accesses: usize) -> Vec<Pair> {
-    let mut places = vec![0u32; accesses + 1];
-    for pair in pairs {
-        places[pair.first as usize + 1] += 1;
+    /// The first of the slots leaves, in a view with this number.
+    fn leave(&mut self, view: usize, codes: &[Code], slots: &mut [Slot]) {
+        if view + 1 == self.view_starts.len() {
+            self.add_view(codes);
+        }
+        let Some((oldest, later)) = slots.split_first_mut() else { return };
+        if later.is_empty() {
+            self.ending.clear();
+            return;
+        }
+        let in_view = self.view_starts[view] as usize..self.view_starts[view + 1] as usize;
+        self.places[oldest.index as usize] = if in_view.is_empty() { NONE } else { self.pairs.len() as u32 };
+        for &InView { slot, id, class } in &self.in_view[in_view] {
+            let other = &mut later[slot as usize - 1];
+            let mut place = oldest.note;
+            while let Some(nth) = place.checked_sub(1) {
+                let ending = self.ending[nth as usize];
+                if ending.thread == other.thread {
+                    let accesses = [ending.first, oldest.index, other.index];
+                    self.triples.add([ending.class, class], [ending.first, 0], accesses);
+                }
+                place = ending.next;
+            }
+            self.ending.push(Ending { first: oldest.index, thread: oldest.thread, class, next: other.note });
+            other.note = self.ending.len() as u32;
+            let lane = self.lanes.number((id, oldest.thread, other.thread)).0;
+            self.pairs.push(Pair { first: oldest.index, second: other.index, class, lane });
+        }
     }
-    let mut before = 0;
-    for place in &mut places {
-        before += *place;
-        *place = before;
+
+    fn add_view(&mut self, codes: &[Code]) {
+        let (oldest, later) = (codes[0], (1..).zip(&codes[1..]));
+        for (slot, other) in later.filter(|(_, other)| !other.is_own()) {
+            if let Some(id) = PatternId::pair(oldest.kind(), other.kind()) {
+                let class = self.classes.number((id, [oldest.site(), other.site()])).0;
+                self.in_view.push(InView { slot, id, class });
+            }
+        }
+        self.view_starts.push(self.in_view.len() as u32);
     }
-    let mut sorted = pairs.to_vec();
-    for pair in pairs {
-        let place = &mut places[pair.first as usize];
-        sorted[*place as usize] = *pair;
-        *place += 1;
+
+    /// Adds pairs and triples to what is `found`.
+    fn add_on_one_variable(&self, views: &Views, found: &mut Occurrences) {
+        let mut pairs: Gathering<Class, 2> = Gathering::new();
+        for (ends, (_, indices)) in self.view_starts.windows(2).zip(views.iter()) {
+            for &InView { slot, class, .. } in &self.in_view[ends[0] as usize..ends[1] as usize] {
+                let accesses = [indices[0], indices[slot as usize]];
+                pairs.add(self.classes.keys()[class as usize], [indices[0], 0], accesses);
+            }
+        }
+        for ((id, sites), accesses) in pairs.iter() {
+            found.push(id, &sites, &accesses);
+        }
+        for (classes, accesses) in self.triples.iter() {
+            let [(one, [first, middle]), (other, [_, last])] =
+                classes.map(|class| self.classes.keys()[class as usize]);
+            let [kinds, later] = [one, other].map(|id| id.steps().iter().map(|step| step.kind));
+            let kinds: Vec<_> = kinds.chain(later.skip(1)).collect();
+            if let Some(id) = PatternId::triple(kinds[0], kinds[1], kinds[2]) {
+                found.push(id, &[first, middle, last], &accesses);
+            }
+        }
     }
-    sorted
+
+    /// Sorts the pairs by their first access.
+    fn into_pairs(self) -> Pairs {
+        let mut lanes: Vec<Lane> = Vec::new();
+        lanes.resize_with(self.lanes.len(), Lane::default);
+        for (lane, &(id, from, to)) in lanes.iter_mut().zip(self.lanes.keys()) {
+            lane.opposite = self.lanes.find((opposite(id), to, from));
+        }
+        let mut sorted: Vec<Pair> = Vec::with_capacity(self.pairs.len());
+        for &place in self.places.iter().filter(|&&place| place != NONE) {
+            let pairs = &self.pairs[place as usize..];
+            for pair in pairs.iter().take_while(|pair| pair.first == pairs[0].first) {
+                lanes[pair.lane as usize].members.push(sorted.len() as u32);
+                sorted.push(*pair);
+            }
+        }
+        Pairs { sorted, classes: self.classes.keys().to_vec(), lanes }
+    }
 }
 
 fn opposite(pair: PatternId) -> PatternId {
@@ -174,7 +225,13 @@ fn opposite(pair: PatternId) -> PatternId {
 
 /// Step 2 for two variables. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
 fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
-    let mut seen = Seen::new(pairs.classes);
+    let mut quadruples = Quadruples {
+        run,
+        pairs,
+        seen: Seen::new(pairs.classes.len()),
+        numbers: Numbering::new(),
+        earliest: Vec::new(),
+    };
     // How many members of each lane are not after the pair at hand.
     let mut passed = vec![0; pairs.lanes.len()];
     for (place, one) in pairs.sorted.iter().enumerate() {
@@ -186,33 +243,63 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
                 *passed += 1;
             }
             for &member in members[*passed..].iter().take_while(|&&member| (member as usize) < end) {
-                add_quadruple(run, one, &pairs.sorted[member as usize], &mut seen, found);
+                quadruples.add(one, &pairs.sorted[member as usize]);
             }
+        }
+    }
+    let known = quadruples.numbers.keys().iter().zip(quadruples.earliest);
+    found.suspects.extend(known.map(|(&pattern, occurrence)| (pattern.into(), occurrence)));
+}
+
+/// Two pairs each, on different variables.
+struct Quadruples<'r> {
+    run: &'r Run,
+    pairs: &'r Pairs,
+    seen: Seen,
+    numbers: Numbering<Pattern>,
+    /// Of several occurrences, the one that begins first.
+    earliest: Vec<Occurrence>,
+}
+
+impl Quadruples<'_> {
+    /// Adds two pairs of opposite lanes, if they are on different variables.
+    fn add(&mut self, one: &Pair, other: &Pair) {
+        let (crossing, combination) = if one.second < other.first {
+            (Crossing::Apart, Seen::APART)
+        } else if one.second < other.second {
+            (Crossing::Overlapping, Seen::CROSSING)
+        } else {
+            (Crossing::Nested, Seen::CROSSING)
+        };
+        if self.seen.is_new(one, other, combination) {
+            self.add_new(one, other, crossing, combination);
+        }
+    }
+
+    #[cold]
+    fn add_new(&mut self, one: &Pair, other: &Pair, crossing: Crossing, combination: usize) {
+        let [location, other_location] =
+            [one, other].map(|pair| self.run.accesses[pair.first as usize].location);
+        if location == other_location {
+            return;
+        }
+        self.seen.note(one, other, combination);
+        let [(id, _), (other_id, _)] = [one, other].map(|pair| self.pairs.classes[pair.class as usize]);
+        let Some(id) = PatternId::quadruple(id, other_id, crossing) else { return };
+        let mut accesses = [one.first, one.second, other.first, other.second];
+        accesses.sort_unstable();
+        let pattern = Pattern::new(id, &accesses.map(|index| self.run.accesses[index as usize].site));
+        let occurrence = Occurrence::new(id, &accesses);
+        let (number, is_new) = self.numbers.number(pattern);
+        if is_new {
+            self.earliest.push(occurrence);
+        } else if accesses[0] < self.earliest[number as usize].accesses()[0] {
+            self.earliest[number as usize] = occurrence;
         }
     }
 }
 
-/// Adds two pairs of opposite lanes, if they are on different variables.
-fn add_quadruple(run: &Run, one: &Pair, other: &Pair, seen: &mut Seen, found: &mut Occurrences) {
-    let (crossing, combination) = if one.second < other.first {
-        (Crossing::Apart, Seen::APART)
-    } else if one.second < other.second {
-        (Crossing::Overlapping, Seen::CROSSING)
-    } else {
-        (Crossing::Nested, Seen::CROSSING)
-    };
-    if one.location == other.location || !seen.is_new(one, other, combination) {
-        return;
-    }
-    if let Some(id) = PatternId::quadruple(one.id, other.id, crossing) {
-        let mut accesses = [one.first, one.second, other.first, other.second];
-        accesses.sort_unstable();
-        found.add(run, id, &accesses);
-    }
-}
-
-/// Which classes of pairs have been combined already, and how. Most combinations in a long run repeat earlier
-/// ones; [`Occurrences::add`] would find that out too, but slower.
+/// Which classes of pairs have been combined already, and how: most combinations in a long run repeat earlier ones.
 struct Seen {
     classes: usize,
     /// One bit for each two classes and way to combine them; none if there are too many classes.
@@ -232,14 +319,20 @@ impl Seen {
         Self { classes, bits: vec![0; bits.div_ceil(64)] }
     }
 
+    fn bit(&self, one: &Pair, other: &Pair, combination: usize) -> usize {
+        (one.class as usize * self.classes + other.class as usize) * Self::COMBINATIONS + combination
+    }
+
     /// Whether this may be the first such combination of two pairs of their classes.
-    fn is_new(&mut self, one: &Pair, other: &Pair, combination: usize) -> bool {
-        let bit =
-            (one.class as usize * self.classes + other.class as usize) * Self::COMBINATIONS + combination;
-        let Some(word) = self.bits.get_mut(bit / 64) else { return true };
-        let mask = 1 << (bit % 64);
-        let is_new = *word & mask == 0;
-        *word |= mask;
-        is_new
+    fn is_new(&self, one: &Pair, other: &Pair, combination: usize) -> bool {
+        let bit = self.bit(one, other, combination);
+        self.bits.get(bit / 64).is_none_or(|word| word >> (bit % 64) & 1 == 0)
+    }
+
+    fn note(&mut self, one: &Pair, other: &Pair, combination: usize) {
+        let bit = self.bit(one, other, combination);
+        if let Some(word) = self.bits.get_mut(bit / 64) {
+            *word |= 1 << (bit % 64);
+        }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Slot {
     pub site: SiteId,
     /// Read or Write.
     pub kind: AccessKind,
+    /// Whatever is to be remembered of the slot until it leaves; 0 at first.
+    pub note: u32,
 }
 
 /// The slots of one location, oldest first.
@@ -38,21 +40,24 @@ pub(crate) struct Window {
 impl Slot {
     fn new(access: &Entry) -> Self {
         let &Entry { index, thread, site, kind } = access;
-        Self { index, thread, site, kind: kind.as_written() }
+        Self { index, thread, site, kind: kind.as_written(), note: 0 }
     }
 }
 
 impl Window {
-    /// Slides a window of `size` slots over the accesses to a location. `leaving` is told each slot that leaves and
-    /// the slots still there, oldest first.
-    pub fn slide(&mut self, stretch: &[Entry], size: NonZeroUsize, mut leaving: impl FnMut(&Slot, &[Slot])) {
+    /// Slides a window of `size` slots over the accesses to a location. `leaving` is told the slots, oldest first, each
+    /// time that the first of them is about to leave.
+    pub fn slide(&mut self, stretch: &[Entry], size: NonZeroUsize, mut leaving: impl FnMut(&mut [Slot])) {
         for access in stretch {
             self.take(Slot::new(access), size, &mut leaving);
         }
-        self.drain(&mut leaving);
+        for oldest in 0..self.slots.len() {
+            leaving(&mut self.slots[oldest..]);
+        }
+        self.slots.clear();
     }
 
-    fn take(&mut self, new: Slot, size: NonZeroUsize, leaving: &mut impl FnMut(&Slot, &[Slot])) {
+    fn take(&mut self, new: Slot, size: NonZeroUsize, leaving: &mut impl FnMut(&mut [Slot])) {
         match self.slots.last() {
             Some(last) if last.thread != new.thread => self.forget_earlier_turn_like_last(),
             Some(last) if last.kind.writes() && !new.kind.writes() => return,
@@ -60,7 +65,7 @@ impl Window {
             None => {}
         }
         if self.slots.len() == size.get() {
-            leaving(&self.slots[0], &self.slots[1..]);
+            leaving(&mut self.slots);
             self.slots.remove(0);
         }
         self.slots.push(new);
@@ -69,19 +74,13 @@ impl Window {
     /// Removes the slot that the last one makes needless, if it is a read and there is one.
     fn forget_earlier_turn_like_last(&mut self) {
         let Some((last, earlier)) = self.slots.split_last() else { return };
+        if last.kind.writes() {
+            return;
+        }
         let readers = earlier.iter().rposition(|slot| slot.kind.writes()).map_or(0, |write| write + 1);
         let alike = |slot: &Slot| slot.thread == last.thread && slot.site == last.site;
-        if !last.kind.writes()
-            && let Some(nth) = earlier[readers..].iter().position(alike)
-        {
+        if let Some(nth) = earlier[readers..].iter().position(alike) {
             self.slots.remove(readers + nth);
         }
-    }
-
-    fn drain(&mut self, leaving: &mut impl FnMut(&Slot, &[Slot])) {
-        for oldest in 0..self.slots.len() {
-            leaving(&self.slots[oldest], &self.slots[oldest + 1..]);
-        }
-        self.slots.clear();
     }
 }

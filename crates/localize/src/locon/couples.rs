@@ -211,8 +211,10 @@ fn on_different_variables(one: &Lane, other: &Lane) -> Option<[Member; 2]> {
         let differ = one_instance.location != other_instance.location;
         differ.then(|| [one.member(one_instance), other.member(other_instance)])
     };
-    both(one.first, other.first).or_else(|| {
-        let choices = [(Some(one.first), other.other), (one.other, Some(other.first))];
+    let [one_places, other_places] = [one, other].map(|lane| lane.places);
+    both(one_places.first, other_places.first).or_else(|| {
+        let choices =
+            [(Some(one_places.first), other_places.other), (one_places.other, Some(other_places.first))];
         let members = choices.into_iter().filter_map(|(one, other)| both(one?, other?));
         members.min_by_key(order)
     })

@@ -103,8 +103,8 @@ impl Evidence {
             self.pairs[pair as usize].directions.push(direction);
             lanes.push((pair, direction));
 
-            let location = Some(lane.first.location).filter(|_| lane.other.is_none());
-            let first = First { run: run.run, accesses: lane.first.accesses, location };
+            let location = Some(lane.places.first.location).filter(|_| lane.places.other.is_none());
+            let first = First { run: run.run, accesses: lane.places.first.accesses, location };
             let known = firsts.entry(pair).or_insert(first);
             known.location = known.location.filter(|_| known.location == location);
         }
@@ -173,14 +173,14 @@ impl Evidence {
         let is_new = |pattern: Pattern| self.known(pattern).is_none();
         let new: Vec<_> =
             run.lanes.iter().filter(|lane| is_new(lane.pattern) && patterns.insert(lane.pattern)).collect();
-        let intervals: Vec<Interval> = new.iter().map(|lane| lane.interval(lane.first)).collect();
+        let intervals: Vec<Interval> = new.iter().map(|lane| lane.interval(lane.places.first)).collect();
         let staying = prediction::staying(&intervals).into_iter().zip(new).filter(|(stays, _)| *stays);
         staying
             .map(|(_, lane)| Reported {
                 pattern: lane.pattern,
                 run: run.run,
                 shape: lane.pattern.shape(),
-                accesses: lane.first.accesses.to_vec(),
+                accesses: lane.places.first.accesses.to_vec(),
             })
             .collect()
     }

@@ -8,15 +8,16 @@
 //!
 //! An update counts as a write in a triple: all four of AVIO's cases stay unserializable with it.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
-use crate::gathering::Gathering;
-use crate::pattern::{Pattern, PatternId};
+use crate::locon;
+use crate::occurrences::Occurrence;
+use crate::pattern::Pattern;
 use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
-use crate::{avio, dependencies, locon};
+use crate::suspect::Suspect;
 
 use super::orders::{self, Orders};
 
@@ -29,11 +30,22 @@ pub(crate) struct Clues {
     /// How probable it is that the run makes some accesses and does not show it: bursts of accesses are looked at, so
     /// that those of a clue are all in one or in none.
     pub overlooked: f64,
-    pub seen: FxHashMap<Pattern, Sighting>,
+    /// Each once.
+    pub seen: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
     pub(super) pairs: locon::Pairs,
     pub(super) standstills: Vec<Standstill>,
+}
+
+/// A pattern that a run shows.
+#[derive(Clone, Debug)]
+pub(crate) struct Clue {
+    pub pattern: Pattern,
+    /// Whether it may be a cause by itself.
+    pub is_clue: bool,
+    /// Where the run shows it first; nothing for a passing run, which is no example.
+    pub sighting: Option<Sighting>,
 }
 
 /// Where a run shows a clue first.
@@ -45,8 +57,6 @@ pub(crate) struct Sighting {
     indices: [u32; Pattern::MAX_ACCESSES],
     threads: [ThreadId; Pattern::MAX_ACCESSES],
     locations: [LocationId; Pattern::MAX_ACCESSES],
-    /// Whether it may be a cause by itself.
-    pub is_clue: bool,
     /// Whether all of its accesses are updates.
     pub is_atomic: bool,
 }
@@ -67,13 +77,13 @@ impl Order {
 }
 
 impl Sighting {
-    fn new(run: &Run, shape: Shape, accesses: &[u32], is_clue: bool) -> Self {
+    fn new(run: &Run, occurrence: &Occurrence) -> Self {
+        let accesses = occurrence.accesses();
         let mut sighting = Self {
-            shape,
+            shape: occurrence.shape,
             indices: [0; Pattern::MAX_ACCESSES],
             threads: [ThreadId(0); Pattern::MAX_ACCESSES],
             locations: [LocationId(0); Pattern::MAX_ACCESSES],
-            is_clue,
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
         };
         for (nth, &index) in accesses.iter().enumerate() {
@@ -127,19 +137,26 @@ impl Clues {
 /// The clues that a run shows.
 pub(crate) fn clues(scan: &Scan) -> Clues {
     let run = scan.run;
-    let mut seen: FxHashMap<Pattern, Sighting> = FxHashMap::default();
-    pairs_and_triples(scan).each(|id, pattern, accesses| {
-        seen.insert(pattern, Sighting::new(run, id.into(), accesses, true));
-    });
-    for (suspect, occurrence) in &scan.unicorn().suspects {
-        let is_clue = suspect.pattern.shape().len() == Shape::MAX_STEPS;
-        seen.entry(suspect.pattern)
-            .or_insert_with(|| Sighting::new(run, occurrence.shape, occurrence.accesses(), is_clue));
+    let mut seen: Vec<Clue> = Vec::new();
+    let mut add = |(suspect, occurrence): &(Suspect, Occurrence), is_clue| {
+        let sighting = run.outcome.is_failing().then(|| Sighting::new(run, occurrence));
+        seen.push(Clue { pattern: suspect.pattern, is_clue, sighting });
+    };
+    let mut known: FxHashSet<Pattern> = FxHashSet::default();
+    for suspect in pairs_and_triples(scan) {
+        known.insert(suspect.0.pattern);
+        add(&suspect, true);
+    }
+    for suspect in &scan.unicorn().suspects {
+        let is_clue = suspect.0.pattern.shape().len() == Shape::MAX_STEPS;
+        if is_clue || !known.contains(&suspect.0.pattern) {
+            add(suspect, is_clue);
+        }
     }
     let mut orders = Orders::default();
     if !run.outcome.is_failing() {
         orders = orders::orders(&scan.histories);
-        orders.visit(run.accesses.iter().map(|access| access.site));
+        orders.visit(scan.histories.moments().iter().map(|access| access.site));
         orders.visit(run.observations.iter().map(|observation| observation.site));
     }
     Clues {
@@ -155,36 +172,9 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
     }
 }
 
-fn pairs_and_triples(scan: &Scan) -> Gathering {
-    let mut found = Gathering::new();
-    let (mut state, mut history) = Default::default();
-    // Of one location, by ascending tail.
-    let mut depends: Vec<[u32; 2]> = Vec::new();
-    for stretch in scan.histories.stretches() {
-        depends.clear();
-        dependencies::each(stretch, &mut state, |pair| {
-            depends.push([pair.tail.index, pair.head.index]);
-            if pair.is_immediate {
-                found.add(pair.id, &pair.accesses(), pair.tail.index);
-            }
-        });
-        let mut nth = 0;
-        avio::each_triple(stretch, &mut history, |id, accesses| {
-            let [first, middle, last] = accesses;
-            while depends.get(nth).is_some_and(|[tail, _]| *tail < last.index) {
-                nth += 1;
-            }
-            let of_last = depends[nth..].iter().take_while(|[tail, _]| *tail == last.index);
-            if of_last.into_iter().any(|[_, head]| *head == middle.index) {
-                let kinds = [first, middle, last].map(|access| access.kind.as_written());
-                let written = PatternId::triple(kinds[0], kinds[1], kinds[2]);
-                found.add(
-                    written.unwrap_or(id),
-                    &accesses.map(|access| (access.index, access.site)),
-                    last.index,
-                );
-            }
-        });
-    }
-    found
+fn pairs_and_triples(scan: &Scan) -> impl Iterator<Item = (Suspect, Occurrence)> {
+    let digest = scan.digest();
+    let pairs = digest.pairs(scan, |known| known.is_immediate.then_some(known.id));
+    let triples = digest.triples(scan, |known| known.depends.then(|| known.written.unwrap_or(known.id)));
+    pairs.suspects.into_iter().chain(triples.suspects)
 }

@@ -83,15 +83,15 @@ impl Evidence {
         if !is_failing {
             self.overlooked *= clues.overlooked;
         }
-        for (&pattern, &sighting) in &clues.seen {
-            let seen = self.clues.entry(pattern).or_default();
+        for clue in &clues.seen {
+            let seen = self.clues.entry(clue.pattern).or_default();
             seen.runs.resize(number / 64 + 1, 0);
             seen.runs[number / 64] |= 1 << (number % 64);
-            seen.is_clue |= sighting.is_clue;
-            if !is_failing {
+            seen.is_clue |= clue.is_clue;
+            let Some(sighting) = clue.sighting else {
                 seen.passed += 1;
                 continue;
-            }
+            };
             seen.failed += 1;
             if seen.example.is_none_or(|(run, _)| clues.run < run) {
                 seen.example = Some((clues.run, sighting));
