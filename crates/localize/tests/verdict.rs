@@ -60,7 +60,7 @@ fn a_triple_stands_for_its_pairs_and_comes_before_the_news_of_the_failure() {
     assert!(first.contains(&Reason::Reordered), "{first:?}");
     assert!(first.iter().any(|reason| matches!(reason, Reason::Folded(_))), "{first:?}");
     let news = reasons(findings.last().unwrap());
-    assert!(news.contains(&Reason::Effect), "{news:?}");
+    assert!(news.contains(&Reason::NewCode), "{news:?}");
 }
 
 /// A test that fails for an unseen reason, and then reads what it prints.
@@ -69,8 +69,25 @@ fn what_only_the_failure_reads_is_not_believed() {
     let traces = many(&["W1(done)@count R3(go)@begin"], &["W1(done)@count R3(go)@begin R2(done)@print"]);
     let (session, findings) = findings(&traces);
     assert_eq!(in_short(&session, &findings[0]), "P2 count print");
-    assert!(reasons(&findings[0]).contains(&Reason::Effect));
+    assert!(reasons(&findings[0]).contains(&Reason::NewCode));
     assert!(findings[0].score < 0.2, "{}", findings[0].score);
+}
+
+/// The first two accesses come in either order whether a run fails or not; the third is the failure's own cleaning up.
+#[test]
+fn what_ends_in_what_only_the_failure_does_is_not_believed() {
+    let either = ["W1(count)@share W2(count)@give", "W2(count)@give W1(count)@share"];
+    let traces = many(
+        &either,
+        &either.map(|order| format!("{order} W1(count)@unwind")).each_ref().map(|order| order.as_str()),
+    );
+    let (session, findings) = findings(&traces);
+    let unwinding = findings.iter().filter(|finding| in_short(&session, finding).ends_with(" unwind"));
+    assert!(unwinding.clone().count() > 0);
+    for finding in unwinding {
+        assert!(reasons(finding).contains(&Reason::NewCode), "{:?}", reasons(finding));
+        assert!(finding.score < 0.2, "{}", finding.score);
+    }
 }
 
 /// The interleaving does no harm while there is enough for all, and the failure's message reads what went wrong.

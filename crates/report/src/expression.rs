@@ -147,11 +147,7 @@ fn receiver(code: &str, start: usize, end: usize) -> Option<Candidate<'_>> {
     let length = call.rfind("->").into_iter().chain(call.rfind('.')).max()?;
     let text = call[..length].trim_end_matches('-');
     let (length, field) = expression_from(text, 0);
-    (length == text.len() && !is_keyword(field)).then_some(Candidate {
-        text,
-        field,
-        end: start + text.len(),
-    })
+    (length == text.len() && !is_keyword(field)).then_some(Candidate { text, field, end: start + text.len() })
 }
 
 /// The expressions that index the one from `start` to `end`.
