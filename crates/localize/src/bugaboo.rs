@@ -16,24 +16,22 @@
 //! 1. Those of the graph.
 //! 2. The score is Recon's first feature, so that the two techniques differ only in the reconstruction.
 
-use crate::communication::Which;
-use crate::counts::Counts;
+use crate::communication::{Graph, Which};
+use crate::edge_counts::EdgeCounts;
 use crate::finding::{self, Finding};
-use crate::occurrences::Occurrences;
-use crate::options::Options;
 use crate::scan::Scan;
 use crate::suspiciousness::Spectrum;
 
-/// The communications that `run` shows.
-pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    scan.edges().occurrences(scan, Which::First)
+/// The communications that a run shows, with the first occurrence of each.
+pub(crate) fn graph(scan: &Scan) -> Graph {
+    scan.edges().graph(scan, Which::First)
 }
 
 /// The communications of failing runs by their score. Passing runs have far too many others to be worth a finding.
-pub(crate) fn findings(counts: &Counts, _: &Options) -> Vec<Finding> {
-    let in_failing = counts.suspects.iter().filter(|(_, seen)| !seen.failing_runs.is_empty());
-    let finding = |(suspect, seen)| counts.finding(suspect, seen, frequency_ratio(counts.spectrum(seen)));
-    finding::rank_by_score(in_failing.map(finding).collect())
+pub(crate) fn findings(counts: &EdgeCounts) -> Vec<Finding> {
+    let findings = counts.in_failing_runs();
+    let findings = findings.map(|(edge, seen, counts)| seen.finding(edge, counts, frequency_ratio(counts)));
+    finding::rank_by_score(findings.collect())
 }
 
 /// `(f/F) / (p/P)`, with `1/(P+1)` for `p/P` where no passing run shows it: less than if one did.

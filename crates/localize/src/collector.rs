@@ -1,6 +1,9 @@
 //! From the runs of a session, one after another, to ranked findings.
 
+use crate::bugaboo;
+use crate::communication::Graph;
 use crate::counts::Counts;
+use crate::edge_counts::EdgeCounts;
 use crate::finding::Finding;
 use crate::locon::{self, Procedure};
 use crate::occurrences::Occurrences;
@@ -17,6 +20,7 @@ pub struct Reduced(pub(crate) Form);
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     Occurrences(Occurrences),
+    Graph(Graph),
     Pairs(locon::Pairs),
     Clues(verdict::Clues),
 }
@@ -27,6 +31,7 @@ impl Reduced {
         let mut form = self.0.clone();
         match &mut form {
             Form::Occurrences(found) => found.run = id,
+            Form::Graph(graph) => graph.run = id,
             Form::Pairs(pairs) => pairs.run = id,
             Form::Clues(clues) => clues.rename(id),
         }
@@ -46,6 +51,7 @@ pub struct Collector {
 #[derive(Clone, Debug)]
 enum Evidence {
     Counts(Counts),
+    EdgeCounts(EdgeCounts),
     Graphs(recon::Graphs),
     Pairs(locon::Evidence),
     Clues(verdict::Evidence),
@@ -69,6 +75,7 @@ impl Collector {
     pub fn new(technique: Technique, options: &Options) -> Self {
         let evidence = match technique.method() {
             Method::Counting { .. } => Evidence::Counts(Counts::default()),
+            Method::Bugaboo => Evidence::EdgeCounts(EdgeCounts::default()),
             Method::Recon => Evidence::Graphs(recon::Graphs::default()),
             Method::Locon => Evidence::Pairs(locon::Evidence::default()),
             Method::Verdict => Evidence::Clues(verdict::Evidence::default()),
@@ -93,7 +100,8 @@ impl Collector {
     pub fn add(&mut self, run: &Reduced) {
         match (&mut self.evidence, &run.0) {
             (Evidence::Counts(counts), Form::Occurrences(found)) => counts.add(found),
-            (Evidence::Graphs(graphs), Form::Occurrences(graph)) => graphs.add(graph),
+            (Evidence::EdgeCounts(counts), Form::Graph(graph)) => counts.add(graph),
+            (Evidence::Graphs(graphs), Form::Graph(graph)) => graphs.add(graph),
             (Evidence::Pairs(evidence), Form::Pairs(pairs)) => evidence.add(pairs),
             (Evidence::Clues(evidence), Form::Clues(clues)) => evidence.add(clues),
             _ => panic!("{} does not know what another technique keeps of a run", self.technique),
@@ -105,6 +113,7 @@ impl Collector {
     pub fn findings(&self) -> Vec<Finding> {
         match (&self.evidence, self.technique.method()) {
             (Evidence::Counts(counts), Method::Counting { findings, .. }) => findings(counts, &self.options),
+            (Evidence::EdgeCounts(counts), _) => bugaboo::findings(counts),
             (Evidence::Graphs(graphs), _) => graphs.findings(),
             (Evidence::Pairs(evidence), _) => evidence.findings(None),
             (Evidence::Clues(evidence), _) => evidence.findings(&self.options.tuning),

@@ -24,11 +24,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::numbering::Numbering;
-use crate::occurrences::{Occurrence, Occurrences};
 use crate::pattern::{Pattern, PatternId};
-use crate::run::{SiteId, ThreadId};
+use crate::run::{Outcome, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
-use crate::suspect::{Circumstance, Suspect};
 
 /// The kinds of the latest communications of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -98,15 +96,6 @@ impl fmt::Display for Context {
     }
 }
 
-impl Suspect {
-    /// Source and sink of a communication.
-    pub(crate) fn nodes(&self) -> Option<[Node; 2]> {
-        let Circumstance::Contexts(contexts) = self.circumstance else { return None };
-        let sites = self.pattern.sites();
-        Some([0, 1].map(|end| Node { site: sites[end], context: contexts[end] }))
-    }
-}
-
 /// The communications of a run.
 pub(crate) struct Edges {
     numbers: Numbering<Edge>,
@@ -116,12 +105,21 @@ pub(crate) struct Edges {
 
 /// A communication, the same value in all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Edge {
-    /// Of source and sink.
-    sites: [SiteId; 2],
-    contexts: [Context; 2],
+pub(crate) struct Edge {
     /// Whether the sink overwrites the data.
     overwrites: bool,
+    /// Of source and sink.
+    pub sites: [SiteId; 2],
+    /// Of source and sink.
+    pub contexts: [Context; 2],
+}
+
+/// The communications that a run shows, each once, with source and sink in one of its occurrences.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    pub run: RunId,
+    pub outcome: Outcome,
+    pub edges: Vec<(Edge, [u32; 2])>,
 }
 
 /// Which of the occurrences of a communication is asked for.
@@ -132,8 +130,14 @@ pub(crate) enum Which {
 }
 
 impl Edge {
-    fn row(self) -> PatternId {
-        if self.overwrites { PatternId::P3 } else { PatternId::P2 }
+    /// The pair of accesses.
+    pub fn pattern(self) -> Pattern {
+        Pattern::new(if self.overwrites { PatternId::P3 } else { PatternId::P2 }, &self.sites)
+    }
+
+    /// Source and sink.
+    pub fn nodes(self) -> [Node; 2] {
+        [0, 1].map(|end| Node { site: self.sites[end], context: self.contexts[end] })
     }
 }
 
@@ -148,15 +152,11 @@ impl Hash for Edge {
 }
 
 impl Edges {
-    /// As occurrences in the run that was looked at.
-    pub fn occurrences(&self, scan: &Scan, which: Which) -> Occurrences {
-        let mut found = Occurrences::of(scan.run);
-        found.suspects.extend(self.numbers.keys().iter().zip(&self.places).map(|(edge, places)| {
-            let pattern = Pattern::new(edge.row(), &edge.sites);
-            let suspect = Suspect { pattern, circumstance: Circumstance::Contexts(edge.contexts) };
-            (suspect, Occurrence::new(edge.row(), &places[which as usize]))
-        }));
-        found
+    /// The graph of the run that was looked at.
+    pub fn graph(&self, scan: &Scan, which: Which) -> Graph {
+        let edges = self.numbers.keys().iter().zip(&self.places);
+        let edges = edges.map(|(&edge, places)| (edge, places[which as usize])).collect();
+        Graph { run: scan.run.id, outcome: scan.run.outcome, edges }
     }
 }
 

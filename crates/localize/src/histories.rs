@@ -6,6 +6,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
+use crate::spare;
 
 /// The accesses by time, and those to each location by time.
 #[derive(Debug)]
@@ -102,7 +103,8 @@ impl Histories {
 /// the locations have no small numbers. Goes through the accesses only once: they are far larger than any cache.
 fn numbered(run: &Run, numbers: &mut LocationNumbers) -> Option<(Vec<Moment>, Vec<u32>, bool)> {
     let most = 2 * run.accesses.len() + 1024;
-    let mut moments = Vec::with_capacity(run.accesses.len());
+    let mut moments = spare::take();
+    moments.reserve(run.accesses.len());
     let mut counts: Vec<u32> = Vec::new();
     let mut has_loops = false;
     for &Access { thread, location, site, kind, iteration, .. } in &run.accesses {
@@ -120,10 +122,18 @@ fn numbered(run: &Run, numbers: &mut LocationNumbers) -> Option<(Vec<Moment>, Ve
     Some((moments, counts, has_loops))
 }
 
+impl Drop for Histories {
+    fn drop(&mut self) {
+        spare::give(std::mem::take(&mut self.moments));
+        spare::give(std::mem::take(&mut self.entries));
+    }
+}
+
 /// Puts the accesses to each location where it begins.
 fn by_location(moments: &[Moment], mut next: Vec<u32>) -> Vec<Entry> {
     let nothing = Entry { index: 0, thread: ThreadId(0), site: SiteId(0), kind: AccessKind::Read };
-    let mut entries = vec![nothing; moments.len()];
+    let mut entries = spare::take();
+    entries.resize(moments.len(), nothing);
     for (index, &Moment { thread, location, site, kind }) in (0u32..).zip(moments) {
         let place = &mut next[location as usize];
         entries[*place as usize] = Entry { index, thread, site, kind };

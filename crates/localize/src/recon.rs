@@ -22,7 +22,7 @@
 //! 4. The ends of the edge are not repeated in its regions.
 //! 5. Among equal B, the edges that more failing runs show, and that happen earlier, are reconstructed first.
 //!
-//! Of a passing run only counts are kept, of a failing run its graph: 60 bytes for each different edge.
+//! Of a passing run only counts are kept, of a failing run its graph: 28 bytes for each different edge.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -30,13 +30,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::bugaboo::frequency_ratio;
-use crate::communication::{Context, Node, Which};
-use crate::counts::{Counts, Sightings};
+use crate::communication::{Context, Edge, Graph, Node, Which};
+use crate::edge_counts::{EdgeCounts, InFailing};
 use crate::finding::{self, Detail, Finding};
-use crate::occurrences::{Occurrence, Occurrences};
 use crate::run::{RunId, SiteId};
 use crate::scan::Scan;
-use crate::suspect::Suspect;
+use crate::suspiciousness::Spectrum;
 
 /// Reconstructions are made for so many edges: the paper's choice.
 const EDGES: usize = 2000;
@@ -87,18 +86,18 @@ impl Reconstruction {
 /// What is known of all runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graphs {
-    counts: Counts,
-    failing: Vec<Occurrences>,
+    counts: EdgeCounts,
+    failing: Vec<Graph>,
 }
 
-/// The communications that `run` shows, with the latest occurrence of each.
-pub(crate) fn graph(scan: &Scan) -> Occurrences {
-    scan.edges().occurrences(scan, Which::Last)
+/// The communications that a run shows, with the latest occurrence of each.
+pub(crate) fn graph(scan: &Scan) -> Graph {
+    scan.edges().graph(scan, Which::Last)
 }
 
 impl Graphs {
     /// Adds the graph of one more run.
-    pub fn add(&mut self, graph: &Occurrences) {
+    pub fn add(&mut self, graph: &Graph) {
         if graph.outcome.is_failing() {
             self.failing.push(graph.clone());
         }
@@ -109,15 +108,14 @@ impl Graphs {
     pub fn findings(&self) -> Vec<Finding> {
         let variation = context_variation(&self.counts);
         let timelines: Vec<Timeline> = self.failing.iter().map(Timeline::new).collect();
-        let findings = self.edges_to_reconstruct().into_iter().filter_map(|(suspect, seen)| {
-            let [source, sink] = suspect.nodes()?;
-            let mut finding = self.counts.finding(suspect, seen, 0.0);
-            let [prefix, body, suffix] =
-                reconstruct(suspect, [source, sink], finding.example.run, &timelines);
+        let findings = self.edges_to_reconstruct().into_iter().map(|(edge, seen, spectrum)| {
+            let [source, sink] = edge.nodes();
+            let mut finding = seen.finding(edge, spectrum, 0.0);
+            let [prefix, body, suffix] = reconstruct(edge, finding.example.run, &timelines);
             let reconstruction = Reconstruction {
                 source,
                 sink,
-                frequency_ratio: frequency_ratio(self.counts.spectrum(seen)),
+                frequency_ratio: frequency_ratio(spectrum),
                 context_variation: variation[&[source.site, sink.site]],
                 consistency: consistency([&prefix, &body, &suffix]),
                 prefix,
@@ -131,20 +129,19 @@ impl Graphs {
             ];
             finding.score = features.into_iter().filter(|&feature| feature != 0.0).product();
             finding.detail = Detail::Reconstruction(Box::new(reconstruction));
-            Some(finding)
+            finding
         });
         finding::rank_by_score(findings.collect())
     }
 
     /// The edges of failing runs that are highest in B.
-    fn edges_to_reconstruct(&self) -> Vec<(&Suspect, &Sightings)> {
-        let mut edges: Vec<_> =
-            self.counts.suspects.iter().filter(|(_, seen)| !seen.failing_runs.is_empty()).collect();
-        let order = |a: &(&Suspect, &Sightings), b: &(&Suspect, &Sightings)| {
-            let key = |(suspect, seen): &(&Suspect, &Sightings)| {
-                (Reverse(seen.failing_runs.len()), seen.example.accesses().to_vec(), **suspect)
+    fn edges_to_reconstruct(&self) -> Vec<(Edge, &InFailing, Spectrum)> {
+        let mut edges: Vec<_> = self.counts.in_failing_runs().collect();
+        let order = |a: &(Edge, &InFailing, Spectrum), b: &(Edge, &InFailing, Spectrum)| {
+            let key = |&(edge, seen, _): &(Edge, &InFailing, Spectrum)| {
+                (Reverse(seen.runs.len()), seen.example, edge.pattern(), edge.contexts)
             };
-            let [ratio_a, ratio_b] = [a.1, b.1].map(|seen| frequency_ratio(self.counts.spectrum(seen)));
+            let [ratio_a, ratio_b] = [a.2, b.2].map(frequency_ratio);
             ratio_b.total_cmp(&ratio_a).then_with(|| key(a).cmp(&key(b)))
         };
         if edges.len() > EDGES {
@@ -156,13 +153,12 @@ impl Graphs {
 }
 
 /// C for each two sites that communicate. A number of contexts is a number of edges.
-fn context_variation(counts: &Counts) -> FxHashMap<[SiteId; 2], f64> {
+fn context_variation(counts: &EdgeCounts) -> FxHashMap<[SiteId; 2], f64> {
     let mut contexts: FxHashMap<[SiteId; 2], [u32; 2]> = FxHashMap::default();
-    for (suspect, seen) in &counts.suspects {
-        let sites = suspect.pattern.sites();
-        let [failing, passing] = contexts.entry([sites[0], sites[1]]).or_default();
-        *failing += u32::from(!seen.failing_runs.is_empty());
-        *passing += u32::from(seen.passed > 0);
+    for (edge, [in_failing, in_passing]) in counts.all() {
+        let [failing, passing] = contexts.entry(edge.sites).or_default();
+        *failing += u32::from(in_failing);
+        *passing += u32::from(in_passing);
     }
     let ratio =
         |[failing, passing]: [u32; 2]| f64::from(failing.abs_diff(passing)) / f64::from(failing + passing);
@@ -176,26 +172,25 @@ fn consistency(regions: [&[Neighbour]; 3]) -> f64 {
 }
 
 /// The graph of a failing run in time order.
-struct Timeline<'graph> {
+struct Timeline {
     run: RunId,
-    occurrences: FxHashMap<&'graph Suspect, &'graph Occurrence>,
+    edges: FxHashMap<Edge, [u32; 2]>,
     /// Each node once, when it was last executed: by ascending index of the access.
     nodes: Vec<(u32, Node)>,
 }
 
-impl<'graph> Timeline<'graph> {
-    fn new(graph: &'graph Occurrences) -> Self {
+impl Timeline {
+    fn new(graph: &Graph) -> Self {
         let mut latest: FxHashMap<Node, u32> = FxHashMap::default();
-        for (suspect, occurrence) in &graph.suspects {
-            for (node, &index) in suspect.nodes().into_iter().flatten().zip(occurrence.accesses()) {
+        for (edge, ends) in &graph.edges {
+            for (node, &index) in edge.nodes().into_iter().zip(ends) {
                 let known = latest.entry(node).or_insert(index);
                 *known = index.max(*known);
             }
         }
         let mut nodes: Vec<(u32, Node)> = latest.into_iter().map(|(node, index)| (index, node)).collect();
         nodes.sort_unstable();
-        let occurrences = graph.suspects.iter().map(|(suspect, occurrence)| (suspect, occurrence)).collect();
-        Self { run: graph.run, occurrences, nodes }
+        Self { run: graph.run, edges: graph.edges.iter().copied().collect(), nodes }
     }
 
     /// Prefix, body and suffix around the edge between these accesses.
@@ -217,20 +212,14 @@ impl<'graph> Timeline<'graph> {
 }
 
 /// Puts the regions around an edge together from the runs that show it.
-fn reconstruct(
-    suspect: &Suspect,
-    ends: [Node; 2],
-    example: RunId,
-    timelines: &[Timeline],
-) -> [Vec<Neighbour>; 3] {
+fn reconstruct(edge: Edge, example: RunId, timelines: &[Timeline]) -> [Vec<Neighbour>; 3] {
     // How many runs have the node in the region, and where the example has it.
     let mut regions: [BTreeMap<Node, (u32, Option<usize>)>; 3] = Default::default();
     let mut runs = 0;
     for timeline in timelines {
-        let Some(occurrence) = timeline.occurrences.get(suspect) else { continue };
+        let Some(&ends) = timeline.edges.get(&edge) else { continue };
         runs += 1;
-        let [source, sink] = [0, 1].map(|end| occurrence.accesses()[end]);
-        for (region, nodes) in regions.iter_mut().zip(timeline.regions([source, sink], ends)) {
+        for (region, nodes) in regions.iter_mut().zip(timeline.regions(ends, edge.nodes())) {
             for (index, node) in nodes {
                 let (count, access) = region.entry(node).or_default();
                 *count += 1;

@@ -51,6 +51,8 @@ struct Row {
 pub(crate) enum Method {
     /// Suspects are found in each run, and the runs that show them are counted.
     Counting { occurrences: fn(&Scan) -> Occurrences, findings: fn(&Counts, &Options) -> Vec<Finding> },
+    /// The runs that show communications are counted.
+    Bugaboo,
     /// The failing runs are looked at again once all are known.
     Recon,
     /// Each failing run is compared with all passing ones.
@@ -95,7 +97,7 @@ const TABLE: [Row; 11] = [
         technique: Technique::Bugaboo,
         name: "bugaboo",
         summary: "communications between threads, in the context of those before",
-        method: Method::Counting { occurrences: bugaboo::occurrences, findings: bugaboo::findings },
+        method: Method::Bugaboo,
     },
     Row {
         technique: Technique::Locon,
@@ -159,7 +161,8 @@ impl Technique {
     pub fn reduce_scanned(self, scan: &Scan) -> Reduced {
         Reduced(match self.method() {
             Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(scan)),
-            Method::Recon => Form::Occurrences(recon::graph(scan)),
+            Method::Bugaboo => Form::Graph(bugaboo::graph(scan)),
+            Method::Recon => Form::Graph(recon::graph(scan)),
             Method::Locon => Form::Pairs(scan.pairs().clone()),
             Method::Verdict => Form::Clues(verdict::clues(scan)),
         })

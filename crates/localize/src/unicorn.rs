@@ -23,12 +23,16 @@
 //!    an atomicity violation looks like.
 //! 5. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
 
+use std::ops::Range;
+
 use crate::gathering::Gathering;
+use crate::histories::Moment;
 use crate::numbering::Numbering;
 use crate::occurrences::{Occurrence, Occurrences};
 use crate::pattern::{Crossing, Pattern, PatternId};
-use crate::run::{Run, SiteId, ThreadId};
+use crate::run::{SiteId, ThreadId};
 use crate::scan::Scan;
+use crate::spare;
 use crate::views::{Code, Views};
 use crate::window::Slot;
 
@@ -43,7 +47,7 @@ pub(crate) fn find(scan: &Scan) -> (Occurrences, Views) {
     let views = Views::of(scan, |view, codes, slots| conflicts.leave(view, codes, slots));
     let mut found = Occurrences::of(scan.run);
     conflicts.add_on_one_variable(&views, &mut found);
-    combine(scan.run, &conflicts.into_pairs(), scan.options.distance, &mut found);
+    combine(scan, &conflicts.into_pairs(), scan.options.distance, &mut found);
     (found, views)
 }
 
@@ -69,12 +73,13 @@ struct Pairs {
     classes: Vec<Class>,
     /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
     lanes: Vec<Lane>,
+    /// The places of the pairs in the sorted list, lane by lane, and ascending in each.
+    members: Vec<u32>,
 }
 
-#[derive(Default)]
 struct Lane {
-    /// The places of its pairs in the sorted list, ascending.
-    members: Vec<u32>,
+    /// Its part of all members.
+    members: Range<usize>,
     /// The lane with whose pairs its own can make quadruples: all of these, in the table, run in opposite
     /// directions and have opposite kinds.
     opposite: Option<u32>,
@@ -89,8 +94,10 @@ struct Conflicts {
     view_starts: Vec<u32>,
     /// All pairs. Those with the same first access are together, and by ascending second.
     pairs: Vec<Pair>,
-    /// Where they begin, by the index of their first access.
-    places: Vec<u32>,
+    /// Where they begin and how many they are, by the index of their first access.
+    places: Vec<[u32; 2]>,
+    /// How many there are in each lane.
+    lane_sizes: Vec<usize>,
     /// Two pairs, (a, b) and (b, c), with a and c by one thread.
     triples: Gathering<[u32; 2], 3>,
     /// Pairs of the location at hand whose first slot has left and whose second has not.
@@ -115,18 +122,18 @@ struct Ending {
     next: u32,
 }
 
-/// There is no pair with such a first access.
-const NONE: u32 = u32::MAX;
-
 impl Conflicts {
     fn new(accesses: usize) -> Self {
+        let mut places = spare::take();
+        places.resize(accesses, [0; 2]);
         Self {
             classes: Numbering::new(),
             lanes: Numbering::new(),
             in_view: Vec::new(),
             view_starts: vec![0],
-            pairs: Vec::with_capacity(accesses),
-            places: vec![NONE; accesses],
+            pairs: spare::take(),
+            places,
+            lane_sizes: Vec::new(),
             triples: Gathering::new(),
             ending: Vec::new(),
         }
@@ -143,7 +150,7 @@ impl Conflicts {
             return;
         }
         let in_view = self.view_starts[view] as usize..self.view_starts[view + 1] as usize;
-        self.places[oldest.index as usize] = if in_view.is_empty() { NONE } else { self.pairs.len() as u32 };
+        self.places[oldest.index as usize] = [self.pairs.len() as u32, in_view.len() as u32];
         for &InView { slot, id, class } in &self.in_view[in_view] {
             let other = &mut later[slot as usize - 1];
             let mut place = oldest.note;
@@ -157,7 +164,11 @@ impl Conflicts {
             }
             self.ending.push(Ending { first: oldest.index, thread: oldest.thread, class, next: other.note });
             other.note = self.ending.len() as u32;
-            let lane = self.lanes.number((id, oldest.thread, other.thread)).0;
+            let (lane, is_new) = self.lanes.number((id, oldest.thread, other.thread));
+            if is_new {
+                self.lane_sizes.push(0);
+            }
+            self.lane_sizes[lane as usize] += 1;
             self.pairs.push(Pair { first: oldest.index, second: other.index, class, lane });
         }
     }
@@ -199,19 +210,37 @@ impl Conflicts {
     /// Sorts the pairs by their first access.
     fn into_pairs(self) -> Pairs {
         let mut lanes: Vec<Lane> = Vec::new();
-        lanes.resize_with(self.lanes.len(), Lane::default);
-        for (lane, &(id, from, to)) in lanes.iter_mut().zip(self.lanes.keys()) {
-            lane.opposite = self.lanes.find((opposite(id), to, from));
+        let mut before = 0;
+        for (&(id, from, to), size) in self.lanes.keys().iter().zip(&self.lane_sizes) {
+            let opposite = self.lanes.find((opposite(id), to, from));
+            lanes.push(Lane { members: before..before + size, opposite });
+            before += size;
         }
-        let mut sorted: Vec<Pair> = Vec::with_capacity(self.pairs.len());
-        for &place in self.places.iter().filter(|&&place| place != NONE) {
-            let pairs = &self.pairs[place as usize..];
-            for pair in pairs.iter().take_while(|pair| pair.first == pairs[0].first) {
-                lanes[pair.lane as usize].members.push(sorted.len() as u32);
+        let mut next: Vec<usize> = lanes.iter().map(|lane| lane.members.start).collect();
+        let mut members: Vec<u32> = spare::take();
+        members.resize(self.pairs.len(), 0);
+        let mut sorted: Vec<Pair> = spare::take();
+        sorted.reserve(self.pairs.len());
+        // How many pairs there are with a first access is known without a look at them: they are all over memory, and
+        // the processor need not wait for one to ask for the next.
+        for &[place, count] in &self.places {
+            for pair in &self.pairs[place as usize..][..count as usize] {
+                let next = &mut next[pair.lane as usize];
+                members[*next] = sorted.len() as u32;
+                *next += 1;
                 sorted.push(*pair);
             }
         }
-        Pairs { sorted, classes: self.classes.keys().to_vec(), lanes }
+        spare::give(self.pairs);
+        spare::give(self.places);
+        Pairs { sorted, classes: self.classes.keys().to_vec(), lanes, members }
+    }
+}
+
+impl Drop for Pairs {
+    fn drop(&mut self) {
+        spare::give(std::mem::take(&mut self.sorted));
+        spare::give(std::mem::take(&mut self.members));
     }
 }
 
@@ -224,9 +253,9 @@ fn opposite(pair: PatternId) -> PatternId {
 }
 
 /// Step 2 for two variables. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
-fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
+fn combine(scan: &Scan, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     let mut quadruples = Quadruples {
-        run,
+        moments: scan.histories.moments(),
         pairs,
         seen: Seen::new(pairs.classes.len()),
         numbers: Numbering::new(),
@@ -237,7 +266,7 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
     for (place, one) in pairs.sorted.iter().enumerate() {
         let end = pairs.sorted.len().min((place + 1).saturating_add(distance));
         if let Some(opposite) = pairs.lanes[one.lane as usize].opposite {
-            let members = &pairs.lanes[opposite as usize].members;
+            let members = &pairs.members[pairs.lanes[opposite as usize].members.clone()];
             let passed = &mut passed[opposite as usize];
             while members.get(*passed).is_some_and(|&member| member as usize <= place) {
                 *passed += 1;
@@ -253,7 +282,7 @@ fn combine(run: &Run, pairs: &Pairs, distance: usize, found: &mut Occurrences) {
 
 /// Two pairs each, on different variables.
 struct Quadruples<'r> {
-    run: &'r Run,
+    moments: &'r [Moment],
     pairs: &'r Pairs,
     seen: Seen,
     numbers: Numbering<Pattern>,
@@ -278,17 +307,23 @@ impl Quadruples<'_> {
 
     #[cold]
     fn add_new(&mut self, one: &Pair, other: &Pair, crossing: Crossing, combination: usize) {
-        let [location, other_location] =
-            [one, other].map(|pair| self.run.accesses[pair.first as usize].location);
+        let [location, other_location] = [one, other].map(|pair| self.moments[pair.first as usize].location);
         if location == other_location {
             return;
         }
         self.seen.note(one, other, combination);
-        let [(id, _), (other_id, _)] = [one, other].map(|pair| self.pairs.classes[pair.class as usize]);
+        let [(id, sites), (other_id, other_sites)] =
+            [one, other].map(|pair| self.pairs.classes[pair.class as usize]);
         let Some(id) = PatternId::quadruple(id, other_id, crossing) else { return };
-        let mut accesses = [one.first, one.second, other.first, other.second];
-        accesses.sort_unstable();
-        let pattern = Pattern::new(id, &accesses.map(|index| self.run.accesses[index as usize].site));
+        let mut steps = [
+            (one.first, sites[0]),
+            (one.second, sites[1]),
+            (other.first, other_sites[0]),
+            (other.second, other_sites[1]),
+        ];
+        steps.sort_unstable();
+        let pattern = Pattern::new(id, &steps.map(|(_, site)| site));
+        let accesses = steps.map(|(index, _)| index);
         let occurrence = Occurrence::new(id, &accesses);
         let (number, is_new) = self.numbers.number(pattern);
         if is_new {

@@ -1,0 +1,40 @@
+//! Memory that is used again for the next run: the system takes longer to give pages than we take to fill them.
+
+use std::any::Any;
+use std::cell::RefCell;
+
+thread_local! {
+    static SPARE: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// An empty list, with the room of one that was given back if there is one.
+pub(crate) fn take<T: 'static>() -> Vec<T> {
+    SPARE.with_borrow_mut(|spare| {
+        let fits = spare.iter().position(|list| list.is::<Vec<T>>());
+        let list = fits.and_then(|fits| spare.swap_remove(fits).downcast().ok());
+        list.map_or_else(Vec::new, |list| *list)
+    })
+}
+
+/// Gives a list back. Its items are not needed any more.
+pub(crate) fn give<T: 'static>(mut list: Vec<T>) {
+    list.clear();
+    if list.capacity() > 0 {
+        // When a thread ends, there is nobody left to use it.
+        let _ = SPARE.try_with(|spare| spare.borrow_mut().push(Box::new(list)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_given_back_is_used_again_for_the_same_type() {
+        give(Vec::<u16>::with_capacity(100));
+        assert_eq!(take::<u8>().capacity(), 0);
+        let again = take::<u16>();
+        assert!(again.is_empty() && again.capacity() >= 100);
+        assert_eq!(take::<u16>().capacity(), 0);
+    }
+}
