@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use localize::code::Module;
 use localize::profile::Block;
 use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId, StackId};
 use report::Frame;
@@ -131,6 +132,7 @@ impl Names {
         let is_users = |site: &SiteId| !starts_programs(code, *site);
         let users = sites.iter().rposition(is_users).map_or(sites, |last| &sites[..=last]);
         let mut frames: Vec<Frame> = users.iter().flat_map(|&site| self.frames(site, code)).collect();
+        frames.retain(|frame| !is_of_the_recorder(frame));
         let known = frames.iter().rposition(|frame| frame.file.is_some());
         if let Some(last) = known {
             frames.truncate(last + 1);
@@ -180,13 +182,15 @@ impl Names {
             Ok(frames) => {
                 // Without line and symbol the symbolizer can only repeat module and address.
                 if frames.iter().any(|frame| frame.file.is_some() || !is_placeholder(&frame.function)) {
+                    // Who has the system's debug info rarely has its sources, and never looks for a bug there.
+                    let has_source = !is_of_the_system(module);
                     place.frames = frames
                         .iter()
                         .map(|frame| Frame {
                             function: Some(frame.function.clone()),
-                            file: frame.file.clone(),
-                            line: frame.line,
-                            column: frame.column,
+                            file: frame.file.clone().filter(|_| has_source),
+                            line: frame.line.filter(|_| has_source),
+                            column: frame.column.filter(|_| has_source),
                             module: None,
                             address: None,
                         })
@@ -340,10 +344,18 @@ fn brief_place(frame: &Frame) -> String {
 
 /// Is this code of a library that calls `main` and the start functions of threads?
 fn starts_programs(code: &Code, site: SiteId) -> bool {
+    code.site(site).module.is_some_and(|module| is_of_the_system(code.module(module)))
+}
+
+fn is_of_the_system(module: &Module) -> bool {
     const PREFIXES: [&str; 4] = ["libc.", "libpthread", "libstdc++.", "ld-"];
-    let Some(module) = code.site(site).module else { return false };
-    let name = Path::new(&code.module(module).path).file_name().unwrap_or_default().to_string_lossy();
+    let name = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy();
     PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Is this where the recorder stands between the program and a library that calls back, as `pthread_once` does?
+fn is_of_the_recorder(frame: &Frame) -> bool {
+    frame.file.as_deref().is_some_and(|file| file.contains("native-runtime/src/"))
 }
 
 struct CodePlace {

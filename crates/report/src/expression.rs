@@ -13,6 +13,8 @@ struct Candidate<'a> {
     /// The last name in it: `size`, `page`, `next`.
     field: &'a str,
     end: usize,
+    /// Is it what an atomic operation is done to?
+    is_atomic: bool,
 }
 
 impl Candidate<'_> {
@@ -90,6 +92,9 @@ pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
     if candidates.iter().any(|candidate| !candidate.is_path()) {
         candidates.retain(|candidate| !candidate.is_path());
     }
+    if candidates.iter().any(|candidate| candidate.is_atomic) {
+        candidates.retain(|candidate| candidate.is_atomic);
+    }
     // A local with the name of the field it was read from is not what threads share.
     if candidates.iter().any(Candidate::is_member) {
         candidates.retain(Candidate::is_member);
@@ -125,7 +130,7 @@ fn candidates(line: &str) -> Vec<Candidate<'_>> {
                 if bytes.get(end) == Some(&b'(') {
                     found.extend(receiver(code, at, end));
                 } else if !is_keyword(&code[at..end]) {
-                    found.push(Candidate { text: &code[at..end], field, end });
+                    found.push(Candidate { text: &code[at..end], field, end, is_atomic: false });
                     found.extend(inside_brackets(code, at, end));
                 }
                 at = end;
@@ -147,7 +152,15 @@ fn receiver(code: &str, start: usize, end: usize) -> Option<Candidate<'_>> {
     let length = call.rfind("->").into_iter().chain(call.rfind('.')).max()?;
     let text = call[..length].trim_end_matches('-');
     let (length, field) = expression_from(text, 0);
-    (length == text.len() && !is_keyword(field)).then_some(Candidate { text, field, end: start + text.len() })
+    let is_atomic = is_atomic_operation(call[length..].trim_start_matches(['.', '-', '>']));
+    let end = start + text.len();
+    (length == text.len() && !is_keyword(field)).then_some(Candidate { text, field, end, is_atomic })
+}
+
+/// Is a method of this name one of atomic variables, in C++ or Rust?
+fn is_atomic_operation(method: &str) -> bool {
+    ["load", "store", "exchange", "swap"].contains(&method)
+        || ["fetch_", "compare_exchange", "compare_and"].iter().any(|start| method.starts_with(start))
 }
 
 /// The expressions that index the one from `start` to `end`.
@@ -290,6 +303,9 @@ mod tests {
         let guarded = place("{ std::lock_guard<std::mutex> guard(mutex_); count_++; }", 52, true);
         let read = place("std::lock_guard<std::mutex> guard(mutex_); return count_;", 51, false);
         assert_eq!(shared_expression(&[guarded, read]).as_deref(), Some("count_"));
+        let load = place("    unsigned slot = index.load();", 31, false);
+        let store = place("    index.store(slot + 1);", 16, true);
+        assert_eq!(shared_expression(&[load, store]).as_deref(), Some("index"));
     }
 
     #[test]
