@@ -5,6 +5,7 @@ mod controlled;
 mod crates;
 mod ground;
 mod ledger;
+mod packages;
 mod scheduled;
 mod servers;
 mod tools;
@@ -52,7 +53,7 @@ struct Trial {
     run: fn(&Ground) -> anyhow::Result<String>,
 }
 
-const TRIALS: [Trial; 8] = [
+const TRIALS: [Trial; 9] = [
     Trial {
         name: "pbzip2",
         task: "compresses 4 MB (0.25 MB under control) with two threads; decompressed, they are the same",
@@ -63,6 +64,7 @@ const TRIALS: [Trial; 8] = [
         task: "compresses 4 MB with `-T2`; decompressed, they are the same",
         run: tools::zstd,
     },
+    Trial { name: "xz", task: "compresses 4 MB with `-T2`; decompressed, they are the same", run: tools::xz },
     Trial {
         name: "ripgrep",
         task: "searches 200 files (100 under control) and finds what the native one finds",

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 
 use super::ground::{Ground, bytes_of};
+use super::packages;
 use crate::{sources, workspace};
 
 /// Longer than a server takes to start on the slowest machine.
@@ -40,13 +41,8 @@ pub fn redis(ground: &Ground) -> anyhow::Result<String> {
 
 pub fn memcached(ground: &Ground) -> anyhow::Result<String> {
     let source = sources::debian("memcached")?;
-    if !source.join("Makefile").exists() {
-        let events = installed_libevent(ground)?;
-        let mut configure = Command::new("./configure");
-        configure.current_dir(&source).arg(ground.compiler()).args(["--disable-docs", "--disable-coverage"]);
-        workspace::run_quietly(configure.arg(format!("--with-libevent={}", events.display())))?;
-    }
-    workspace::run_quietly(Command::new("make").current_dir(&source).args(["memcached", "-j2"]))?;
+    let events = format!("--with-libevent={}", installed_libevent(ground)?.display());
+    packages::make(ground, &source, &["--disable-docs", "--disable-coverage", &events], "memcached")?;
     let recordings = ground.recordings()?;
     let port = free_port()?.to_string();
     let mut command = recordings.command(&source.join("memcached"));
@@ -72,15 +68,10 @@ fn installed_libevent(ground: &Ground) -> anyhow::Result<PathBuf> {
     let source = sources::debian("libevent")?;
     let installed = ground.folder.join("libevent");
     if !installed.join("lib/libevent.a").exists() {
-        let mut configure = Command::new("./configure");
-        configure
-            .current_dir(&source)
-            .arg(ground.compiler())
-            .arg(format!("--prefix={}", installed.display()));
-        let left_out =
-            ["--disable-shared", "--disable-openssl", "--disable-samples", "--disable-libevent-regress"];
-        workspace::run_quietly(configure.args(left_out))?;
-        workspace::run_quietly(Command::new("make").current_dir(&source).args(["install", "-j2"]))?;
+        let prefix = format!("--prefix={}", installed.display());
+        let left_out = ["--disable-openssl", "--disable-samples", "--disable-libevent-regress"];
+        let options = [&[&*prefix, "--disable-shared"], &left_out[..]].concat();
+        packages::make(ground, &source, &options, "install")?;
     }
     Ok(installed)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 
 use super::ground::{Ground, bytes_of};
+use super::packages;
 use crate::bench::programs::{Source, text};
 use crate::bench::variants::Build;
 use crate::{sources, workspace};
@@ -30,6 +31,13 @@ pub fn zstd(ground: &Ground) -> anyhow::Result<String> {
     make.current_dir(&source).args(["zstd", "-j2", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0"]);
     workspace::run_quietly(make.arg(ground.compiler()))?;
     survives_compression(ground, &source.join("zstd"), &["-T2", "-q"])
+}
+
+pub fn xz(ground: &Ground) -> anyhow::Result<String> {
+    let source = sources::debian("xz-utils")?;
+    let left_out = ["--disable-shared", "--disable-nls", "--disable-doc", "--disable-scripts"];
+    packages::make(ground, &source, &left_out, "all")?;
+    survives_compression(ground, &source.join("src/xz/xz"), &["-T2", "-1", "--block-size=500KiB"])
 }
 
 /// Compresses a text, decompresses it, and compares. Both programs take the same arguments.
