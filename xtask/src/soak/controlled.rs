@@ -78,7 +78,10 @@ pub fn controlled(
     let is_meant = |name: &str| wanted.program.is_none_or(|wanted| wanted == name);
     // Where nothing may fail, a failure says most.
     for correct in [true, false] {
-        for subject in subjects.iter().filter(|subject| is_meant(&subject.truth.name)) {
+        let mut meant: Vec<&Subject> = subjects.iter().filter(|one| is_meant(&one.truth.name)).collect();
+        // When it was stopped before, those come first that have had no turn yet.
+        meant.sort_by_key(|subject| total(&ledger, &subject.truth, correct).made());
+        for subject in meant {
             let Some(variant) = variant(&subject.truth, correct) else { continue };
             let tally = try_out(ground, &mut ledger, subject, variant, wanted)?;
             eprintln!("{} ({}): {}", subject.truth.name, variant.name(), tally.told());

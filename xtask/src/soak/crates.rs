@@ -45,7 +45,9 @@ impl Suite {
     fn test_programs(&self, ground: &Ground, flags: &str, source: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut cargo: Command = ground.tool.command();
         cargo.args(["cargo", "build", "--tests", "--quiet", "--message-format=json-render-diagnostics"]);
-        cargo.current_dir(source).env("CARGO_TARGET_DIR", ground.folder.join(self.package));
+        // What is built with other flags would replace it.
+        let folder = format!("{}{}", self.package, if flags.is_empty() { "" } else { "-small" });
+        cargo.current_dir(source).env("CARGO_TARGET_DIR", ground.folder.join(folder));
         let output = cargo.env("RUSTFLAGS", flags).stderr(Stdio::inherit()).output()?;
         ensure!(output.status.success(), "its tests cannot be built");
         let messages = Message::parse_stream(&output.stdout[..]).collect::<Result<Vec<_>, _>>()?;

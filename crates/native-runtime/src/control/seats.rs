@@ -163,11 +163,15 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
 }));
 
 /// The state, locked while this lives.
-pub struct Locked(());
+pub struct Locked {
+    /// The seat that got the token, whose thread is woken when the lock is given back: it would have to wait for that, and
+    /// the system likes to run who was woken in the place of who wakes. Zero if there is none.
+    pub rings_for: usize,
+}
 
 /// None only if the recorder is switched off.
 pub fn lock() -> Option<Locked> {
-    spin::lock(&LOCK).then_some(Locked(()))
+    spin::lock(&LOCK).then_some(Locked { rings_for: 0 })
 }
 
 impl core::ops::Deref for Locked {
@@ -188,6 +192,10 @@ impl core::ops::DerefMut for Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         spin::unlock(&LOCK);
+        if self.rings_for != 0 {
+            // SAFETY: the bells stay where they are.
+            unsafe { kernel::wake(BELLS[self.rings_for].as_ptr(), 1) };
+        }
     }
 }
 

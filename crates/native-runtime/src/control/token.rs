@@ -75,7 +75,7 @@ pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
     HOLDER.store(next as u32, Ordering::Release);
     if next != 0 && next != own {
         BELLS[next].fetch_add(1, Ordering::Release);
-        kernel::wake(BELLS[next].as_ptr(), 1);
+        state.rings_for = next;
     }
 }
 
