@@ -18,7 +18,7 @@ fn main() {
     println!("cargo:rerun-if-changed={}", crates.join("recording/src").display());
     println!("cargo:rerun-if-changed=build.rs");
     let agent = crates.join("jvm-agent");
-    for input in ["src", "Cargo.toml"] {
+    for input in ["src", "hook-class", "Cargo.toml"] {
         println!("cargo:rerun-if-changed={}", agent.join(input).display());
     }
 

@@ -7,9 +7,10 @@ use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 use crate::control::{Marks, Operation};
 use crate::fields::KnownField;
 use crate::hooks::{self, ORDERED};
+use crate::memory::{known, sites};
 use crate::places::{Action, short_name};
 use crate::process::{Process, Thread, read};
-use crate::recorder::{Kind, LocationName, Recorder, Touch};
+use crate::recorder::{Kind, LocationName, Recorder, Repeats, Touch};
 use crate::{jvm, process};
 
 /// Bytes of a value of this type.
@@ -53,11 +54,18 @@ impl How {
     }
 }
 
+/// An object whose parts are accessed one by one, as many as `room` says.
+struct Whole {
+    env: *mut JNIEnv,
+    object: jobject,
+    room: u32,
+}
+
 /// Records an access, unless it repeats what is on record. `before` is asked for what the location holds.
 fn access(
     process: &Process,
     thread: &mut Thread,
-    part: (i64, u32),
+    (whole, part): (Option<Whole>, (i64, u32)),
     How { kind, flags, position, phase }: How,
     (before, value_type): (impl FnOnce() -> Option<u64>, u8),
     name: impl FnOnce() -> String,
@@ -65,9 +73,13 @@ fn access(
     let marks = if phase == Phase::Done { Marks::default() } else { process.marks_at(thread, position) };
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
     let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
+    let room = whole.as_ref().map_or(0, |whole| whole.room);
     let mut repeats = |recorder: &mut Recorder, thread: &Thread| {
         touch.leaf = recorder.leaf(thread.context(), position);
-        phase == Phase::Approach || recorder.repeats(thread.id, part.0, part.1, touch)
+        match phase {
+            Phase::Approach => Repeats::Yes,
+            _ => recorder.repeats(thread.id, part, touch, room),
+        }
     };
     // None if others may go first.
     let at_once = process.record(|recorder| {
@@ -90,7 +102,10 @@ fn access(
     if !forgotten.is_empty() {
         process::write(&process.fields).forget(&forgotten);
     }
-    if repeats == Some(false) {
+    if let (Some(Repeats::AsOwn(block)), Some(Whole { env, object, .. })) = (repeats, whole) {
+        known::tell(env, object, block);
+    }
+    if repeats == Some(Repeats::No) {
         // Asked without the recorder's lock: the virtual machine may stop all threads at any of its functions.
         let before = if phase == Phase::Whole { before() } else { None };
         process.record(|recorder| {
@@ -118,6 +133,12 @@ pub fn field(
     let kind = if writes { Kind::Write } else { Kind::Read };
     let how = How::whole(kind, if field.is_volatile { ORDERED } else { 0 }, place.position);
     known_field(process, thread, env, (object_or_class, is_static, &field), how);
+    // Code may name a static field by a class that inherits it.
+    let is_direct = !is_static || jvm::tag(object_or_class) == field.class_tag;
+    if is_direct && process.marks_at(thread, place.position).is_empty() {
+        let (position, part, names_its_value) = (place.position, field.part, field.names_its_value);
+        sites::tell(site, sites::Plain { position, writes, names_its_value, part });
+    }
     if field.names_its_value && !writes {
         note_holder(process, env, object_or_class, &field, is_static);
     }
@@ -131,12 +152,14 @@ pub fn known_field(
     (object_or_class, is_static, field): (jobject, bool, &KnownField),
     how: How,
 ) {
-    let object = if is_static { field.class_tag } else { jvm::tag(object_or_class) };
+    let tag = jvm::tag(object_or_class);
+    let object = if is_static { field.class_tag } else { tag };
+    let whole = (tag == object).then_some(Whole { env, object: object_or_class, room: 0 });
     let value = || match is_static {
         true => jvm::static_value(env, object_or_class, field.id.0, field.kind),
         false => Some(jvm::field_value(env, object_or_class, field.id.0, field.kind)),
     };
-    access(process, thread, (object, field.number), how, (value, field.kind), || field.name.clone());
+    access(process, thread, (whole, (object, field.part)), how, (value, field.kind), || field.name.clone());
 }
 
 fn find(
@@ -181,7 +204,8 @@ pub fn element(
         format!("{array}[{index}]")
     };
     let value = || Some(jvm::element_value(env, array, index, kind));
-    access(process, thread, (tag, index as u32), how, (value, kind), name);
+    let whole = Whole { env, object: array, room: jvm::array_length(env, array) as u32 };
+    access(process, thread, (Some(whole), (tag, index as u32)), how, (value, kind), name);
 }
 
 /// The type of an array's elements, as people write it.
@@ -213,7 +237,7 @@ pub fn whole(
     const WHOLE: u32 = u32::MAX - 1;
     let tag = jvm::tag(object);
     let name = || read(&process.fields).holder(tag).map_or_else(|| short_name(class), str::to_owned);
-    access(process, thread, (tag, WHOLE), How::whole(kind, 0, position), (|| None, b'L'), name);
+    access(process, thread, (None, (tag, WHOLE)), How::whole(kind, 0, position), (|| None, b'L'), name);
 }
 
 /// An atomic variable, or an element of an atomic array, is accessed.
@@ -241,5 +265,5 @@ pub fn atomic(
         }
     };
     let part = element.unwrap_or(0) as u32;
-    access(process, thread, (tag, part), How { flags: ORDERED, ..how }, (|| None, value_type), name);
+    access(process, thread, (None, (tag, part)), How { flags: ORDERED, ..how }, (|| None, value_type), name);
 }

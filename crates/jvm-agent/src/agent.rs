@@ -3,13 +3,15 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::path::PathBuf;
 use std::ptr::null_mut;
+use std::sync::atomic::Ordering;
 
 use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jobject};
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
-    JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED,
-    JVMTI_EVENT_OBJECT_FREE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, JVMTI_EVENT_VM_DEATH,
-    JVMTI_EVENT_VM_INIT, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiEvent, jvmtiEventCallbacks,
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+    JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_MONITOR_WAIT,
+    JVMTI_EVENT_MONITOR_WAITED, JVMTI_EVENT_OBJECT_FREE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiEvent,
+    jvmtiEventCallbacks,
 };
 use recording::{ENV_DIR, ENV_PLAN, EventKind};
 
@@ -18,7 +20,7 @@ use crate::jvm::{self, ask, jni};
 use crate::process::{Process, begin, detach, lock, with_thread};
 use crate::recorder::{Recorder, lock_address};
 use crate::scope::{self, Included};
-use crate::{hook_class, hooks, naming, rewrite};
+use crate::{hook_class, hooks, memory, naming, rewrite};
 
 /// Environment variable with what to look at besides the classes under test: see [`Included::parse`].
 pub const ENV_INCLUDE: &str = "UNSNARL_JVM_INCLUDE";
@@ -27,7 +29,7 @@ pub const ENV_INCLUDE: &str = "UNSNARL_JVM_INCLUDE";
 pub const ENV_LOOPS: &str = "UNSNARL_JVM_LOOPS";
 
 /// Wanted from the virtual machine's start.
-const EVENTS: [jvmtiEvent; 10] = [
+const EVENTS: [jvmtiEvent; 11] = [
     JVMTI_EVENT_VM_INIT,
     JVMTI_EVENT_VM_DEATH,
     JVMTI_EVENT_THREAD_START,
@@ -38,6 +40,7 @@ const EVENTS: [jvmtiEvent; 10] = [
     JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
     JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
     JVMTI_EVENT_OBJECT_FREE,
+    JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 ];
 
 /// Called by the virtual machine when it has loaded this library. Always succeeds: the program matters more than its
@@ -82,6 +85,7 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
     wanted.set_can_generate_monitor_events(true);
     wanted.set_can_tag_objects(true);
     wanted.set_can_generate_object_free_events(true);
+    wanted.set_can_generate_garbage_collection_events(true);
     if !ask!(AddCapabilities, &wanted) {
         return Err("the Java virtual machine lacks what the agent needs".to_owned());
     }
@@ -96,6 +100,7 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
     callbacks.MonitorContendedEnter = Some(on_contended);
     callbacks.MonitorContendedEntered = Some(on_entered);
     callbacks.ObjectFree = Some(on_free);
+    callbacks.GarbageCollectionFinish = Some(on_collected);
     let size = size_of::<jvmtiEventCallbacks>() as jint;
     if !ask!(SetEventCallbacks, &callbacks, size) {
         return Err("the Java virtual machine does not take the agent's callbacks".to_owned());
@@ -116,7 +121,7 @@ unsafe extern "system" fn on_start(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobjec
 }
 
 fn start(process: &'static Process, env: *mut JNIEnv) -> Result<(), String> {
-    let bytes = hook_class::class_file().map_err(|refusal| refusal.to_string())?;
+    let bytes = hook_class::CLASS_FILE;
     let name = c"java/lang/UnsnarlHooks";
     let class = jni!(env, DefineClass, name.as_ptr(), null_mut(), bytes.as_ptr().cast(), bytes.len() as i32);
     if class.is_null() {
@@ -176,8 +181,8 @@ unsafe extern "system" fn on_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
     }
 }
 
-unsafe extern "system" fn on_thread_start(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject) {
-    begin();
+unsafe extern "system" fn on_thread_start(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject) {
+    begin(env);
 }
 
 unsafe extern "system" fn on_thread_end(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject) {
@@ -238,7 +243,7 @@ unsafe extern "system" fn on_wait(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
         hooks::arrive(process, thread);
         let monitor = naming::lock(process, env, object);
         let times = process.record(|recorder| {
-            let leaf = thread.call_leaf(recorder);
+            let leaf = thread.call_leaf(process, recorder);
             recorder.event(thread.id, EventKind::WaitBegin, leaf, (0, 0, monitor));
             let times = recorder.released(thread.id, monitor, leaf, true);
             recorder.waits_for(thread.id, monitor, EventKind::WaitBegin, leaf);
@@ -257,7 +262,7 @@ unsafe extern "system" fn on_waited(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject
         hooks::note_switch(process, thread, switched);
         process.record(|recorder| {
             recorder.waits_for(thread.id, 0, EventKind::WaitEnd, 0);
-            let leaf = thread.call_leaf(recorder);
+            let leaf = thread.call_leaf(process, recorder);
             recorder.event(thread.id, EventKind::WaitEnd, leaf, (0, 0, monitor));
             if times > 0 {
                 recorder.acquired_again(thread.id, (EventKind::Acquire, times), monitor, leaf);
@@ -271,7 +276,7 @@ unsafe extern "system" fn on_contended(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobj
     with_thread(|process, thread| {
         let monitor = lock_address(jvm::tag(object));
         process.record(|recorder| {
-            let leaf = thread.call_leaf(recorder);
+            let leaf = thread.call_leaf(process, recorder);
             recorder.waits_for(thread.id, monitor, EventKind::Acquire, leaf);
         });
         let switched = process.scheduler.finds_taken(&mut thread.seat, monitor);
@@ -290,6 +295,11 @@ unsafe extern "system" fn on_free(_: *mut jvmtiEnv, tag: jlong) {
     if let Some(process) = Process::get() {
         lock(&process.dead).push(tag);
     }
+}
+
+/// Objects may be dead but for the hook class, which knows some. Nothing may be asked of the virtual machine here either.
+unsafe extern "system" fn on_collected(_: *mut jvmtiEnv) {
+    memory::COLLECTED.store(1, Ordering::Relaxed);
 }
 
 #[cfg(test)]

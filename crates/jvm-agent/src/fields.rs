@@ -16,6 +16,8 @@ pub struct KnownField {
     pub id: FieldId,
     /// A number for it, the same however code names it.
     pub number: u32,
+    /// Which part of an object it is, or of its class.
+    pub part: u32,
     /// For people: `Account.balance`.
     pub name: String,
     /// First letter of its type.
@@ -42,8 +44,8 @@ unsafe impl Sync for FieldId {}
 pub struct Fields {
     /// By their number in [`crate::places::Places::fields`].
     by_place: FxHashMap<u32, Arc<KnownField>>,
-    /// By the number of the declaring class, and name.
-    numbers: FxHashMap<(i64, String), u32>,
+    /// Their numbers and parts, by the number of the declaring class, and name.
+    numbers: FxHashMap<(i64, String), (u32, u32)>,
     /// The field in which an object was last seen, by the object's number.
     holders: FxHashMap<i64, u32>,
     names: Vec<String>,
@@ -64,16 +66,17 @@ impl Fields {
         (place, field): (u32, &Field),
     ) -> Option<Arc<KnownField>> {
         let found = jvm::find_field(env, object_or_class, is_static, field)?;
-        let known = Arc::new(self.know(found, &field.name, &field.descriptor));
+        let known = Arc::new(self.know(env, found, &field.name, &field.descriptor));
         self.by_place.insert(place, Arc::clone(&known));
         Some(known)
     }
 
     /// Makes a field known that was found in the class that declares it.
-    pub fn know(&mut self, found: FoundField, name: &str, type_name: &str) -> KnownField {
+    pub fn know(&mut self, env: *mut JNIEnv, found: FoundField, name: &str, type_name: &str) -> KnownField {
         let class_tag = jvm::tag(found.class);
         let next = self.numbers.len() as u32;
-        let number = *self.numbers.entry((class_tag, name.to_owned())).or_insert(next);
+        let key = (class_tag, name.to_owned());
+        let (number, part) = *self.numbers.entry(key).or_insert_with(|| (next, found.part(env)));
         let name = format!("{}.{}", short_name(&jvm::class_name(found.class)), name);
         if number == next {
             self.names.push(name.clone());
@@ -81,6 +84,7 @@ impl Fields {
         KnownField {
             id: FieldId(found.id),
             number,
+            part,
             name,
             kind: type_name.as_bytes().first().copied().unwrap_or(b'?'),
             is_volatile: found.modifiers & access::VOLATILE != 0,

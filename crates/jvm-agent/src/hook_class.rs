@@ -1,7 +1,5 @@
-//! The class through which rewritten code reaches the recorder: static native methods, nothing else. It lives in
-//! `java.lang`, loaded by the boot loader, so that code of every class loader and module finds it.
-
-use crate::classfile::{ClassFile, Declaration, Pool, Refusal, access};
+//! The class through which rewritten code reaches the recorder. It lives in `java.lang`, loaded by the boot loader, so that
+//! code of every class loader and module finds it.
 
 /// The class's name.
 pub const NAME: &str = "java/lang/UnsnarlHooks";
@@ -9,7 +7,7 @@ pub const NAME: &str = "java/lang/UnsnarlHooks";
 /// A hook: a method of the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// The method's name; the exported symbol is `Java_java_lang_UnsnarlHooks_` and this.
+    /// The method's name.
     pub name: &'static str,
     /// The method's type.
     pub descriptor: &'static str,
@@ -77,48 +75,49 @@ pub const ALL: [Hook; 17] = [
     INTERCEPTED,
 ];
 
-/// The class as a file.
-pub fn class_file() -> Result<Vec<u8>, Refusal> {
-    // Public, final, and made by no compiler.
-    const CLASS_ACCESS: u16 = 0x0001 | 0x0010 | 0x0020 | access::SYNTHETIC;
-    const METHOD_ACCESS: u16 = 0x0001 | access::STATIC | access::NATIVE;
-    /// Java 8, which every virtual machine with the interfaces that the agent needs can load.
-    const VERSION: u16 = 52;
-    let mut pool = Pool::empty();
-    let this_class = pool.add_class(NAME)?;
-    let super_class = pool.add_class("java/lang/Object")?;
-    let mut methods = Vec::new();
-    for hook in ALL {
-        methods.push(Declaration {
-            access: METHOD_ACCESS,
-            name: pool.add_text(hook.name)?,
-            descriptor: pool.add_text(hook.descriptor)?,
-            attributes: Vec::new(),
-        });
-    }
-    let class = ClassFile {
-        version: (0, VERSION),
-        pool,
-        access: CLASS_ACCESS,
-        this_class,
-        super_class,
-        interfaces: Vec::new(),
-        fields: Vec::new(),
-        methods,
-        attributes: Vec::new(),
-    };
-    Ok(class.write())
-}
+/// The class as a file: hook-class/java/lang/UnsnarlHooks.java, compiled, so that nobody needs a compiler for Java to build
+/// the agent. A test compiles it again.
+pub const CLASS_FILE: &[u8] = include_bytes!("../hook-class/UnsnarlHooks.class");
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
     use super::*;
+    use crate::classfile::ClassFile;
 
     #[test]
-    fn it_reads_back() {
-        let class = ClassFile::read(&class_file().unwrap()).unwrap();
+    fn it_has_all_hooks() {
+        let class = ClassFile::read(CLASS_FILE).unwrap();
         assert_eq!(class.name(), NAME);
-        assert_eq!(class.methods.len(), ALL.len());
-        assert_eq!(class.pool.text(class.methods[0].name), Some(ENTER.name));
+        for hook in ALL {
+            let is_it = |method: &&crate::classfile::Declaration| {
+                let texts = [method.name, method.descriptor].map(|number| class.pool.text(number));
+                texts == [Some(hook.name), Some(hook.descriptor)]
+            };
+            assert!(class.methods.iter().any(|method| is_it(&method)), "{}", hook.name);
+        }
+    }
+
+    /// Prints the command by which it was made.
+    #[test]
+    fn it_is_what_its_source_says() {
+        let version = Command::new("javac").arg("-version").output();
+        let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        if !version.is_ok_and(|version| version.starts_with("javac 17.")) {
+            eprintln!("skipped: there is no javac 17");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("hook-class");
+        let mut javac = Command::new("javac");
+        javac.args(["-source", "11", "-target", "11", "-g:none", "-Xlint:-options", "-XDignore.symbol.file"]);
+        javac.args(["--patch-module", "java.base=.", "-d"]).arg(folder.path());
+        javac.arg("java/lang/UnsnarlHooks.java").current_dir(&source);
+        eprintln!("{javac:?}");
+        assert!(javac.status().unwrap().success());
+        let compiled = std::fs::read(folder.path().join("java/lang/UnsnarlHooks.class")).unwrap();
+        assert!(compiled == CLASS_FILE, "hook-class/UnsnarlHooks.class is older than its source");
     }
 }

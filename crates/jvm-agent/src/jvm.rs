@@ -89,6 +89,13 @@ pub fn tag(object: jobject) -> i64 {
     tag
 }
 
+/// The object's own hash, as `System.identityHashCode` gives it.
+pub fn hash(object: jobject) -> u32 {
+    let mut hash: jint = 0;
+    ask!(GetObjectHashCode, object, &mut hash);
+    hash as u32
+}
+
 /// A class's name, as in `java/lang/String` or `[I`.
 pub fn class_name(class: jclass) -> String {
     let mut signature = null_mut();
@@ -126,6 +133,17 @@ pub fn is_alive(thread: jobject) -> bool {
     ask!(GetThreadState, thread, &mut state) && state & ALIVE != 0
 }
 
+/// The number by which Java code tells threads apart, zero if there is none.
+pub fn thread_number(env: *mut JNIEnv, thread: jobject) -> i64 {
+    let class = jni!(env, FindClass, c"java/lang/Thread".as_ptr());
+    let id = jni!(env, GetFieldID, class, c"tid".as_ptr(), c"J".as_ptr());
+    if id.is_null() {
+        jni!(env, ExceptionClear);
+        return 0;
+    }
+    jni!(env, GetLongField, thread, id)
+}
+
 /// A thread's name.
 pub fn thread_name(thread: jobject) -> String {
     let mut about = jvmtiThreadInfo {
@@ -147,6 +165,20 @@ pub struct FoundField {
     pub class: jclass,
     /// See [`access`].
     pub modifiers: u16,
+    /// Its number among the static or the other fields that its class declares.
+    pub index: u32,
+}
+
+impl FoundField {
+    /// Which part of an object it is, or of its class.
+    pub fn part(&self, env: *mut JNIEnv) -> u32 {
+        /// Room for the fields that a class has as an object.
+        const FIRST_STATIC: u32 = 64;
+        match self.modifiers & access::STATIC {
+            0 => inherited(env, self.class) + self.index,
+            _ => FIRST_STATIC + self.index,
+        }
+    }
 }
 
 /// Looks for a field as code that names it would.
@@ -201,6 +233,22 @@ fn declared(class: jclass, field: &Field, is_static: bool) -> Option<FoundField>
     declared_where(class, is_meant).map(|(found, _)| found)
 }
 
+/// How many fields objects have because of the classes above this one.
+fn inherited(env: *mut JNIEnv, class: jclass) -> u32 {
+    let mut count = 0;
+    let mut class = superclass(env, class);
+    while !class.is_null() {
+        let counted = std::cell::Cell::new(0);
+        declared_where(class, |_, _, modifiers| {
+            counted.set(counted.get() + u32::from(modifiers & access::STATIC == 0));
+            false
+        });
+        count += counted.get();
+        class = superclass(env, class);
+    }
+    count
+}
+
 /// The field of this name that this very class declares, and its type.
 pub fn declared_by_name(class: jclass, name: &str) -> Option<(FoundField, String)> {
     declared_where(class, |other, _, _| other == name)
@@ -214,20 +262,25 @@ fn declared_where(class: jclass, is_meant: impl Fn(&str, &str, u16) -> bool) -> 
         return None;
     }
     let mut found = None;
+    // Those before it, by whether they are static.
+    let mut before = [0, 0];
     for index in 0..count as usize {
         // SAFETY: the interface filled in as many.
         let id = unsafe { *fields.add(index) };
         let (mut name, mut signature) = (null_mut(), null_mut());
-        if !ask!(GetFieldName, class, id, &mut name, &mut signature, null_mut()) {
+        let mut modifiers: jint = 0;
+        if !ask!(GetFieldName, class, id, &mut name, &mut signature, null_mut())
+            || !ask!(GetFieldModifiers, class, id, &mut modifiers)
+        {
             continue;
         }
-        let (name, signature) = (take_text(name), take_text(signature));
-        let mut modifiers: jint = 0;
-        if ask!(GetFieldModifiers, class, id, &mut modifiers) && is_meant(&name, &signature, modifiers as u16)
-        {
-            found = Some((FoundField { id, class, modifiers: modifiers as u16 }, signature));
+        let (name, signature, modifiers) = (take_text(name), take_text(signature), modifiers as u16);
+        let before = &mut before[usize::from(modifiers & access::STATIC != 0)];
+        if is_meant(&name, &signature, modifiers) {
+            found = Some((FoundField { id, class, modifiers, index: *before }, signature));
             break;
         }
+        *before += 1;
     }
     free(fields);
     found

@@ -15,6 +15,7 @@ pub mod hooks;
 pub mod intercept;
 mod jvm;
 pub mod library;
+mod memory;
 mod naming;
 pub mod places;
 mod process;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use jvmti_bindings::sys::jni::JNIEnv;
 use recording::RunPlan;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,6 +17,7 @@ use crate::fields::Fields;
 use crate::handles::Handles;
 use crate::hooks;
 use crate::jvm;
+use crate::memory::desk::{Desk, Frame};
 use crate::places::{Action, Places, Site};
 use crate::recorder::{Origin, ROOT, Recorder, lock_address};
 use crate::scope::Included;
@@ -152,7 +154,7 @@ impl Process {
         if self.plan.interleaving.is_none() && (self.plan.sites.is_empty() || !is_controlled) {
             return Marks::default();
         }
-        let Some(site) = thread.frames.last().and_then(|frame| self.site(frame.site)) else {
+        let Some(site) = thread.desk.frames().next().and_then(|frame| self.site(frame.site)) else {
             return Marks::default();
         };
         let places = read(&self.places);
@@ -175,7 +177,7 @@ impl Process {
         let site = self.site(number)?;
         if self.included.loops {
             let block = if site.action == Action::Loop { site.block } else { site.block.within() };
-            self.record(|recorder| recorder.visit(thread.id, thread.frames.len(), block));
+            self.record(|recorder| recorder.visit(thread.id, thread.desk.depth(), block));
         }
         Some(site)
     }
@@ -184,19 +186,6 @@ impl Process {
     pub fn site(&self, number: i32) -> Option<Site> {
         read(&self.places).sites.get(number as usize).copied()
     }
-}
-
-/// A method that the thread is in.
-#[derive(Clone, Copy, Debug)]
-pub struct Frame {
-    /// Its context.
-    pub context: u32,
-    /// Its site, by which its end names it.
-    pub site: i32,
-    /// The lock that it holds while it runs.
-    pub lock: Option<u64>,
-    /// The position of the call in the method around it, if that announced it.
-    pub called_at: Option<u16>,
 }
 
 /// A call that the current method is about to make.
@@ -227,48 +216,57 @@ pub struct Thread {
     tag: i64,
     /// Its part in the scheduling.
     pub seat: Seat,
-    /// Methods that it is in, outermost first.
-    pub frames: Vec<Frame>,
-    /// The last call that the current method has announced.
-    pub call: Option<Call>,
+    /// Methods that it is in, and the last call that the current one has announced.
+    pub desk: &'static Desk,
     /// Calls of the library under way whose access is told when they are done.
     approached: Vec<Approached>,
     /// It waits for this object to be notified, whose monitor it had entered so many times.
     pub waits_for: Option<(u64, u32)>,
-    /// Contexts that it has entered before.
-    entered: FxHashMap<(u32, u32, u32), u32>,
 }
 
 impl Thread {
     /// The current context.
     pub fn context(&self) -> u32 {
-        self.frames.last().map_or(ROOT, |frame| frame.context)
+        self.desk.context()
     }
 
-    /// The context of a method that is called now.
-    pub fn enter(&mut self, process: &Process, method: u32) -> Option<u32> {
-        let parent = self.context();
-        let call = self.call.take().map(|call| call.position);
-        let key = (parent, call.map_or(u32::MAX, u32::from), method);
-        if let Some(&known) = self.entered.get(&key) {
-            return Some(known);
+    /// The last call that the current method has announced.
+    pub fn call(&self, process: &Process) -> Option<Call> {
+        let site = process.site(self.desk.call()?)?;
+        match site.action {
+            Action::Call { receiver } => Some(Call { position: site.position, receiver }),
+            _ => None,
         }
+    }
+
+    /// A method begins, which has this site and holds this lock or zero.
+    pub fn enter(&mut self, process: &Process, site: i32, lock: u64) {
+        let Some(method) = process.site(site).map(|place| place.method) else { return };
+        let (parent, call) = (self.context(), self.desk.call());
+        let position = call.and_then(|call| process.site(call)).map(|place| place.position);
         let places = read(&process.places);
-        let context = process.record(|recorder| recorder.enter(&places, parent, call, method))??;
-        self.entered.insert(key, context);
-        Some(context)
+        let entered = process.record(|recorder| {
+            let context = recorder.enter(&places, parent, position, method).unwrap_or(parent);
+            (context, recorder.leaf(context, 0))
+        });
+        let (context, leaf) = entered.unwrap_or((parent, 0));
+        let frame = Frame { context, leaf, site, call: call.map_or(0, |call| call as u32 + 1), lock };
+        self.desk.push(frame);
+        if entered.is_some() && lock == 0 {
+            self.desk.remember(parent, &frame);
+        }
     }
 
     /// Remembers a call until its method is done. What was remembered here before was left by an exception.
     pub fn approach(&mut self, call: Call, method: u32) {
-        let depth = self.frames.len();
+        let depth = self.desk.depth();
         self.approached.retain(|other| other.depth < depth);
         self.approached.push(Approached { call, method, depth });
     }
 
     /// The remembered call of a method that is done.
     pub fn approached(&mut self, method: u32) -> Option<Call> {
-        let depth = self.frames.len();
+        let depth = self.desk.depth();
         let is_done = |other: &Approached| other.method == method && other.depth == depth;
         let position = self.approached.iter().rposition(is_done)?;
         let call = self.approached[position].call;
@@ -284,20 +282,21 @@ impl Thread {
             site.is_some_and(|site| places.methods[site.method as usize].name == "<init>")
         };
         let mut at = Some(position);
-        for frame in self.frames.iter().rev() {
-            if !is_constructor(frame) {
+        for frame in self.desk.frames() {
+            if !is_constructor(&frame) {
                 return at.map_or(0, |at| recorder.leaf(frame.context, at));
             }
-            at = frame.called_at;
+            let call = frame.call.checked_sub(1);
+            at = call.and_then(|call| places.sites.get(call as usize)).map(|site| site.position);
         }
         0
     }
 
     /// The leaf of the call that the current method has announced, or of its start.
-    pub fn call_leaf(&self, recorder: &Recorder) -> u32 {
+    pub fn call_leaf(&self, process: &Process, recorder: &Recorder) -> u32 {
         match self.context() {
             ROOT => 0,
-            context => recorder.leaf(context, self.call.map_or(0, |call| call.position)),
+            context => recorder.leaf(context, self.call(process).map_or(0, |call| call.position)),
         }
     }
 }
@@ -338,7 +337,7 @@ pub fn with_thread(hook: impl FnOnce(&Process, &mut Thread)) {
 }
 
 /// The calling thread is about to run code under test: makes it known, if it is not.
-pub fn attach() {
+pub fn attach(env: *mut JNIEnv) {
     let Some(process) = Process::get() else { return };
     if !process.is_active() {
         return;
@@ -350,37 +349,42 @@ pub fn attach() {
         }
         let object = jvm::current_thread();
         let tag = jvm::tag(object);
+        let Some(desk) = Desk::new() else { return };
         let origin = lock(&process.starting).remove(&tag).unwrap_or_default();
         let name = jvm::thread_name(object);
         // What was announced begins when it gets to run; of others nobody knew.
-        let mut seat = (origin.id != 0).then(|| process.scheduler.seat(origin.id));
+        let mut seat = (origin.id != 0).then(|| process.scheduler.seat(origin.id, desk));
         let switched = seat.as_mut().is_some_and(|seat| process.scheduler.arrive(seat));
-        let Some(Some(id)) = process.record(|recorder| recorder.begin_thread(origin, &name)) else { return };
+        let Some(Some(id)) = process.record(|recorder| recorder.begin_thread(origin, &name, desk)) else {
+            return;
+        };
         lock(&process.threads).insert(tag, id);
         let mut thread = Box::new(Thread {
             id,
             tag,
-            seat: seat.unwrap_or_else(|| process.scheduler.seat(id)),
-            frames: Vec::new(),
-            call: None,
+            seat: seat.unwrap_or_else(|| process.scheduler.seat(id, desk)),
+            desk,
             approached: Vec::new(),
             waits_for: None,
-            entered: FxHashMap::default(),
         });
         hooks::note_switch(process, &mut thread, switched);
+        // Where loops are looked at, each hook tells which iteration it is in.
+        if !process.included.loops {
+            desk.show(jvm::thread_number(env, object) as u64, id);
+        }
         *presence = Presence::Here(thread);
     });
 }
 
 /// The calling thread begins. If it was started by code under test, it waits for its turn.
-pub fn begin() {
+pub fn begin(env: *mut JNIEnv) {
     let is_announced = Process::get().is_some_and(|process| {
         // Numbers are given out where the order of threads is known: not here.
         let tag = jvm::known_tag(jvm::current_thread());
         process.is_active() && lock(&process.starting).contains_key(&tag)
     });
     if is_announced {
-        attach();
+        attach(env);
     }
 }
 
@@ -390,6 +394,7 @@ pub fn detach() {
         process.record(|recorder| recorder.end_thread(thread.id));
         lock(&process.ended).insert(thread.tag);
         process.scheduler.ends(&mut thread.seat, lock_address(thread.tag));
+        thread.desk.clear();
     });
     let _ = THREAD.try_with(|presence| {
         if let Ok(mut presence) = presence.try_borrow_mut() {

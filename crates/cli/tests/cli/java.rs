@@ -10,6 +10,7 @@ pub const BANK: &str = include_str!("programs/Bank.java");
 const TRANSFER: &str = include_str!("programs/Transfer.java");
 const WAYS: &str = include_str!("programs/Ways.java");
 const HANDLES: &str = include_str!("programs/Handles.java");
+const OWN: &str = include_str!("programs/Own.java");
 const ZOO: &str = include_str!("programs/Zoo.java");
 
 /// None, said aloud, if there is no Java to compile and run.
@@ -182,6 +183,26 @@ fn what_is_reached_by_other_means_than_instructions_is_seen() {
         let place = format!("Handles.java:{}  {kind} ", line(HANDLES, comment));
         let is_told = |told: &str| told.contains(&place) && told.contains(variable);
         assert!(trace.lines().any(is_told), "{comment}: no {kind} of {variable}: {trace}");
+    }
+}
+
+/// Hooks at what is one thread's alone stay in Java; what they note is all there when another thread comes.
+#[test]
+fn what_a_thread_did_alone_is_told_by_its_last_accesses() {
+    let Some(place) = workplace("Own.java", OWN) else { return };
+    place.write("expected", "399980004 8 8\n");
+    let flags = "--noise off --seed 1 --runs 1 --session own --expect-stdout expected";
+    place.call(&format!("run {flags} -- java -Xverify:all -cp classes Own")).exits(10);
+    let trace = place.call("trace 1 --session own").exits(0).stdout;
+    let told = |comment: &str, kind: &str, variable: &str| {
+        let place = format!("Own.java:{}  {kind} ", line(OWN, comment));
+        trace.lines().any(|told| told.contains(&place) && told.contains(variable))
+    };
+    assert!(told("// last write", "write", "Own.value"), "{trace}");
+    assert!(told("// last element", "read", "Own.value"), "{trace}");
+    assert!(told("// last element", "write", "Own.items[3]"), "{trace}");
+    for (index, _) in OWN.lines().enumerate().filter(|(_, line)| line.ends_with("// often")) {
+        assert!(!trace.contains(&format!("Own.java:{} ", index + 1)), "{trace}");
     }
 }
 

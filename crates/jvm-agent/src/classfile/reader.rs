@@ -11,6 +11,8 @@ pub enum Refusal {
     UnknownVersion(u16),
     /// There is no more room in its constant pool.
     PoolFull,
+    /// There are more places for hooks in the program than are numbered.
+    TooManyPlaces,
     /// A method would grow beyond what the format or its jumps can express.
     MethodTooLarge,
 }
@@ -20,6 +22,7 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Malformed => f.write_str("not a valid class file"),
             Refusal::UnknownVersion(version) => write!(f, "class file version {version} is not known"),
+            Refusal::TooManyPlaces => f.write_str("the program has too many places to look at"),
             Refusal::PoolFull => f.write_str("its constant pool is full"),
             Refusal::MethodTooLarge => f.write_str("the method is too large"),
         }

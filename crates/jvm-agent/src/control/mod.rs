@@ -31,6 +31,7 @@ use recording::{Decision, ENV_SCHEDULE, Noise, RunPlan, Schedule};
 use self::replay::Replay;
 pub use self::state::Predecessor;
 use self::state::{Standing, State};
+use crate::memory::desk::Desk;
 use crate::recorder::Kind;
 
 /// How long threads wait at most for one that was started or woken to arrive; longer where a run is to be repeatable
@@ -104,8 +105,8 @@ impl Operation {
 pub struct Seat {
     id: u32,
     called: Arc<Condvar>,
-    /// Hooks left before somebody else gets a chance.
-    left: u32,
+    /// Has the hooks left before somebody else gets a chance.
+    desk: &'static Desk,
     /// The lock that it has given back since its last point.
     gave_back: Option<u64>,
 }
@@ -158,12 +159,18 @@ impl Scheduler {
     }
 
     /// The calling thread takes part from now on.
-    pub fn seat(&self, id: u32) -> Seat {
+    pub fn seat(&self, id: u32, desk: &'static Desk) -> Seat {
         let called = Arc::new(Condvar::new());
         // SAFETY: has no preconditions.
         let os_id = unsafe { libc::gettid() } as u32;
-        self.lock().sit_down(id, os_id, Arc::clone(&called));
-        Seat { id, called, left: SHARE, gave_back: None }
+        self.lock().sit_down(id, (os_id, desk), Arc::clone(&called));
+        desk.set_left(SHARE);
+        Seat { id, called, desk, gave_back: None }
+    }
+
+    /// Where the hook class sees who has the token.
+    pub fn running(&self) -> &AtomicU32 {
+        &self.running
     }
 
     /// Points so far, and interleavings that came about.
@@ -197,8 +204,9 @@ impl Scheduler {
             {
                 return self.take_turn(seat, Standing::Ready, Operation::about(lock), false);
             }
-            if seat.left > 0 {
-                seat.left -= 1;
+            let left = seat.desk.left();
+            if left > 0 {
+                seat.desk.set_left(left - 1);
                 return false;
             }
             return self.take_turn(seat, Standing::Ready, Operation::NONE, true);
@@ -216,6 +224,11 @@ impl Scheduler {
         self.take_turn(seat, Standing::Ready, Operation::NONE, true)
     }
 
+    fn set_gave_back(&self, seat: &mut Seat, lock: Option<u64>) {
+        seat.gave_back = lock;
+        seat.desk.set_gave_back(lock.is_some() && !self.is_quiet());
+    }
+
     fn take_turn(&self, seat: &mut Seat, standing: Standing, operation: Operation, passes: bool) -> bool {
         if self.free.load(Ordering::Relaxed) {
             return false;
@@ -223,7 +236,8 @@ impl Scheduler {
         let mut state = self.lock();
         let ran_last = state.ran_last(seat.id);
         state.settle(seat.id);
-        (seat.gave_back, seat.left) = (None, SHARE);
+        self.set_gave_back(seat, None);
+        seat.desk.set_left(SHARE);
         if state.arrive(seat.id, standing, operation) {
             self.arrived.notify_all();
         }
@@ -282,7 +296,7 @@ impl Scheduler {
     fn leave(&self, seat: &mut Seat, standing: Standing, then: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         state.settle(seat.id);
-        seat.gave_back = None;
+        self.set_gave_back(seat, None);
         if self.holder() == seat.id {
             state = self.await_expected(state);
         }
@@ -321,13 +335,14 @@ impl Scheduler {
 
     /// The calling thread is about to leave a monitor, which is a point if others know it.
     pub fn leaves_monitor(&self, seat: &mut Seat, monitor: u64, is_known: bool) {
-        seat.gave_back = is_known.then_some(monitor).or(seat.gave_back);
+        let lock = is_known.then_some(monitor).or(seat.gave_back);
+        self.set_gave_back(seat, lock);
         self.lock().will_exit(seat.id, monitor);
     }
 
     /// The calling thread has given back another kind of lock.
     pub fn gave_back(&self, seat: &mut Seat, lock: u64) {
-        seat.gave_back = Some(lock);
+        self.set_gave_back(seat, Some(lock));
     }
 
     /// The calling thread finds a monitor taken. True if others ran until it was free.

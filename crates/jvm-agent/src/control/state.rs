@@ -10,6 +10,7 @@ use super::Operation;
 use super::policy::{self, Candidate, Policy};
 use super::replay::Replay;
 use super::trial::Trial;
+use crate::memory::desk::Desk;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,7 @@ struct Member {
     standing: Standing,
     operation: Operation,
     os_id: u32,
+    desk: Option<&'static Desk>,
     called: Option<Arc<Condvar>>,
 }
 
@@ -42,6 +44,8 @@ struct Member {
 pub struct Watched {
     /// The operating system's id of the thread that has the token.
     pub os_id: u32,
+    /// Its desk, at which it is seen to go on.
+    pub desk: Option<&'static Desk>,
     /// That thread has not noticed yet that it has it.
     pub is_called: bool,
     /// It waits for others to arrive.
@@ -152,14 +156,14 @@ impl State {
         if !self.members.contains_key(&id) {
             self.policy.seated(id);
         }
-        let member = || Member { standing, operation: Operation::NONE, os_id: 0, called: None };
+        let member = || Member { standing, operation: Operation::NONE, os_id: 0, desk: None, called: None };
         self.members.entry(id).or_insert_with(member)
     }
 
     /// A thread is there.
-    pub fn sit_down(&mut self, id: u32, os_id: u32, called: Arc<Condvar>) {
+    pub fn sit_down(&mut self, id: u32, (os_id, desk): (u32, &'static Desk), called: Arc<Condvar>) {
         let member = self.add(id, Standing::Away);
-        (member.os_id, member.called) = (os_id, Some(called));
+        (member.os_id, member.desk, member.called) = (os_id, Some(desk), Some(called));
     }
 
     /// A thread is gone.
@@ -231,7 +235,7 @@ impl State {
                 some[self.policy.choose(some, current)].thread
             }
         };
-        self.watched.os_id = self.members.get(&next).map_or(0, |member| member.os_id);
+        self.watch(next);
         if next != 0 {
             self.passes_to(next, own == 0);
         }
@@ -261,6 +265,12 @@ impl State {
             self.members.iter().filter_map(sleeper).min_by_key(|&(until, id, _)| (until, id))?;
         self.slept += until.saturating_sub(self.time());
         Some(Candidate { thread, operation })
+    }
+
+    fn watch(&mut self, id: u32) {
+        let member = self.members.get(&id);
+        self.watched.os_id = member.map_or(0, |member| member.os_id);
+        self.watched.desk = member.and_then(|member| member.desk);
     }
 
     /// Tells a thread that it has the token.
@@ -388,7 +398,7 @@ impl State {
 
     /// The token goes to this thread although it seems unable to run.
     pub fn try_out(&mut self, id: u32) {
-        self.watched.os_id = self.members.get(&id).map_or(0, |member| member.os_id);
+        self.watch(id);
         self.passes_to(id, true);
         self.call(id);
     }

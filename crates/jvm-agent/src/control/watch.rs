@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Scheduler;
-use super::state::Standing;
+use super::state::{Standing, State};
 
 const WATCH_EVERY: Duration = Duration::from_millis(2);
 /// A thread found asleep so often in a row, with no hook in between, is taken to wait. Pauses of the garbage collector
@@ -18,13 +18,13 @@ impl Scheduler {
     /// Watches the thread that has the token until everybody is free.
     pub fn watch(&self) {
         let enough = if self.is_controlled() { ASLEEP_CONTROLLED } else { ASLEEP };
-        let mut last = (0, 0);
+        let mut last = (0, 0, 0);
         let mut seen = 0;
         while !self.free.load(Ordering::Relaxed) {
             std::thread::sleep(WATCH_EVERY);
-            let now = (self.holder(), self.progress.load(Ordering::Relaxed));
-            let (os_id, is_excused, patience) = {
+            let (now, os_id, is_excused, patience) = {
                 let state = self.lock();
+                let now = self.position(&state);
                 let watched = state.watched;
                 let is_needed = match now.0 {
                     0 => state.first_who_wants().is_some(),
@@ -33,7 +33,7 @@ impl Scheduler {
                 let is_excused =
                     watched.is_called || watched.awaits_arrivals || watched.sleeps_on || !is_needed;
                 let patience = if state.is_anybody_expected() { ON_ITS_WAY } else { 1 };
-                (watched.os_id, is_excused, patience)
+                (now, watched.os_id, is_excused, patience)
             };
             let is_stuck = !is_excused && (now.0 == 0 || is_asleep(os_id));
             seen = if is_stuck && now == last { seen + 1 } else { u32::from(is_stuck) };
@@ -45,9 +45,15 @@ impl Scheduler {
         }
     }
 
-    fn take_away(&self, seen: (u32, u64)) {
+    /// Who runs, and how far it has come: the hooks that were native, and those left before the next that must be.
+    fn position(&self, state: &State) -> (u32, u64, u32) {
+        let left = state.watched.desk.map_or(0, |desk| desk.left());
+        (self.holder(), self.progress.load(Ordering::Relaxed), left)
+    }
+
+    fn take_away(&self, seen: (u32, u64, u32)) {
         let mut state = self.lock();
-        if (self.holder(), self.progress.load(Ordering::Relaxed)) != seen {
+        if self.position(&state) != seen {
             return;
         }
         if seen.0 != 0 {

@@ -126,7 +126,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_handleMade(
             _ => return,
         };
         let Some((found, type_name)) = declared_above(env, class, &name) else { return };
-        let field = write(&process.fields).know(found, &name, &type_name);
+        let field = write(&process.fields).know(env, found, &name, &type_name);
         let is_static = found.modifiers & access::STATIC != 0;
         let mut handles = write(&process.handles);
         if handle.is_null() {

@@ -85,7 +85,11 @@ fn intercepted_access(
                 let class = places.methods[method as usize].class;
                 crate::intercept::class_number(&places.classes[class as usize].name)
             };
-            thread.call.take_if(|call| call.receiver == receiver)
+            let call = thread.call(process).filter(|call| call.receiver == receiver);
+            if call.is_some() {
+                thread.desk.set_call(None);
+            }
+            call
         }
     };
     let Some(call) = call else { return };
@@ -119,7 +123,7 @@ fn synchronized(
     };
     let happened = |kind: EventKind, object: u32| {
         process.record(|recorder| {
-            let leaf = thread.call_leaf(recorder);
+            let leaf = thread.call_leaf(process, recorder);
             recorder.event(thread.id, kind, leaf, (object, 0, address));
         });
     };
@@ -129,7 +133,7 @@ fn synchronized(
             let is_shared = meaning == Meaning::ConvertedSharedIfTrue;
             let kind = if is_shared { EventKind::AcquireShared } else { EventKind::Acquire };
             process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
+                let leaf = thread.call_leaf(process, recorder);
                 recorder.released(thread.id, address, leaf, true);
                 recorder.acquired(thread.id, kind, address, leaf);
             });
@@ -141,7 +145,7 @@ fn synchronized(
             let is_shared = matches!(meaning, Meaning::AcquiredShared | Meaning::AcquiredSharedIfTrue);
             let kind = if is_shared { EventKind::AcquireShared } else { EventKind::Acquire };
             process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
+                let leaf = thread.call_leaf(process, recorder);
                 recorder.acquired(thread.id, kind, address, leaf);
                 recorder.waits_for(thread.id, 0, EventKind::Acquire, 0);
             });
@@ -149,13 +153,13 @@ fn synchronized(
         }
         Meaning::Wants => {
             process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
+                let leaf = thread.call_leaf(process, recorder);
                 recorder.waits_for(thread.id, address, EventKind::Acquire, leaf);
             });
         }
         Meaning::Released | Meaning::ReleasedShared | Meaning::ReleasedIfTrue => {
             process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
+                let leaf = thread.call_leaf(process, recorder);
                 recorder.released(thread.id, address, leaf, false);
             });
             process.scheduler.gave_back(&mut thread.seat, address);
@@ -168,7 +172,7 @@ fn synchronized(
         Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
         Meaning::Starts => {
             let origin = process.record(|recorder| {
-                let leaf = thread.call_leaf(recorder);
+                let leaf = thread.call_leaf(process, recorder);
                 recorder.reserve_thread(thread.id, leaf)
             });
             if let Some(Some(origin)) = origin {

@@ -10,8 +10,10 @@ use recording::{EventKind, flag};
 use crate::accesses::{self, How};
 use crate::control::Operation;
 use crate::library::{self, Use};
+use crate::memory::desk::Frame;
+use crate::memory::{self, sites};
 use crate::places::Action;
-use crate::process::{self, Call, Frame, Process, Thread, with_thread};
+use crate::process::{self, Process, Thread, with_thread};
 use crate::recorder::Kind;
 use crate::{jvm, naming};
 
@@ -40,7 +42,7 @@ pub(crate) fn note_switch(process: &Process, thread: &mut Thread, switched: bool
         let (counts, predecessor) = (process.scheduler.counts(), process.scheduler.predecessor());
         process.record(|recorder| {
             recorder.note_progress(counts);
-            let leaf = thread.call_leaf(recorder);
+            let leaf = thread.call_leaf(process, recorder);
             recorder.switched(thread.id, leaf, predecessor, counts.0);
         });
     }
@@ -54,21 +56,35 @@ pub(crate) fn note_decisions(process: &Process) {
     }
 }
 
-/// See [`crate::hook_class::ENTER`].
+/// Where the hook class finds what it looks at.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_enter(_: Env, _: jclass, site: jint) {
-    process::attach();
-    with_thread(|process, thread| enter(process, thread, site, None));
+pub extern "system" fn Java_java_lang_UnsnarlHooks_table(_: Env, _: jclass, number: jint) -> jlong {
+    let address = match (number, Process::get()) {
+        (0, _) => memory::desk::table(),
+        (1, _) => sites::table(),
+        (2, _) => memory::known::table(),
+        (3, Some(process)) => std::ptr::from_ref(process.scheduler.running()) as u64,
+        _ => std::ptr::from_ref(&memory::COLLECTED) as u64,
+    };
+    address as jlong
 }
 
-fn enter(process: &Process, thread: &mut Thread, site: jint, lock: Option<u64>) {
-    if thread.frames.is_empty() {
-        arrive(process, thread);
-    }
-    let Some(place) = process.site(site) else { return };
-    let called_at = thread.call.map(|call| call.position);
-    let context = thread.enter(process, place.method).unwrap_or(thread.context());
-    thread.frames.push(Frame { context, site, lock, called_at });
+/// The hook class is there, with this array for the objects that it knows.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_begin(env: Env, _: jclass, known: jobject) {
+    memory::known::begin(env, known);
+}
+
+/// See [`crate::hook_class::ENTER`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordEnter(env: Env, _: jclass, site: jint) {
+    process::attach(env);
+    with_thread(|process, thread| {
+        if thread.desk.depth() == 0 {
+            arrive(process, thread);
+        }
+        thread.enter(process, site, 0);
+    });
 }
 
 /// See [`crate::hook_class::ENTER_LOCKED`].
@@ -79,11 +95,11 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
     object: jobject,
     site: jint,
 ) {
-    process::attach();
+    process::attach(env);
     with_thread(|process, thread| {
         arrive(process, thread);
         let lock = naming::lock(process, env, object);
-        enter(process, thread, site, Some(lock));
+        thread.enter(process, site, lock);
         process.record(|recorder| {
             let leaf = recorder.leaf(thread.context(), 0);
             recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
@@ -95,23 +111,23 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
 
 /// See [`crate::hook_class::EXIT`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_exit(_: Env, _: jclass, site: jint) {
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordExit(_: Env, _: jclass, site: jint) {
     with_thread(|process, thread| {
         // Methods above it were left without a word, by an exception before they were under way.
-        let Some(position) = thread.frames.iter().rposition(|frame| frame.site == site) else { return };
-        for frame in thread.frames.split_off(position).into_iter().rev() {
-            if let Some(lock) = frame.lock {
-                arrive(process, thread);
-                process.record(|recorder| {
-                    let leaf = recorder.leaf(frame.context, 0);
-                    recorder.released(thread.id, lock, leaf, false);
-                });
-                leaves(process, thread, lock);
-            }
+        let Some(above) = thread.desk.frames().position(|frame| frame.site == site) else { return };
+        let depth = thread.desk.depth();
+        let left: Vec<Frame> = thread.desk.frames().take(above + 1).filter(|frame| frame.lock != 0).collect();
+        thread.desk.cut(depth - above - 1);
+        for frame in left {
+            arrive(process, thread);
+            process.record(|recorder| {
+                let leaf = recorder.leaf(frame.context, 0);
+                recorder.released(thread.id, frame.lock, leaf, false);
+            });
+            leaves(process, thread, frame.lock);
         }
-        thread.call = None;
         if process.included.loops {
-            process.record(|recorder| recorder.leave_loops(thread.id, thread.frames.len()));
+            process.record(|recorder| recorder.leave_loops(thread.id, thread.desk.depth()));
         }
     });
 }
@@ -126,23 +142,25 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_loop(_: Env, _: jclass, site:
 
 /// See [`crate::hook_class::CALL`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_call(_: Env, _: jclass, site: jint) {
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordCall(_: Env, _: jclass, site: jint) {
     with_thread(|process, thread| {
         // What is called may take the lock again at once.
         if thread.seat.has_given_back() {
             arrive(process, thread);
         }
-        if let Some(place) = process.reach(thread, site)
-            && let Action::Call { receiver } = place.action
-        {
-            thread.call = Some(Call { position: place.position, receiver });
-        }
+        process.reach(thread, site);
+        thread.desk.set_call(Some(site));
     });
 }
 
 /// See [`crate::hook_class::FIELD`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_field(env: Env, _: jclass, object: jobject, site: jint) {
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordField(
+    env: Env,
+    _: jclass,
+    object: jobject,
+    site: jint,
+) {
     with_thread(|process, thread| {
         arrive(process, thread);
         // Null: the access will not happen.
@@ -154,7 +172,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_field(env: Env, _: jclass, ob
 
 /// See [`crate::hook_class::STATIC_FIELD`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_staticField(
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordStaticField(
     env: Env,
     _: jclass,
     class: jobject,
@@ -168,7 +186,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_staticField(
 
 /// See [`crate::hook_class::ELEMENT`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_element(
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordElement(
     env: Env,
     _: jclass,
     array: jobject,
@@ -184,6 +202,10 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_element(
         {
             let how = How::whole(if writes { Kind::Write } else { Kind::Read }, 0, place.position);
             accesses::element(process, thread, env, (array, index, kind), how);
+            if process.marks_at(thread, place.position).is_empty() {
+                let position = place.position;
+                sites::tell(site, sites::Plain { position, writes, names_its_value: false, part: 0 });
+            }
         }
     });
 }

@@ -6,6 +6,7 @@ use recording::{CHUNK_BYTES, ChunkHeader, Event, EventKind, RegionId, ThreadReco
 
 use super::file::RecordingFile;
 use super::loops::ThreadLoops;
+use crate::memory::desk::Desk;
 
 /// What the recorder knows about a thread besides its record in the file.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +15,18 @@ pub struct ThreadLog {
     pub id: u32,
     /// Time of its newest event.
     pub last_tick: u64,
+    /// Where it stands for the hook class.
+    pub desk: Option<&'static Desk>,
     /// Where its current chunk begins in the file, and how much of it is used.
     chunk: u64,
     used: u32,
+}
+
+impl ThreadLog {
+    /// The thread holds another set of locks.
+    pub fn note_locks(&self, locks: u32) {
+        self.desk.iter().for_each(|desk| desk.set_locks(locks));
+    }
 }
 
 /// The log of one recording.
@@ -98,6 +108,7 @@ impl Log {
     pub fn tick(&self, file: &mut RecordingFile, thread: &mut ThreadLog) -> u64 {
         let tick = file.next_tick();
         thread.last_tick = tick;
+        thread.desk.iter().for_each(|desk| desk.set_tick(tick));
         file.record::<ThreadRecord>(RegionId::Threads, thread.id).last_tick = tick;
         tick
     }

@@ -5,6 +5,7 @@ mod file;
 mod locks;
 mod log;
 mod loops;
+mod object;
 mod turns;
 
 use std::io;
@@ -20,8 +21,11 @@ use self::contexts::Contexts;
 use self::file::RecordingFile;
 use self::locks::{Held, Locks};
 use self::log::{Log, ThreadLog};
-use self::turns::{Cell, Turns};
+use self::object::Object;
+use self::turns::Turns;
 use crate::control::Predecessor;
+use crate::memory::block::Blocks;
+use crate::memory::desk::{Desk, When};
 use crate::places::Places;
 
 pub use self::contexts::ROOT;
@@ -57,33 +61,21 @@ pub struct LocationName {
     pub value_type: u8,
 }
 
+/// Does an access add nothing to what is on record?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// It is something new.
+    No,
+    /// It does not.
+    Yes,
+    /// Nor does any other of this thread to the object, as long as that is its own: they are noted in this block.
+    AsOwn(u64),
+}
+
 #[derive(Default)]
 struct Thread {
     log: ThreadLog,
     held: Held,
-}
-
-/// An object, class or array.
-#[derive(Default)]
-struct Object {
-    /// The thread that made it and the leaf at which it did so, zero if nobody saw it.
-    maker: u32,
-    made_at: u32,
-    /// Has a thread used it that did not make it?
-    is_known_to_others: bool,
-    /// Its fields or elements.
-    parts: FxHashMap<u32, Cell>,
-}
-
-impl Object {
-    /// Is it, or could it be, something that several threads use?
-    fn may_be_shared(&self, thread: u32) -> bool {
-        self.is_known_to_others || self.maker != thread
-    }
-
-    fn used_by(&mut self, thread: u32) {
-        self.is_known_to_others |= self.maker != thread;
-    }
 }
 
 /// The recording of one process.
@@ -97,6 +89,7 @@ pub struct Recorder {
     threads: Vec<Thread>,
     /// What is known about each object.
     objects: FxHashMap<i64, Object>,
+    blocks: Blocks,
     named_locks: FxHashSet<u64>,
     /// Records of how often a thread came to a place, by both.
     visits: FxHashMap<(u64, u32), u32>,
@@ -117,6 +110,7 @@ impl Recorder {
             locks: Locks::default(),
             threads: Vec::new(),
             objects: FxHashMap::default(),
+            blocks: Blocks::default(),
             named_locks: FxHashSet::default(),
             visits: FxHashMap::default(),
             decisions: 0,
@@ -142,7 +136,7 @@ impl Recorder {
     }
 
     /// A thread runs code under test for the first time. Gives its id.
-    pub fn begin_thread(&mut self, origin: Origin, name: &str) -> Option<u32> {
+    pub fn begin_thread(&mut self, origin: Origin, name: &str, desk: &'static Desk) -> Option<u32> {
         let id = match origin.id {
             0 => self.file.new_record::<ThreadRecord>(RegionId::Threads)?,
             reserved => reserved,
@@ -150,7 +144,8 @@ impl Recorder {
         if self.threads.len() <= id as usize {
             self.threads.resize_with(id as usize + 1, Thread::default);
         }
-        self.threads[id as usize].log.id = id;
+        let log = &mut self.threads[id as usize].log;
+        (log.id, log.desk) = (id, Some(desk));
         let record = self.file.record::<ThreadRecord>(RegionId::Threads, id);
         // SAFETY: has no preconditions.
         record.os_id = unsafe { libc::gettid() } as u32;
@@ -234,7 +229,7 @@ impl Recorder {
     pub fn is_contested(&mut self, thread: u32, (object, part): (i64, u32), kind: Kind) -> bool {
         let object = self.objects.entry(object).or_default();
         // Before it gets there, so that those who come first take care.
-        object.used_by(thread);
+        object.used_by(&mut self.blocks, thread);
         match object.parts.get(&part) {
             Some(cell) if cell.is_shared(thread) => cell.is_contested(&mut self.file, kind),
             // Nobody else has used this part so far, but others know the object.
@@ -251,22 +246,39 @@ impl Recorder {
     pub fn born(&mut self, thread: u32, object: i64, leaf: u32) {
         let object = self.objects.entry(object).or_default();
         (object.maker, object.made_at) = (thread, leaf);
+        object.used_by(&mut self.blocks, thread);
     }
 
     /// Does any thread but this one know the object, as far as can be told? This one does from now on.
     pub fn is_known_to_others(&mut self, thread: u32, object: i64) -> bool {
         let object = self.objects.entry(object).or_default();
-        object.used_by(thread);
+        object.used_by(&mut self.blocks, thread);
         object.may_be_shared(thread)
     }
 
-    /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done.
-    pub fn repeats(&mut self, thread: u32, object: i64, part: u32, touch: Touch) -> bool {
+    /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done. `room` is
+    /// how many parts the object has, if that is known.
+    pub fn repeats(&mut self, thread: u32, (object, part): (i64, u32), touch: Touch, room: u32) -> Repeats {
         let object = self.objects.entry(object).or_default();
-        let cell = object.parts.entry(part).or_default();
+        object.used_by(&mut self.blocks, thread);
         let Thread { log, held } = &self.threads[thread as usize];
+        if let Some(block) = object.own(&mut self.blocks, thread, part, room) {
+            let when = When { tick: log.last_tick, locks: held.set() };
+            let cell = &mut block.cells()[part as usize];
+            if touch.kind != Kind::Write {
+                cell.read(touch.leaf, when);
+            }
+            if touch.kind != Kind::Read {
+                cell.write(touch.leaf, when);
+            }
+            return Repeats::AsOwn(block.address());
+        }
+        let cell = object.parts.entry(part).or_default();
         let touch = Touch { locks: held.set(), ..touch };
-        self.turns.repeats(&mut self.file, log, cell, touch)
+        match self.turns.repeats(&mut self.file, log, cell, touch) {
+            true => Repeats::Yes,
+            false => Repeats::No,
+        }
     }
 
     /// Records an access that is not a repetition. A field that was one thread's alone until now gets a name.
@@ -297,7 +309,9 @@ impl Recorder {
     /// These objects are no more.
     pub fn forget(&mut self, objects: impl IntoIterator<Item = i64>) {
         for object in objects {
-            self.objects.remove(&object);
+            if let Some(object) = self.objects.remove(&object) {
+                object.end(&mut self.blocks);
+            }
         }
     }
 
@@ -310,12 +324,15 @@ impl Recorder {
     pub fn acquired_again(&mut self, thread: u32, how: (EventKind, u32), lock: u64, leaf: u32) {
         let Thread { log, held } = &mut self.threads[thread as usize];
         self.locks.acquired((&mut self.file, &self.log), log, held, how, (lock, leaf));
+        log.note_locks(held.set());
     }
 
     /// A lock is about to be given back. How often the thread had taken it.
     pub fn released(&mut self, thread: u32, lock: u64, leaf: u32, wholly: bool) -> u32 {
         let Thread { log, held } = &mut self.threads[thread as usize];
-        self.locks.released((&mut self.file, &self.log), log, held, (lock, leaf), wholly)
+        let times = self.locks.released((&mut self.file, &self.log), log, held, (lock, leaf), wholly);
+        log.note_locks(held.set());
+        times
     }
 
     /// Notes how far the run has come: scheduling points, and interleavings that came about as planned.

@@ -11,6 +11,8 @@ use recording::{Event, EventKind, Location, RegionId, SLOT_SITES, Slot, flag};
 
 use super::file::RecordingFile;
 use super::log::{Log, ThreadLog};
+use crate::memory::block::BlockCell;
+use crate::memory::desk::When;
 
 /// What is done to a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,21 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// What one thread did while it was alone, if it did anything.
+    pub fn of_one_thread(owner: u32, cell: &BlockCell) -> Option<Cell> {
+        let last = |(leaf, when): (u32, When)| Last { leaf, tick: when.tick, locks: when.locks };
+        let (read, write) = (cell.last_read().map(last), cell.last_write().map(last));
+        let read_is_later = cell.read_is_later();
+        (read.is_some() || write.is_some()).then_some(Cell { location: 0, owner, read, write, read_is_later })
+    }
+
+    /// The last read and write of the one thread that uses it, and whether the read came later.
+    #[cfg(test)]
+    pub fn last(&self) -> ([Option<(u32, When)>; 2], bool) {
+        let told = |last: Last| (last.leaf, When { tick: last.tick, locks: last.locks });
+        ([self.read.map(told), self.write.map(told)], self.read_is_later)
+    }
+
     /// Has any other thread used it?
     pub fn is_shared(&self, thread: u32) -> bool {
         self.location != 0 || self.owner != 0 && self.owner != thread

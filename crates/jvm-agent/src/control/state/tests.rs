@@ -11,7 +11,7 @@ fn three() -> State {
     let mut state = State::new(&RunPlan { schedule: recording::Schedule::Random, ..RunPlan::default() });
     for id in 1..=3 {
         state.announce(id);
-        state.sit_down(id, 0, Arc::default());
+        state.sit_down(id, (0, Desk::new().unwrap()), Arc::default());
         assert!(state.arrive(id, Standing::Ready, Operation::NONE), "it was expected");
     }
     state
@@ -89,7 +89,7 @@ fn is_broken_up(seed: u64) -> bool {
     };
     for id in 1..=2 {
         state.announce(id);
-        state.sit_down(id, 0, Arc::default());
+        state.sit_down(id, (0, Desk::new().unwrap()), Arc::default());
     }
     // Thread 1 does 0, 0; thread 2 does a hundred others before it comes to 0.
     let (mut first, mut second) = (0, 0);
