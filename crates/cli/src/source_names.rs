@@ -63,7 +63,9 @@ pub fn name_by_source(
             (None, Some(LaidOut { name, .. })) => {
                 (Some(name.name.clone()), name.form.clone().map_or(Form::Number, Form::Native))
             }
-            (None, None) => match own_member(finding, &same, recorded, code, names) {
+            (None, None) => match own_member(finding, &same, recorded, code, names)
+                .or_else(|| only_member(finding, &same, recorded, code, names))
+            {
                 Some(known) => (Some(known.name), known.form),
                 None => (key.block.clone().or_else(|| inside(access, key, code, names)), Form::Number),
             },
@@ -146,6 +148,31 @@ fn own_member(
         }
     }
     None
+}
+
+/// The only member of any object, of the right size, on the line of one of these accesses, if the line itself makes it:
+/// where an object is made, its members are not mentioned.
+fn only_member(
+    finding: &report::Finding,
+    accesses: &[usize],
+    recorded: &[Unnamed],
+    code: &Code,
+    names: &mut Names,
+) -> Option<Known> {
+    accesses.iter().find_map(|&index| {
+        let (access, key) = (&finding.accesses[index], &recorded[index]);
+        let in_library = access.stack.first().is_none_or(report::Frame::is_library);
+        let line = access.source.as_deref().filter(|_| !in_library && !access.frees)?;
+        let mut members: Vec<&str> =
+            report::expression::expressions(line).filter(|text| *text != last_name(text)).collect();
+        members.dedup();
+        let [only] = members.as_slice() else { return None };
+        let is_one = names
+            .members(key.site, last_name(only), code)
+            .iter()
+            .any(|member| member.value.as_ref().is_some_and(|(size, _)| *size == u64::from(key.raw.size)));
+        is_one.then(|| known(only, access, key, code, names))
+    })
 }
 
 struct Known {
