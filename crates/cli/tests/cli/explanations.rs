@@ -140,3 +140,73 @@ fn twins_keep_the_lock_instead_of_waiting_for_each_other() {
     let place = &finding["fix"]["places"][0];
     assert_eq!([&place["first_line"], &place["last_line"]], lines);
 }
+
+/// Every second run uses a service that has been made, but not set up yet.
+const PREMATURE: &str = r#"
+#include <atomic>
+#include <cstdlib>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+
+struct Service { int calls[4]; int timeout; };
+static std::shared_ptr<Service> current;
+static std::once_flag opened;
+static std::atomic<int> is_open, is_used;
+
+static void set_up(bool early)
+{
+    std::call_once(opened, [] {
+        current = std::make_shared<Service>();
+        is_open = 1;
+    });
+    while (early && !is_used)
+        std::this_thread::yield();
+    current->timeout = 30;
+    is_used = 1;
+}
+
+static int use(Service *service)
+{
+    return service->timeout;
+}
+
+int main()
+{
+    bool early = access("turn", F_OK) == 0;
+    if (early)
+        unlink("turn");
+    else
+        close(open("turn", O_CREAT | O_WRONLY, 0644));
+    std::thread thread(set_up, early);
+    while (!(early ? is_open : is_used))
+        std::this_thread::yield();
+    if (use(current.get()) == 0)
+        _exit(1);
+    thread.join();
+}
+"#;
+
+#[test]
+fn what_a_library_makes_is_named_by_who_reads_it_and_stacks_are_the_programs_own() {
+    let place = Workplace::new();
+    place.write("premature.cpp", PREMATURE);
+    place.call("c++ -O1 -g -pthread premature.cpp -o premature").exits(0);
+    place
+        .call("run --runs 4 --jobs 1 --schedule free --technique falcon --json r.json -- ./premature")
+        .exits(0);
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("r.json")).unwrap()).unwrap();
+    let accesses: Vec<&Value> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|finding| finding["accesses"].as_array().unwrap())
+        .collect();
+    assert!(accesses.iter().any(|access| access["variable"] == "service->timeout"), "{accesses:#?}");
+    let frames = accesses.iter().flat_map(|access| access["stack"].as_array().unwrap());
+    let files: Vec<&str> = frames.filter_map(|frame| frame["file"].as_str()).collect();
+    assert!(files.iter().any(|file| file.ends_with("premature.cpp")), "{files:?}");
+    assert!(!files.iter().any(|file| file.contains("native-runtime") || file.contains("nptl")), "{files:?}");
+}
