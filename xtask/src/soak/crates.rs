@@ -48,6 +48,8 @@ impl Suite {
         // What is built with other flags would replace it.
         let folder = format!("{}{}", self.package, if flags.is_empty() { "" } else { "-small" });
         cargo.current_dir(source).env("CARGO_TARGET_DIR", ground.folder.join(folder));
+        // As `cargo unsnarl test` builds them: stress tests take minutes without optimization.
+        cargo.env("CARGO_PROFILE_TEST_OPT_LEVEL", "1").env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
         let output = cargo.env("RUSTFLAGS", flags).stderr(Stdio::inherit()).output()?;
         ensure!(output.status.success(), "its tests cannot be built");
         let messages = Message::parse_stream(&output.stdout[..]).collect::<Result<Vec<_>, _>>()?;

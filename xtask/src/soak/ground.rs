@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use crate::tool::Tool;
 use crate::workspace;
 
-/// In seconds: far longer than any of the tasks takes.
-const PATIENCE: &str = "900";
+/// In seconds: far longer than any of the tasks takes, on a busy machine too.
+const PATIENCE: &str = "3000";
 
 pub struct Ground {
     pub tool: Tool,

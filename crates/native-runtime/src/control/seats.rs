@@ -76,6 +76,10 @@ pub struct Seat {
 pub const NEVER: u64 = u64::MAX;
 /// Points at the same one or two sites after which a thread is taken to be spinning.
 const SPINNING: u32 = 200;
+/// Points after which a thread is taken to be waiting in a way that nobody sees if others could have run at each of them: it
+/// looks again and again whether there is something to do, at many sites. Some milliseconds, and far longer than what a thread
+/// of a small test does at a stretch.
+const LONGEST_STRETCH: u32 = 20_000;
 
 impl Seat {
     const EMPTY: Seat = Seat {
@@ -125,6 +129,8 @@ pub struct State {
     /// No wait is over before this.
     pub earliest_deadline: u64,
     pub arrivals: u64,
+    /// How often in a row the thread that runs was chosen again, though others could have run.
+    stretch: u32,
     pub barriers: super::waiting::Barriers,
     policies: Policies,
     pub trial: Trial,
@@ -153,6 +159,7 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
     clock: 0,
     earliest_deadline: NEVER,
     arrivals: 0,
+    stretch: 0,
     barriers: super::waiting::Barriers::new(),
     policies: Policies::new(),
     trial: Trial::new(),
@@ -222,11 +229,13 @@ impl State {
         seat
     }
 
-    /// The thread comes to a point before an operation. True if it seems to spin.
+    /// The thread comes to a point before an operation. True if it should let others run.
     pub fn arrive(&mut self, seat: usize, operation: Operation, locks: &Locks, passes_on: bool) -> bool {
         self.clock += clock::POINT;
         let arriving = &mut self.seats[seat];
-        let passes_on = arriving.spins_at(operation.leaf) || passes_on;
+        // Rather without a lock, which others may need to get any further.
+        let longest = LONGEST_STRETCH * if locks[0] == 0 { 1 } else { 2 };
+        let passes_on = arriving.spins_at(operation.leaf) || self.stretch >= longest || passes_on;
         let done = core::mem::replace(&mut arriving.operation, operation);
         arriving.standing = Standing::Ready;
         arriving.stops += 1;
@@ -277,6 +286,7 @@ impl State {
     /// Who runs next: one of those that are ready, others than the current one if that passes the token on, or the one whose wait is over first if nobody is. Zero if all
     /// wait for something that nobody here will give back.
     pub fn choose(&mut self, current: Option<usize>, passes_on: bool) -> usize {
+        let running = current;
         self.end_waits();
         if !self.any(Standing::Ready) && !self.any(Standing::Away) {
             self.jump_to_deadline();
@@ -306,6 +316,8 @@ impl State {
                 candidates[chosen.min(count - 1)].seat
             }
         };
+        let again = count > 1 && running == Some(chosen);
+        self.stretch = if again { self.stretch + 1 } else { 0 };
         // The policy is asked all the same, to know what it needs to know when there is no more to follow.
         if self.replay.follows() { self.follow(current, chosen) } else { chosen }
     }
