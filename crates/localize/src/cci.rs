@@ -27,7 +27,8 @@ use rustc_hash::FxHashMap;
 
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
-use crate::numbering::Numbering;
+use crate::histories::Histories;
+use crate::numbering::IdNumbering;
 use crate::occurrences::{Occurrence, Occurrences};
 use crate::options::Options;
 use crate::pattern::Pattern;
@@ -40,7 +41,7 @@ use crate::suspiciousness::Spectrum;
 /// The predicates that hold in `run`, and the sites that were observed.
 pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
     let run = scan.run;
-    let sites = sightings(scan);
+    let sites = scan.sites();
     let mut found: FxHashMap<Suspect, Occurrence> = FxHashMap::default();
     let mut add = |site: SiteId, previous: Previous, access: Option<u32>| {
         let kind = access.map_or(AccessKind::Read, |index| run.accesses[index as usize].kind);
@@ -63,7 +64,7 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
             add(site, Previous::Remote, any);
         }
     }
-    for (site, seen) in sites {
+    for (&site, seen) in sites {
         for (previous, access) in [(Previous::Local, seen.local), (Previous::Remote, seen.remote)] {
             if access.is_some() {
                 add(site, previous, access);
@@ -74,13 +75,13 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
 }
 
 /// The first accesses at each site.
-fn sightings(scan: &Scan) -> FxHashMap<SiteId, Sightings> {
-    let mut numbers: Numbering<SiteId> = Numbering::new();
+pub(crate) fn sightings(histories: &Histories) -> FxHashMap<SiteId, Sightings> {
+    let mut numbers = IdNumbering::default();
     let mut seen: Vec<Sightings> = Vec::new();
-    for stretch in scan.histories.stretches() {
+    for stretch in histories.stretches() {
         let mut previous: Option<ThreadId> = None;
         for access in stretch {
-            let (site, is_new) = numbers.number(access.site);
+            let (site, is_new) = numbers.number(access.site.0);
             if is_new {
                 seen.push(Sightings::default());
             }
@@ -88,12 +89,12 @@ fn sightings(scan: &Scan) -> FxHashMap<SiteId, Sightings> {
             previous = Some(access.thread);
         }
     }
-    numbers.keys().iter().copied().zip(seen).collect()
+    numbers.ids().iter().map(|&id| SiteId(id)).zip(seen).collect()
 }
 
 /// The first accesses at a site: after its own thread, after another, and of all.
 #[derive(Default)]
-struct Sightings {
+pub(crate) struct Sightings {
     local: Option<u32>,
     remote: Option<u32>,
     any: Option<u32>,

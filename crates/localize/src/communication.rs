@@ -23,9 +23,9 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::numbering::Numbering;
+use crate::numbering::{IdNumbering, Numbering};
 use crate::pattern::{Pattern, PatternId};
-use crate::run::{Outcome, RunId, SiteId, ThreadId};
+use crate::run::{Outcome, RunId, SiteId};
 use crate::scan::Scan;
 
 /// The kinds of the latest communications of a thread.
@@ -177,7 +177,7 @@ pub(crate) fn edges(scan: &Scan) -> Edges {
 /// Tells `edge` each communication of a run with the indices of its accesses, in the order of its sinks.
 fn each_edge(scan: &Scan, mut edge: impl FnMut(Edge, [u32; 2])) {
     let histories = &scan.histories;
-    let mut threads: Numbering<ThreadId> = Numbering::new();
+    let mut threads = IdNumbering::default();
     let mut contexts: Vec<Context> = Vec::new();
     let mut locations: Vec<Sharing> = Vec::new();
     locations.resize_with(histories.location_count(), Sharing::default);
@@ -188,7 +188,7 @@ fn each_edge(scan: &Scan, mut edge: impl FnMut(Edge, [u32; 2])) {
                 locations[location] = Sharing::default();
             }
         }
-        let (thread, is_new) = threads.number(access.thread);
+        let (thread, is_new) = threads.number(access.thread.0);
         if is_new {
             contexts.push(Context::default());
         }

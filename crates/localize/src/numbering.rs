@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher as _};
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 
 /// Gives each different key a number, from 0 on, in the order in which they first come.
 ///
@@ -22,6 +22,7 @@ impl<K: Copy + Eq + Hash> Numbering<K> {
     }
 
     /// The number of a key, and whether it is new.
+    #[inline]
     pub fn number(&mut self, key: K) -> (u32, bool) {
         let place = self.place(&key);
         if let Some(number) = self.table[place].checked_sub(1) {
@@ -47,6 +48,7 @@ impl<K: Copy + Eq + Hash> Numbering<K> {
     }
 
     /// Where in the table a key is, or would be.
+    #[inline]
     fn place(&self, key: &K) -> usize {
         let mut hasher = FxHasher::default();
         key.hash(&mut hasher);
@@ -75,9 +77,60 @@ impl<K: Copy + Eq + Hash> Default for Numbering<K> {
     }
 }
 
+/// The same for ids that are mostly small numbers themselves, which need no hash.
+#[derive(Default)]
+pub(crate) struct IdNumbering {
+    ids: Vec<u32>,
+    /// One more than the number of a small id; 0 where there is none.
+    small: Vec<u32>,
+    others: FxHashMap<u32, u32>,
+}
+
+impl IdNumbering {
+    const SMALL: u32 = 1 << 16;
+
+    /// The number of an id, and whether it is new.
+    #[inline]
+    pub fn number(&mut self, id: u32) -> (u32, bool) {
+        let known = self.small.get(id as usize).and_then(|number| number.checked_sub(1));
+        known.map_or_else(|| self.look_further(id), |number| (number, false))
+    }
+
+    #[cold]
+    fn look_further(&mut self, id: u32) -> (u32, bool) {
+        let next = self.ids.len() as u32;
+        if id < Self::SMALL {
+            self.small.resize(self.small.len().max(id as usize + 1), 0);
+            self.small[id as usize] = next + 1;
+        } else if let Some(&known) = self.others.get(&id) {
+            return (known, false);
+        } else {
+            self.others.insert(id, next);
+        }
+        self.ids.push(id);
+        (next, true)
+    }
+
+    /// The ids by their numbers.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_are_numbered_however_large() {
+        let mut numbering = IdNumbering::default();
+        for is_new in [true, false] {
+            for (number, id) in [7, u32::MAX, 0, 65_536, 65_535, 8].into_iter().enumerate() {
+                assert_eq!(numbering.number(id), (number as u32, is_new));
+            }
+        }
+        assert_eq!(numbering.ids(), [7, u32::MAX, 0, 65_536, 65_535, 8]);
+    }
 
     #[test]
     fn numbers_are_those_of_the_first_time() {

@@ -2,13 +2,16 @@
 
 use std::cell::OnceCell;
 
+use rustc_hash::FxHashMap;
+
+use crate::cci::{self, Sightings};
 use crate::communication::{self, Edges};
 use crate::digest::Digest;
 use crate::histories::Histories;
 use crate::locon;
 use crate::occurrences::Occurrences;
 use crate::options::Options;
-use crate::run::Run;
+use crate::run::{Run, SiteId};
 use crate::unicorn;
 use crate::views::Views;
 
@@ -23,6 +26,7 @@ pub struct Scan<'r> {
     edges: OnceCell<Edges>,
     digest: OnceCell<Digest>,
     views: OnceCell<Views>,
+    sites: OnceCell<FxHashMap<SiteId, Sightings>>,
 }
 
 impl<'r> Scan<'r> {
@@ -37,6 +41,7 @@ impl<'r> Scan<'r> {
             edges: OnceCell::new(),
             digest: OnceCell::new(),
             views: OnceCell::new(),
+            sites: OnceCell::new(),
         }
     }
 
@@ -62,6 +67,11 @@ impl<'r> Scan<'r> {
     /// Dependencies and triples.
     pub(crate) fn digest(&self) -> &Digest {
         self.digest.get_or_init(|| Digest::of(self))
+    }
+
+    /// The sites with recorded accesses, and where CCI's predicates hold there.
+    pub(crate) fn sites(&self) -> &FxHashMap<SiteId, Sightings> {
+        self.sites.get_or_init(|| cci::sightings(&self.histories))
     }
 
     /// The pairs of Locon.

@@ -23,6 +23,7 @@
 //!    an atomicity violation looks like.
 //! 5. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use crate::gathering::Gathering;
@@ -88,20 +89,34 @@ struct Lane {
 /// Step 1, and of step 2 what is about one variable.
 struct Conflicts {
     classes: Numbering<Class>,
-    lanes: Numbering<(PatternId, ThreadId, ThreadId)>,
+    lanes: Numbering<LaneKey>,
     /// The pairs of which the views consist: where each view's begin, by its number, and the end.
     in_view: Vec<InView>,
     view_starts: Vec<u32>,
-    /// All pairs. Those with the same first access are together, and by ascending second.
-    pairs: Vec<Pair>,
-    /// Where they begin and how many they are, by the index of their first access.
-    places: Vec<[u32; 2]>,
+    /// All pairs, by the upper bits of the index of their first access. Those with the same first access are together, and
+    /// by ascending second.
+    buckets: Vec<Vec<Pair>>,
     /// How many there are in each lane.
     lane_sizes: Vec<usize>,
     /// Two pairs, (a, b) and (b, c), with a and c by one thread.
-    triples: Gathering<[u32; 2], 3>,
+    triples: Gathering<u64, 3>,
     /// Pairs of the location at hand whose first slot has left and whose second has not.
     ending: Vec<Ending>,
+}
+
+/// What pairs of one lane have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct LaneKey {
+    id: PatternId,
+    threads: [ThreadId; 2],
+}
+
+impl Hash for LaneKey {
+    /// In words as wide as the machine's, as few as there can be.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [from, to] = self.threads.map(|thread| u64::from(thread.0));
+        state.write_u64(from << 2 ^ to << 33 ^ self.id as u64);
+    }
 }
 
 /// A pair of a view's oldest slot with a later one.
@@ -124,15 +139,14 @@ struct Ending {
 
 impl Conflicts {
     fn new(accesses: usize) -> Self {
-        let mut places = spare::take();
-        places.resize(accesses, [0; 2]);
+        let mut buckets = Vec::new();
+        buckets.resize_with(accesses.div_ceil(BUCKET), spare::take);
         Self {
             classes: Numbering::new(),
             lanes: Numbering::new(),
             in_view: Vec::new(),
             view_starts: vec![0],
-            pairs: spare::take(),
-            places,
+            buckets,
             lane_sizes: Vec::new(),
             triples: Gathering::new(),
             ending: Vec::new(),
@@ -150,7 +164,7 @@ impl Conflicts {
             return;
         }
         let in_view = self.view_starts[view] as usize..self.view_starts[view + 1] as usize;
-        self.places[oldest.index as usize] = [self.pairs.len() as u32, in_view.len() as u32];
+        let bucket = &mut self.buckets[oldest.index as usize / BUCKET];
         for &InView { slot, id, class } in &self.in_view[in_view] {
             let other = &mut later[slot as usize - 1];
             let mut place = oldest.note;
@@ -158,18 +172,19 @@ impl Conflicts {
                 let ending = self.ending[nth as usize];
                 if ending.thread == other.thread {
                     let accesses = [ending.first, oldest.index, other.index];
-                    self.triples.add([ending.class, class], [ending.first, 0], accesses);
+                    let classes = u64::from(ending.class) << 32 | u64::from(class);
+                    self.triples.add(classes, [ending.first, 0], accesses);
                 }
                 place = ending.next;
             }
             self.ending.push(Ending { first: oldest.index, thread: oldest.thread, class, next: other.note });
             other.note = self.ending.len() as u32;
-            let (lane, is_new) = self.lanes.number((id, oldest.thread, other.thread));
+            let (lane, is_new) = self.lanes.number(LaneKey { id, threads: [oldest.thread, other.thread] });
             if is_new {
                 self.lane_sizes.push(0);
             }
             self.lane_sizes[lane as usize] += 1;
-            self.pairs.push(Pair { first: oldest.index, second: other.index, class, lane });
+            bucket.push(Pair { first: oldest.index, second: other.index, class, lane });
         }
     }
 
@@ -197,8 +212,8 @@ impl Conflicts {
             found.push(id, &sites, &accesses);
         }
         for (classes, accesses) in self.triples.iter() {
-            let [(one, [first, middle]), (other, [_, last])] =
-                classes.map(|class| self.classes.keys()[class as usize]);
+            let [(one, [first, middle]), (other, [_, last])] = [classes >> 32, classes & u64::from(u32::MAX)]
+                .map(|class| self.classes.keys()[class as usize]);
             let [kinds, later] = [one, other].map(|id| id.steps().iter().map(|step| step.kind));
             let kinds: Vec<_> = kinds.chain(later.skip(1)).collect();
             if let Some(id) = PatternId::triple(kinds[0], kinds[1], kinds[2]) {
@@ -211,29 +226,49 @@ impl Conflicts {
     fn into_pairs(self) -> Pairs {
         let mut lanes: Vec<Lane> = Vec::new();
         let mut before = 0;
-        for (&(id, from, to), size) in self.lanes.keys().iter().zip(&self.lane_sizes) {
-            let opposite = self.lanes.find((opposite(id), to, from));
+        for (&LaneKey { id, threads: [from, to] }, size) in self.lanes.keys().iter().zip(&self.lane_sizes) {
+            let opposite = self.lanes.find(LaneKey { id: opposite(id), threads: [to, from] });
             lanes.push(Lane { members: before..before + size, opposite });
             before += size;
         }
         let mut next: Vec<usize> = lanes.iter().map(|lane| lane.members.start).collect();
         let mut members: Vec<u32> = spare::take();
-        members.resize(self.pairs.len(), 0);
+        members.resize(before, 0);
         let mut sorted: Vec<Pair> = spare::take();
-        sorted.reserve(self.pairs.len());
-        // How many pairs there are with a first access is known without a look at them: they are all over memory, and
-        // the processor need not wait for one to ask for the next.
-        for &[place, count] in &self.places {
-            for pair in &self.pairs[place as usize..][..count as usize] {
+        sorted.reserve(before);
+        for bucket in self.buckets {
+            let sorted_before = sorted.len();
+            sort_bucket(&bucket, &mut sorted);
+            for (place, pair) in (sorted_before as u32..).zip(&sorted[sorted_before..]) {
                 let next = &mut next[pair.lane as usize];
-                members[*next] = sorted.len() as u32;
+                members[*next] = place;
                 *next += 1;
-                sorted.push(*pair);
             }
+            spare::give(bucket);
         }
-        spare::give(self.pairs);
-        spare::give(self.places);
         Pairs { sorted, classes: self.classes.keys().to_vec(), lanes, members }
+    }
+}
+
+/// Pairs of so many first accesses are sorted at a time: as many as a processor's cache has room for.
+const BUCKET: usize = 1 << 12;
+
+/// Adds the pairs of a bucket to `sorted`, by ascending first access. Counting beats comparing.
+fn sort_bucket(bucket: &[Pair], sorted: &mut Vec<Pair>) {
+    let Some(&any) = bucket.first() else { return };
+    let mut places = [0u32; BUCKET + 1];
+    for pair in bucket {
+        places[pair.first as usize % BUCKET + 1] += 1;
+    }
+    for first in 0..BUCKET {
+        places[first + 1] += places[first];
+    }
+    let before = sorted.len();
+    sorted.resize(before + bucket.len(), any);
+    for pair in bucket {
+        let place = &mut places[pair.first as usize % BUCKET];
+        sorted[before + *place as usize] = *pair;
+        *place += 1;
     }
 }
 

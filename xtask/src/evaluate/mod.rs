@@ -11,6 +11,7 @@ mod compare;
 mod data;
 mod explanation;
 mod figures;
+mod noise;
 mod obstacle;
 mod papers;
 mod plots;

@@ -5,6 +5,7 @@ use super::data::{Evaluation, Outcome, Program};
 use super::explanation::Advice;
 use super::pool::Size;
 use super::score::Score;
+use super::{USUAL_NOISE, noise};
 use crate::document::{head, row};
 
 /// The list that a user sees first.
@@ -18,10 +19,14 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     let day = |time: &str| time.split('T').next().unwrap_or_default().to_owned();
     let days = if day(from) == day(to) { day(from) } else { format!("{} to {}", day(from), day(to)) };
     let mut text = format!("Recorded on {days}, evaluated by `{command}`.\n");
-    for noise_size in noise_sizes(evaluation) {
+    let sizes = noise::sizes(evaluation);
+    // The others are told beside it.
+    let in_full = if sizes.contains(&USUAL_NOISE) { vec![USUAL_NOISE] } else { sizes };
+    for noise_size in in_full {
         text += &format!("\n### In short, noise size {noise_size}\n\n");
         text += &summary(evaluation, noise_size);
     }
+    text += &noise::markdown(evaluation);
     text += &comparison_of_techniques(evaluation);
     text += &obstacles(evaluation);
     text += &nothing_to_find(evaluation);
@@ -39,31 +44,24 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     text
 }
 
-fn noise_sizes(evaluation: &Evaluation) -> Vec<u8> {
-    let mut sizes: Vec<u8> = evaluation.programs.iter().map(|program| program.noise_size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
 /// Programs with something to be found.
 fn buggy(evaluation: &Evaluation) -> impl Iterator<Item = &Program> {
     evaluation.programs.iter().filter(|program| program.has_bug())
 }
 
-fn label(size: Size) -> String {
+pub fn label(size: Size) -> String {
     format!("{}/{}", size.failing, size.passing)
 }
 
 /// Those with the usual size of noise: what the others have besides is in the data.
 fn usual(evaluation: &Evaluation) -> impl Iterator<Item = &Program> {
-    buggy(evaluation).filter(|program| program.noise_size == super::USUAL_NOISE)
+    buggy(evaluation).filter(|program| program.noise_size == USUAL_NOISE)
 }
 
 /// The name of a program, with its size of noise if that is not the usual one.
 fn name_of(program: &Program) -> String {
     match program.noise_size {
-        super::USUAL_NOISE => program.name.clone(),
+        USUAL_NOISE => program.name.clone(),
         size => format!("{} (noise size {size})", program.name),
     }
 }
@@ -241,7 +239,7 @@ fn programs(evaluation: &Evaluation) -> String {
         "noise",
         "fixed twin: failed of runs",
     ]);
-    for program in evaluation.programs.iter().filter(|program| program.noise_size == super::USUAL_NOISE) {
+    for program in evaluation.programs.iter().filter(|program| program.noise_size == USUAL_NOISE) {
         let mut cells = vec![
             name_of(program),
             program.kind.clone(),
@@ -325,7 +323,7 @@ pub fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(dash, |value| value.to_string())
 }
 
-fn percent(rate: Option<f64>) -> String {
+pub fn percent(rate: Option<f64>) -> String {
     rate.map_or_else(dash, |rate| format!("{:.1} %", rate * 100.0))
 }
 
@@ -364,13 +362,13 @@ mod tests {
     }
 
     #[test]
-    fn other_sizes_of_noise_are_in_the_summaries_and_among_what_is_not_first() {
+    fn other_sizes_of_noise_are_among_what_is_not_first() {
         let mut noisy = program("noisy", &[Some((2, 1))], &[None]);
         noisy.noise_size = 2;
         let analysis = &mut noisy.result.as_mut().unwrap().analysis;
         analysis.obstacles.insert("falcon".to_owned(), "something is ahead".to_owned());
         let text = markdown(&evaluation(vec![program("usual", &[Some((1, 1))], &[None]), noisy]));
-        assert!(text.contains("### In short, noise size 2"), "{text}");
+        assert!(!text.contains("### In short, noise size 2"), "{text}");
         assert!(text.contains("- noisy (noise size 2): something is ahead"), "{text}");
         assert_eq!((text.matches("| usual |").count(), text.matches("| noisy").count()), (5, 0), "{text}");
     }

@@ -156,7 +156,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
     let mut orders = Orders::default();
     if !run.outcome.is_failing() {
         orders = orders::orders(&scan.histories);
-        orders.visit(scan.histories.moments().iter().map(|access| access.site));
+        orders.visit(scan.sites().keys().copied());
         orders.visit(run.observations.iter().map(|observation| observation.site));
     }
     Clues {
