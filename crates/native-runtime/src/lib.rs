@@ -18,6 +18,7 @@
 #![allow(clippy::missing_safety_doc, clippy::missing_docs_in_private_items)]
 
 mod access;
+mod askers;
 mod atomic_locks;
 mod blocks;
 mod bridges;

@@ -5,6 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
+use crate::askers::{KNOWN_ASKERS, KnownAsker};
 use crate::bridges::{KNOWN_BRIDGES, KnownBridge};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
@@ -87,6 +88,7 @@ pub struct Thread {
     pub distant: [DistantLeaf; DISTANT_LEAVES],
     pub calls: [KnownCall; KNOWN_CALLS],
     pub bridges: [KnownBridge; KNOWN_BRIDGES],
+    pub askers: [KnownAsker; KNOWN_ASKERS],
     pub cache: [CachedSlot; CACHED_SLOTS],
     pub known_reads: known_reads::KnownReads,
     pub kept: kept::Used,

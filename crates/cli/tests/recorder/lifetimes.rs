@@ -1,6 +1,6 @@
 //! Memory that is given another life is a new location.
 
-use crate::kit::{c, cpp};
+use crate::kit::{Compiler, c, cpp};
 
 #[test]
 fn freed_and_reused_memory_is_new() {
@@ -344,6 +344,47 @@ int main(void) {
             "large: malloc +300000 (main)",
         ]
     );
+}
+
+/// A library asks for it, in the name of whoever called that.
+#[test]
+fn memory_that_new_hands_out_was_asked_for_where_new_stands() {
+    let source = r#"
+#include <memory>
+struct node { long a, b; };
+node *volatile one;
+std::shared_ptr<node> other;
+THREAD(worker) {
+    one->b++; //@one
+    other->b++; //@other
+    return NULL;
+}
+__attribute__((noinline)) static void make(bool both) {
+    if (both)
+        one = new node(); //@new
+    other = std::make_shared<node>(); //@shared
+}
+int main() {
+    make(true);
+    one->b = 1;
+    other->b = 1;
+    in_thread(worker);
+    return 0;
+}
+"#;
+    for flags in ["-O0", "-O2"] {
+        let program = Compiler::cpp().flags(flags).program(source);
+        let process = program.record();
+        let asked_at = |line: &str| {
+            let of_line = |id| process.accesses(id).any(|access| process.site(access.event.leaf) == line);
+            let mut on_heap = process.lasting_locations().filter(|(_, location)| location.allocated_at != 0);
+            let (_, location) = on_heap.find(|&(id, _)| of_line(id)).expect(line);
+            (process.site(location.allocated_at), process.stack(location.allocated_at))
+        };
+        assert_eq!(asked_at("one"), ("new".to_owned(), "make < main".to_owned()), "{flags}");
+        let (_, stack) = asked_at("other");
+        assert!(stack.ends_with("make < main"), "{flags}: {stack}");
+    }
 }
 
 #[test]

@@ -9,13 +9,17 @@ use recording::flag;
 
 use crate::cells::{Kind, Touch};
 use crate::real::{Real, real, with_caller};
-use crate::{access, blocks, context, control, log, rebirth, sampling, shadow, thread};
+use crate::unwind::Place;
+use crate::{access, askers, blocks, context, control, log, rebirth, sampling, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
 const LARGE: usize = 64 << 10;
 
 with_caller! {
-    malloc => 1, allocate;
+    malloc => 1 with frame, allocate_for;
+}
+
+with_caller! {
     calloc => 2, allocate_zeroed;
     realloc => 2, reallocate;
     reallocarray => 3, reallocate_array;
@@ -102,6 +106,11 @@ unsafe fn is_c_librarys() -> bool {
 
 /// A block was handed out: nobody has touched it yet.
 unsafe fn born(block: usize, pc: usize) -> usize {
+    born_for(block, |_| pc)
+}
+
+/// The same, asked for at the place that `asked_at` tells.
+unsafe fn born_for(block: usize, asked_at: impl FnOnce(&mut thread::Thread) -> usize) -> usize {
     if block == 0 || !log::is_active() {
         return block;
     }
@@ -111,6 +120,7 @@ unsafe fn born(block: usize, pc: usize) -> usize {
             rebirth::forget(block, block + size);
         }
         if is_c_librarys() {
+            let pc = asked_at(thread);
             blocks::born(block, size, context::leaf(thread.tls, pc));
         }
         thread::leave(thread);
@@ -147,7 +157,13 @@ unsafe fn touch_used_words(thread: &mut thread::Thread, start: usize, end: usize
     }
 }
 
-unsafe extern "C" fn allocate(size: usize, pc: usize) -> usize {
+unsafe extern "C" fn allocate_for(size: usize, pc: usize, sp: usize, fp: usize) -> usize {
+    let place = Place { pc: pc as u64, sp: sp as u64, fp: fp as u64 };
+    let block = heap!(HEAP.look_up(), malloc, __libc_malloc(usize) -> usize)(size);
+    born_for(block, |thread| askers::behind(thread, place))
+}
+
+unsafe fn allocate(size: usize, pc: usize) -> usize {
     born(heap!(HEAP.look_up(), malloc, __libc_malloc(usize) -> usize)(size), pc)
 }
 
