@@ -87,10 +87,17 @@ fn maven(words: &[OsString], test: &Test) -> Vec<String> {
 
 fn gradle(words: &[OsString], test: &Test) -> Vec<String> {
     let name = test.method.map_or(test.class.to_owned(), |method| format!("{}.{method}", test.class));
-    // Without the first, it would remember the last result.
-    let tasks = ["cleanTest", "test"].map(str::to_owned);
-    let tasks = tasks.into_iter().filter(|_| !has_goal(words));
-    tasks.chain(["--tests".to_owned(), name]).collect()
+    let selection = ["--tests".to_owned(), name];
+    if !has_goal(words) {
+        return ["cleanTest", "test"].map(str::to_owned).into_iter().chain(selection).collect();
+    }
+    // It would remember that the test has passed, unless it forgets it afterwards: `:app:test` by `:app:cleanTest`.
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let task = words.iter().rev().find_map(|word| word.strip_suffix("test"));
+    let task = task.filter(|project| project.is_empty() || project.ends_with(':'));
+    let forgets = task.map(|project| format!("{project}cleanTest"));
+    let is_told = |task: &String| words.iter().any(|word| word == task);
+    selection.into_iter().chain(forgets.filter(|task| !is_told(task))).collect()
 }
 
 fn launcher(words: &[OsString], test: &Test) -> Result<Vec<String>, Complaint> {
@@ -173,6 +180,10 @@ mod tests {
         assert_eq!(told("mvn -q test", "a.CartTest#adds()").unwrap(), maven);
         let gradle = "./gradlew cleanTest test --tests a.CartTest.adds";
         assert_eq!(told("./gradlew", "a.CartTest#adds").unwrap(), gradle);
+        assert_eq!(told("./gradlew cleanTest test", "a.CartTest#adds").unwrap(), gradle);
+        let gradle = "gradle -q :app:test --tests CartTest.adds :app:cleanTest";
+        assert_eq!(told("gradle -q :app:test", "CartTest#adds").unwrap(), gradle);
+        assert_eq!(told("gradle latest", "CartTest").unwrap(), "gradle latest --tests CartTest");
     }
 
     #[test]

@@ -151,3 +151,31 @@ fn one_test_is_run_by_maven() {
     assert!(runs.iter().all(|run| run["processes"] == 1), "{runs:?}");
     assert_eq!(runs.len(), 1);
 }
+
+/// Each run runs the test, although the first one's result could be remembered; the build tool's own virtual machines are
+/// not recorded.
+#[test]
+fn one_test_is_run_by_gradle() {
+    let jars = ["junit4.jar", "hamcrest-core.jar"].map(|jar| format!("/usr/share/java/{jar}"));
+    if !present("gradle") || !present("javac") {
+        return;
+    }
+    if let Some(missing) = jars.iter().find(|jar| !Path::new(jar).exists()) {
+        return skip(&format!("there is no {missing} (package junit4)"));
+    }
+    let place = Workplace::new();
+    // As versions from 3 on understand it, without a network.
+    let [junit, hamcrest] = jars;
+    let build = format!(
+        "apply plugin: 'java'\ndependencies {{ testImplementation files('{junit}', '{hamcrest}') }}\n"
+    );
+    place.write("build.gradle", build);
+    place.write("settings.gradle", "rootProject.name = 'shop'\n");
+    place.write("src/test/java/CartTest4.java", CART_TEST_4);
+    let flags = "--runs 2 --jobs 1 --noise off --timeout 5m --junit CartTest4#adds";
+    // Whether the test passes is up to its schedule.
+    let gradle = "gradle --offline --no-daemon -q --gradle-user-home home test";
+    place.call(&format!("run {flags} -- {gradle}"));
+    let runs = place.runs("CartTest4.adds");
+    assert!(runs.len() == 2 && runs.iter().all(|run| run["processes"] == 1), "{runs:?}");
+}
