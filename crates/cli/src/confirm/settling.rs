@@ -1,5 +1,5 @@
-//! What confirmation makes of a report: it decides ties, changes how sure we are, what was refuted or tried in vain goes
-//! below what was confirmed, and a fix that was simulated is told with the advice.
+//! What confirmation makes of a report: it decides ties, changes how sure we are, what was refuted goes below all else that
+//! was tried, what was tried in vain below what was confirmed, and a fix that was simulated is told with the advice.
 
 use report::{Confirmation, Finding, Kind, Verdict};
 
@@ -58,9 +58,14 @@ fn weigh(findings: &mut [Finding]) {
     };
     let total = (1.0 - stated).max(0.0) + findings.iter().filter_map(weighed).sum::<f64>();
     for finding in findings {
-        finding.confidence = weighed(finding).map(|weighed| weighed / total);
+        let most = if class(finding) == Class::Refuted { REFUTED } else { 1.0 };
+        finding.confidence = weighed(finding).map(|weighed| (weighed / total).min(most));
     }
 }
+
+/// What is refuted becomes less likely so many times, and is never believed more than that: if nothing else is known, then
+/// the cause is none of what is known.
+const REFUTED: f64 = 1.0 / 30.0;
 
 /// How many times as often trials of a cause come out so as trials of something else. Causes of the corpus are nearly
 /// always confirmed; of what is none, a few that are part of the cause or follow from it.
@@ -70,7 +75,7 @@ fn weight(finding: &Finding) -> f64 {
     let fails_anyway = forbidden.failed * 2 > forbidden.runs;
     match verdict {
         Verdict::Confirmed => 30.0,
-        Verdict::Refuted => 1.0 / 30.0,
+        Verdict::Refuted => REFUTED,
         Verdict::Inconclusive if enforced.runs < FEWEST || forbidden.runs < FEWEST || fails_anyway => 1.0,
         Verdict::Inconclusive => 0.25,
     }
@@ -80,8 +85,13 @@ fn weight(finding: &Finding) -> f64 {
 fn order(findings: &[Finding]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|&at| (findings[at].rank, class(&findings[at])));
-    let last_confirmed = order.iter().rposition(|&at| class(&findings[at]) == Class::Confirmed);
-    if let Some(last) = last_confirmed {
+    let has_refuted = findings.iter().any(|finding| class(finding) == Class::Refuted);
+    // Where nothing is refuted, what was tried in vain and stands behind all that was confirmed stays there.
+    let counts = |at: usize| {
+        class(&findings[at]) == Class::Confirmed || has_refuted && findings[at].confirmation.is_some()
+    };
+    let last_tried = order.iter().rposition(|&at| counts(at));
+    if let Some(last) = last_tried {
         let believed = |at: usize| findings[at].confidence.unwrap_or(0.0);
         order[..=last].sort_by(|&one, &other| {
             let is_refuted = |at: usize| class(&findings[at]) == Class::Refuted;
@@ -137,7 +147,7 @@ fn reason(class: Class, is_changed: bool) -> Option<&'static str> {
             Some("it was confirmed, and what stood beside it or before it was not")
         }
         Class::Refuted if is_changed => {
-            Some("forcing and forbidding it made no difference, so it stands below what was confirmed")
+            Some("trying it out spoke against it, so it stands below all else that was tried")
         }
         _ => None,
     }
@@ -233,6 +243,16 @@ mod tests {
         weigh(&mut all);
         assert_eq!(order(&all), [1, 0]);
         assert!(all[1].confidence > Some(0.8), "{:?}", all[1].confidence);
+    }
+
+    /// A refuted cause is no cause because there is no better one.
+    #[test]
+    fn what_is_refuted_goes_below_what_was_tried_in_vain_and_is_not_believed() {
+        let in_vain = Some(Verdict::Inconclusive);
+        let mut all = believed(&[(0.97, REFUTED), (0.01, in_vain), (0.005, in_vain), (0.001, None)]);
+        weigh(&mut all);
+        assert_eq!(order(&all), [1, 2, 0, 3]);
+        assert!(all[0].confidence < Some(0.04), "{:?}", all[0].confidence);
     }
 
     #[test]
