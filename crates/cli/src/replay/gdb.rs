@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use recording::{ENV_DIR, ENV_PLAN, ENV_SCHEDULE, InterleavingStep, Recording, Stop, ThreadEvent};
+use recording::{ENV_DIR, ENV_PLAN, ENV_SCHEDULE, InterleavingStep, NameKind, Recording, Stop, ThreadEvent};
 use runner::campaign::Campaign;
 use runner::{Schedules, Session};
 
@@ -29,8 +29,18 @@ pub fn debug(
     arguments: &ReplayArguments,
 ) -> anyhow::Result<ExitCode> {
     let Some(schedules) = &saved.schedules else {
-        return Err(Complaint::usage("Java programs cannot be replayed in gdb".to_owned()).into());
+        let what = "there is no schedule to follow to a place in it: its threads never took turns";
+        return Err(Complaint::usage(what.to_owned()).into());
     };
+    // Machine code is named by its debug info, not by the recording.
+    let is_java = |process: &Recording| process.names.iter().any(|name| name.kind == NameKind::Function);
+    if schedules.processes().iter().any(is_java) {
+        return Err(Complaint {
+            advice: "  step by step:  unsnarl trace\n  (while a debugger for Java stops one thread, others would run on)",
+            ..Complaint::usage("Java programs cannot be replayed in gdb".to_owned())
+        }
+        .into());
+    }
     test.check_same()?;
     let analysis = analysis::examine(session, &arguments.ranking)?;
     let found = analysis.interleavings.iter().enumerate().find_map(|(index, steps)| {

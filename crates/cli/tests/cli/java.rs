@@ -215,6 +215,7 @@ fn a_failing_run_is_replayed() {
     place.call(&format!("run {flags} --schedule pos -- java -cp classes shop.Bank")).exits(0);
     place.call("replay").exits(0).says(&["reproduced", "(all ", " switches followed)"]);
     place.call("check --runs 4").exits(18).says(&["saved schedules"]);
+    place.call("replay --gdb").exits(2).complains(&["gdb", "unsnarl trace"]);
 }
 
 /// What only fails where a thread is preempted is found by runs that try all places for it.
