@@ -13,6 +13,7 @@ mod noise;
 mod openmp;
 mod plain_code;
 mod processes;
+mod progress;
 mod ranges;
 mod sampling;
 mod sites;
