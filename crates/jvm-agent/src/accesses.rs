@@ -54,26 +54,20 @@ impl How {
     }
 }
 
-/// An object whose parts are accessed one by one, as many as `room` says.
-struct Whole {
-    env: *mut JNIEnv,
-    object: jobject,
-    room: u32,
-}
-
-/// Records an access, unless it repeats what is on record. `before` is asked for what the location holds.
+/// Records an access, unless it repeats what is on record. `before` is asked for what the location holds, `room` is how
+/// many parts the object has, if that is known. Gives the block in which the access is noted if the object is the
+/// thread's own.
 fn access(
     process: &Process,
     thread: &mut Thread,
-    (whole, part): (Option<Whole>, (i64, u32)),
+    (part, room): ((i64, u32), u32),
     How { kind, flags, position, phase }: How,
     (before, value_type): (impl FnOnce() -> Option<u64>, u8),
     name: impl FnOnce() -> String,
-) {
+) -> Option<u64> {
     let marks = if phase == Phase::Done { Marks::default() } else { process.marks_at(thread, position) };
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
     let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
-    let room = whole.as_ref().map_or(0, |whole| whole.room);
     let mut repeats = |recorder: &mut Recorder, thread: &Thread| {
         touch.leaf = recorder.leaf(thread.context(), position);
         match phase {
@@ -102,9 +96,6 @@ fn access(
     if !forgotten.is_empty() {
         process::write(&process.fields).forget(&forgotten);
     }
-    if let (Some(Repeats::AsOwn(block)), Some(Whole { env, object, .. })) = (repeats, whole) {
-        known::tell(env, object, block);
-    }
     if repeats == Some(Repeats::No) {
         // Asked without the recorder's lock: the virtual machine may stop all threads at any of its functions.
         let before = if phase == Phase::Whole { before() } else { None };
@@ -112,6 +103,10 @@ fn access(
             let name = || LocationName { text: name(), value_type };
             recorder.access(thread.id, part, touch, (before, size_of(value_type)), name);
         });
+    }
+    match repeats {
+        Some(Repeats::AsOwn(block)) => Some(block),
+        _ => None,
     }
 }
 
@@ -132,34 +127,35 @@ pub fn field(
     };
     let kind = if writes { Kind::Write } else { Kind::Read };
     let how = How::whole(kind, if field.is_volatile { ORDERED } else { 0 }, place.position);
-    known_field(process, thread, env, (object_or_class, is_static, &field), how);
+    let own = known_field(process, thread, env, (object_or_class, is_static, &field), how);
     // Code may name a static field by a class that inherits it.
-    let is_direct = !is_static || jvm::tag(object_or_class) == field.class_tag;
-    if is_direct && process.marks_at(thread, place.position).is_empty() {
-        let (position, part, names_its_value) = (place.position, field.part, field.names_its_value);
-        sites::tell(site, sites::Plain { position, writes, names_its_value, part });
+    let is_direct = || !is_static || jvm::tag(object_or_class) == field.class_tag;
+    if let Some(block) = own.filter(|_| is_direct()) {
+        known::tell(env, object_or_class, block);
+        if process.marks_at(thread, place.position).is_empty() {
+            let (position, part, names_its_value) = (place.position, field.part, field.names_its_value);
+            sites::tell(site, sites::Plain { position, writes, names_its_value, part });
+        }
     }
     if field.names_its_value && !writes {
         note_holder(process, env, object_or_class, &field, is_static);
     }
 }
 
-/// A field is accessed that was looked up before.
+/// A field is accessed that was looked up before. Gives the block of an object that is the thread's own.
 pub fn known_field(
     process: &Process,
     thread: &mut Thread,
     env: *mut JNIEnv,
     (object_or_class, is_static, field): (jobject, bool, &KnownField),
     how: How,
-) {
-    let tag = jvm::tag(object_or_class);
-    let object = if is_static { field.class_tag } else { tag };
-    let whole = (tag == object).then_some(Whole { env, object: object_or_class, room: 0 });
+) -> Option<u64> {
+    let object = if is_static { field.class_tag } else { jvm::tag(object_or_class) };
     let value = || match is_static {
         true => jvm::static_value(env, object_or_class, field.id.0, field.kind),
         false => Some(jvm::field_value(env, object_or_class, field.id.0, field.kind)),
     };
-    access(process, thread, (whole, (object, field.part)), how, (value, field.kind), || field.name.clone());
+    access(process, thread, ((object, field.part), 0), how, (value, field.kind), || field.name.clone())
 }
 
 fn find(
@@ -183,14 +179,14 @@ fn note_holder(process: &Process, env: *mut JNIEnv, holder: jobject, field: &Kno
     }
 }
 
-/// An array's element is accessed; its number is within the array.
+/// An array's element is accessed; its number is within the array. Gives the block of an array that is the thread's own.
 pub fn element(
     process: &Process,
     thread: &mut Thread,
     env: *mut JNIEnv,
     (array, index, kind): (jobject, i32, u8),
     how: How,
-) {
+) -> Option<u64> {
     let tag = jvm::tag(array);
     // The instructions are the same for bytes and booleans.
     let kind = match kind {
@@ -204,8 +200,8 @@ pub fn element(
         format!("{array}[{index}]")
     };
     let value = || Some(jvm::element_value(env, array, index, kind));
-    let whole = Whole { env, object: array, room: jvm::array_length(env, array) as u32 };
-    access(process, thread, (Some(whole), (tag, index as u32)), how, (value, kind), name);
+    let room = jvm::array_length(env, array) as u32;
+    access(process, thread, ((tag, index as u32), room), how, (value, kind), name)
 }
 
 /// The type of an array's elements, as people write it.
@@ -237,7 +233,7 @@ pub fn whole(
     const WHOLE: u32 = u32::MAX - 1;
     let tag = jvm::tag(object);
     let name = || read(&process.fields).holder(tag).map_or_else(|| short_name(class), str::to_owned);
-    access(process, thread, (None, (tag, WHOLE)), How::whole(kind, 0, position), (|| None, b'L'), name);
+    access(process, thread, ((tag, WHOLE), 0), How::whole(kind, 0, position), (|| None, b'L'), name);
 }
 
 /// An atomic variable, or an element of an atomic array, is accessed.
@@ -265,5 +261,5 @@ pub fn atomic(
         }
     };
     let part = element.unwrap_or(0) as u32;
-    access(process, thread, (None, (tag, part)), How { flags: ORDERED, ..how }, (|| None, value_type), name);
+    access(process, thread, ((tag, part), 0), How { flags: ORDERED, ..how }, (|| None, value_type), name);
 }

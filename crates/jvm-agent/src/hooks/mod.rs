@@ -201,7 +201,9 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_recordElement(
             && (0..jvm::array_length(env, array)).contains(&index)
         {
             let how = How::whole(if writes { Kind::Write } else { Kind::Read }, 0, place.position);
-            accesses::element(process, thread, env, (array, index, kind), how);
+            let own = accesses::element(process, thread, env, (array, index, kind), how);
+            let Some(block) = own else { return };
+            memory::known::tell(env, array, block);
             if process.marks_at(thread, place.position).is_empty() {
                 let position = place.position;
                 sites::tell(site, sites::Plain { position, writes, names_its_value: false, part: 0 });
