@@ -140,7 +140,7 @@ struct Ending {
 impl Conflicts {
     fn new(accesses: usize) -> Self {
         let mut buckets = Vec::new();
-        buckets.resize_with(accesses.div_ceil(BUCKET), spare::take);
+        buckets.resize_with(accesses.div_ceil(BUCKET), Vec::new);
         Self {
             classes: Numbering::new(),
             lanes: Numbering::new(),
@@ -244,7 +244,6 @@ impl Conflicts {
                 members[*next] = place;
                 *next += 1;
             }
-            spare::give(bucket);
         }
         Pairs { sorted, classes: self.classes.keys().to_vec(), lanes, members }
     }
