@@ -1,23 +1,28 @@
 //! `cargo xtask search`: how many runs, and how much time, it takes until a corpus program fails for the first time, and
-//! until its cause is confirmed, for each way to run it, side by side.
+//! until its cause is confirmed, for each way to run it, side by side. What was searched is kept and not searched
+//! again, as long as neither the program nor the tool changes: who was interrupted goes on.
 
+mod agenda;
 mod table;
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use runner::Session;
+use serde::{Deserialize, Serialize};
 
 use crate::document;
 use crate::evaluate::build::{self, Variant};
-use crate::evaluate::record::healthy;
+use crate::evaluate::record::{hash_of_file, healthy};
 use crate::prove::attempt::Target;
 use crate::tool::Tool;
 use crate::truth::{self, Language, Subject};
 use crate::workspace;
+use agenda::{Agenda, Goal, Item};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -31,12 +36,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 3)]
     trials: u32,
     /// Time for one search, after which it has failed
-    #[arg(long, value_name = "T", default_value = "5s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "T", default_value = "3s", value_parser = humantime::parse_duration)]
     time: Duration,
     /// Also search until the cause is confirmed, with unsnarl's own limits
     #[arg(long)]
     proof: bool,
-    /// Begin no search after this time; programs are searched in turn, so that all have as many trials, or one more
+    /// Begin no search after this time; what is left can be searched by the same command later
     #[arg(long, value_name = "T", value_parser = humantime::parse_duration)]
     total: Option<Duration>,
     /// What all random choices come from
@@ -81,11 +86,14 @@ const WAYS: [Way; 8] = [
     Way { name: "mixed, directed", flags: Some(&["--schedule", "mixed"]) },
 ];
 
+/// In a program's folder: its searches so far.
+const KEPT: &str = "searches.json";
+
 /// Below this rate a failure counts as rare.
 const RARE: f64 = 0.01;
 
 /// One search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Found {
     /// Runs up to the first failure, or all of them.
     runs: u32,
@@ -104,43 +112,83 @@ fn median(mut searches: Vec<Found>) -> Option<Found> {
 struct Line {
     name: String,
     rate: f64,
+    /// How often was searched for a failure, and for the confirmed cause.
+    searches: [usize; 2],
     /// The median search for a failure.
     found: Vec<Option<Found>>,
     /// The median search for the confirmed cause.
     proven: Vec<Option<Found>>,
 }
 
-/// A program that is searched, with all searches of each way so far.
+/// All searches of a program so far, by way and trial.
+#[derive(Default, Serialize, Deserialize)]
+struct Searches {
+    /// Of the program, the tool and the flags.
+    fingerprint: u64,
+    found: Vec<Vec<Found>>,
+    proven: Vec<Vec<Found>>,
+}
+
+/// A program that is searched.
 struct Searched {
     subject: Subject,
     folder: PathBuf,
     recorded: PathBuf,
     native: PathBuf,
-    found: Vec<Vec<Found>>,
-    proven: Vec<Vec<Found>>,
+    searches: Searches,
 }
 
 impl Searched {
-    fn prepare(subject: Subject, tool: &Tool, folder: PathBuf) -> anyhow::Result<Searched> {
+    fn prepare(
+        subject: Subject,
+        tool: &Tool,
+        folder: PathBuf,
+        arguments: &Arguments,
+    ) -> anyhow::Result<Searched> {
         let recorded = build::build(&subject, tool, &folder, Variant::Buggy, 1)?;
         let native = build::build_native(&subject, &folder, Variant::Buggy, 1)?;
+        let mut hasher = DefaultHasher::new();
+        let hashes = (hash_of_file(&recorded)?, hash_of_file(tool.program())?);
+        (hashes, arguments.time, arguments.seed).hash(&mut hasher);
+        let fingerprint = hasher.finish();
+        let kept = fs::read(folder.join(KEPT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let none = || vec![Vec::new(); WAYS.len()];
-        Ok(Searched { subject, folder, recorded, native, found: none(), proven: none() })
+        let searches = kept
+            .filter(|kept: &Searches| kept.fingerprint == fingerprint)
+            .unwrap_or_else(|| Searches { fingerprint, found: none(), proven: none() });
+        Ok(Searched { subject, folder, recorded, native, searches })
     }
 
-    /// One more search in one way.
-    fn search(&mut self, way: usize, tool: &Tool, seed: u64, arguments: &Arguments) -> anyhow::Result<()> {
-        let Some(flags) = WAYS[way].flags else {
-            self.found[way].push(stress(&self.native, &self.subject, arguments.time)?);
-            return Ok(());
+    /// One trial in one way, unless there is one.
+    fn search(&mut self, item: Item, way: usize, tool: &Tool, arguments: &Arguments) -> anyhow::Result<()> {
+        let searches = match item.goal {
+            Goal::Failure => &self.searches.found,
+            Goal::Proof => &self.searches.proven,
         };
-        let found = self.campaign(tool, flags, seed, arguments.time)?;
-        self.found[way].push(found);
-        if arguments.proof {
-            let proven = self.proof(tool, flags, seed)?;
-            self.proven[way].push(proven);
+        if searches[way].len() > item.trial as usize {
+            return Ok(());
         }
-        Ok(())
+        let seed = arguments.seed + u64::from(item.trial);
+        match (item.goal, WAYS[way].flags) {
+            (Goal::Failure, None) => {
+                let found = stress(&self.native, &self.subject, arguments.time)?;
+                self.searches.found[way].push(found);
+            }
+            (Goal::Failure, Some(flags)) => {
+                let found = self.campaign(tool, flags, seed, arguments.time)?;
+                self.searches.found[way].push(found);
+            }
+            (Goal::Proof, None) => return Ok(()),
+            (Goal::Proof, Some(flags)) => {
+                let proven = self.proof(tool, flags, seed)?;
+                self.searches.proven[way].push(proven);
+            }
+        }
+        let path = self.folder.join(KEPT);
+        let next = path.with_extension("new");
+        fs::write(&next, serde_json::to_vec(&self.searches)?)
+            .and_then(|()| fs::rename(&next, &path))
+            .with_context(|| format!("cannot write {}", path.display()))
     }
 
     fn campaign(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
@@ -170,12 +218,15 @@ impl Searched {
     }
 
     fn line(self) -> Line {
+        let Searches { found, proven, .. } = self.searches;
+        let count = |all: &[Vec<Found>]| all.iter().map(Vec::len).max().unwrap_or(0);
         let medians = |all: Vec<Vec<Found>>| all.into_iter().map(median).collect();
         Line {
             name: self.subject.truth.name,
             rate: self.subject.truth.natural_failure_rate,
-            found: medians(self.found),
-            proven: medians(self.proven),
+            searches: [count(&found), count(&proven)],
+            found: medians(found),
+            proven: medians(proven),
         }
     }
 }
@@ -186,17 +237,22 @@ pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
     let mut programs = Vec::new();
     for subject in chosen(arguments)? {
         let place = folder.join(&subject.truth.name);
-        programs.push(Searched::prepare(subject, &tool, place)?);
+        programs.push(Searched::prepare(subject, &tool, place, arguments)?);
     }
+    let rare: Vec<bool> =
+        programs.iter().map(|program| program.subject.truth.natural_failure_rate < RARE).collect();
+    let mut agenda = Agenda::new(&rare, arguments.trials, arguments.proof);
     let begun = Instant::now();
     let is_over = || arguments.total.is_some_and(|total| begun.elapsed() >= total);
-    for trial in 0..arguments.trials {
-        for program in &mut programs {
-            eprintln!("trial {} of {}", trial + 1, program.subject.truth.name);
-            for way in (0..WAYS.len()).take_while(|_| !is_over()) {
-                program.search(way, &tool, arguments.seed + u64::from(trial), arguments)?;
-            }
+    while let Some(item) = agenda.next().filter(|_| !is_over()) {
+        let program = &mut programs[item.program];
+        let name = &program.subject.truth.name;
+        eprintln!("{:.0?}: {:?} of {name}, trial {}", begun.elapsed(), item.goal, item.trial + 1);
+        let item_begun = Instant::now();
+        for way in (0..WAYS.len()).take_while(|_| !is_over()) {
+            program.search(item, way, &tool, arguments)?;
         }
+        agenda.took(item.goal, item_begun.elapsed());
     }
     let lines: Vec<Line> = programs.into_iter().map(Searched::line).collect();
     let text = table::markdown(&lines, arguments);

@@ -16,9 +16,10 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     let table = rows(lines, |line| &line.found);
     let rare: Vec<&Line> = lines.iter().filter(|line| line.rate < RARE).collect();
     let mut text = format!(
-        "Measured on {} by `cargo xtask search{}`.\n\n{table}",
+        "Measured on {} by `cargo xtask search{}`: median of {}.\n\n{table}",
         document::today(),
-        arguments.as_typed()
+        arguments.as_typed(),
+        counts(lines, 0)
     );
     if !rare.is_empty() {
         text += &format!(
@@ -29,12 +30,36 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     }
     if arguments.proof {
         text += &format!(
-            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run`:\n\n{}\n{}\n",
+            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run`, median of {}:\n\n{}\n{}\n",
+            counts(lines, 1),
             rows(lines, |line| &line.proven),
             (1..WAYS.len()).map(|way| proofs(lines, way)).collect::<Vec<_>>().join("; ") + "."
         );
+        let last = WAYS.len() - 1;
+        text += &format!(
+            "\nSooner there than another way, of the programs where one of the two got there, {} was: {}.\n",
+            WAYS[last].name,
+            (1..last).map(|way| comparison(lines, last, way)).collect::<Vec<_>>().join(", ")
+        );
     }
     text
+}
+
+/// How many searches a median is of, for failures or for proofs.
+fn counts(lines: &[Line], of: usize) -> String {
+    let range = |is_rare: bool| {
+        let counts = lines.iter().filter(|line| (line.rate < RARE) == is_rare).map(|line| line.searches[of]);
+        let (least, most) = (counts.clone().min()?, counts.max()?);
+        Some(if least == most { format!("{most}") } else { format!("{least} to {most}") })
+    };
+    match (range(true), range(false)) {
+        (Some(rare), Some(others)) if rare != others => {
+            format!(
+                "{rare} searches of each program with a native rate below 1 %, {others} of each other one"
+            )
+        }
+        (rare, others) => format!("{} searches of each program", rare.or(others).unwrap_or_default()),
+    }
 }
 
 /// What came of each program in each way.
@@ -49,10 +74,22 @@ fn rows(lines: &[Line], found: fn(&Line) -> &[Option<Found>]) -> String {
     table
 }
 
+/// Until the cause was confirmed, if it was.
+fn seconds(line: &Line, way: usize) -> Option<f64> {
+    line.proven[way].filter(|found| found.failed).map(|found| found.seconds)
+}
+
+/// Of how many causes one way was sooner than another.
+fn comparison(lines: &[Line], way: usize, other: usize) -> String {
+    let never = f64::INFINITY;
+    let times = |line: &Line| [way, other].map(|way| seconds(line, way).unwrap_or(never));
+    let decided = || lines.iter().map(times).filter(|[one, other]| one != other);
+    let sooner = decided().filter(|[one, other]| one < other).count();
+    format!("{} {sooner} of {}", WAYS[other].name, decided().count())
+}
+
 /// How many causes a way has confirmed, and of how many it was the first to do so, going by time.
 fn proofs(lines: &[Line], way: usize) -> String {
-    let seconds =
-        |line: &Line, way: usize| line.proven[way].filter(|found| found.failed).map(|found| found.seconds);
     let confirmed = lines.iter().filter(|line| seconds(line, way).is_some()).count();
     let is_first = |line: &&Line| {
         let best = (1..WAYS.len()).filter_map(|way| seconds(line, way)).min_by(f64::total_cmp);
@@ -90,6 +127,7 @@ mod tests {
         let mut line = Line {
             name: "x".to_owned(),
             rate: 0.005,
+            searches: [1, 0],
             found: vec![found(80, true), found(4, true)],
             proven: Vec::new(),
         };
@@ -105,9 +143,28 @@ mod tests {
         let found = |seconds, failed| Some(Found { runs: 9, seconds, failed });
         let mut proven = vec![None, found(5.0, true), found(2.0, true), found(1.0, false)];
         proven.resize(WAYS.len(), None);
-        let lines = [Line { name: "x".to_owned(), rate: 0.1, found: Vec::new(), proven }];
+        let lines = [Line { name: "x".to_owned(), rate: 0.1, searches: [0, 1], found: Vec::new(), proven }];
         assert_eq!(proofs(&lines, 1), "noise: 1 of 1 confirmed, the first 0 times");
         assert_eq!(proofs(&lines, 2), "random: 1 of 1 confirmed, the first 1 times");
         assert_eq!(proofs(&lines, 3), "pct: 0 of 1 confirmed, the first 0 times");
+        assert_eq!(comparison(&lines, 2, 1), "noise 1 of 1");
+        assert_eq!(comparison(&lines, 1, 3), "pct 1 of 1");
+        assert_eq!(comparison(&lines, 3, 4), "pos 0 of 0");
+    }
+
+    #[test]
+    fn how_many_searches_there_were_is_told() {
+        let line = |rate, count| Line {
+            name: "x".to_owned(),
+            rate,
+            searches: [count, 0],
+            found: Vec::new(),
+            proven: Vec::new(),
+        };
+        assert_eq!(counts(&[line(0.1, 3), line(0.1, 3)], 0), "3 searches of each program");
+        assert_eq!(
+            counts(&[line(0.1, 3), line(0.001, 20), line(0.002, 19)], 0),
+            "19 to 20 searches of each program with a native rate below 1 %, 3 of each other one"
+        );
     }
 }
