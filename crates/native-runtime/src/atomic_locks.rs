@@ -100,6 +100,9 @@ pub unsafe fn operate(
         noise::at_sync(thread);
         control::at_sync(thread, operation.address, leaf, operation.pc);
     }
+    // Taking a lock can take several operations: where the first one is, it is taken, and has its scheduling point.
+    let is_begun = goes_on && !thread.awaited.after_condition;
+    let leaf = if is_begun { thread.awaited.leaf } else { leaf };
     let taken = Awaited { address, leaf, kind, after_condition: false, attempt: None };
     if !goes_on {
         thread.awaited = taken;
@@ -246,4 +249,11 @@ pub unsafe fn give_back_unseen(thread: &mut Thread) -> Option<Awaited> {
         sync::give_back(thread, address, leaf);
         Awaited::mutex(address, leaf)
     })
+}
+
+/// Has nobody taken the mutex since this thread gave it back? No if there is none.
+pub unsafe fn is_as_left(thread: &Thread, mutex: &Awaited) -> bool {
+    mutex.address != 0
+        && sync::gave_back_last(thread, mutex.address)
+        && AtomicU32::from_ptr(mutex.address as *mut u32).load(Ordering::Relaxed) == 0
 }

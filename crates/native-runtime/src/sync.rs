@@ -233,6 +233,11 @@ pub fn is_part_of_lock(word: u64) -> bool {
         || known_holder(word.wrapping_sub(4)).is_some_and(|lock| lock.writes.load(Ordering::Relaxed) > 0)
 }
 
+/// Was this thread the last to give the lock back?
+pub fn gave_back_last(thread: &Thread, address: u64) -> bool {
+    known_holder(address).is_some_and(|last| last.thread.load(Ordering::Relaxed) == thread.id)
+}
+
 fn known_holder(address: u64) -> Option<&'static LastHolder> {
     let start = mix(address, 0);
     let entries = (0..PROBES).map(|probe| &LAST_HOLDERS[(start + probe) % LOCKS]);

@@ -101,6 +101,17 @@ impl Arms {
         forbidden.failed * enforced.runs * 8 <= enforced.failed_with_it * forbidden.runs
     }
 
+    /// Would it be confirmed if so many more runs of each kind came out as well as they can?
+    pub fn can_be_confirmed(&self, more: u64) -> bool {
+        let mut best = *self;
+        for _ in 0..more {
+            best.enforced.add(true, true);
+            best.forbidden.add(false, false);
+            best.delayed.add(false, false);
+        }
+        best.decide(BELIEVED).verdict == Verdict::Confirmed
+    }
+
     /// Runs fail with it, and as often when it is forbidden: it may come about in a way that was not.
     pub fn is_only_forbidden_in_vain(&self) -> bool {
         self.enforced.runs >= FEWEST && self.always_fails() && !self.is_necessary()
@@ -182,6 +193,15 @@ mod tests {
         assert!(!arms(4).fails_as_well(&few(4, 8)), "it often passes");
         assert!(!arms(4).fails_as_well(&few(8, 3)), "it hardly came about");
         assert!(!arms(18).fails_as_well(&few(8, 8)), "so does everything");
+    }
+
+    #[test]
+    fn what_can_no_longer_be_confirmed_is_known_early() {
+        let few = |runs, failed| Arm { runs, failed, came_about: runs, failed_with_it: failed };
+        let arms = |enforced, forbidden| Arms { enforced, forbidden, delayed: few(6, 0) };
+        assert!(arms(few(6, 0), few(6, 0)).can_be_confirmed(14));
+        assert!(!arms(few(6, 0), few(6, 0)).can_be_confirmed(6), "too few are left");
+        assert!(!arms(few(6, 6), few(6, 4)).can_be_confirmed(14), "too much fails without it");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use runner::{Outcome, RunNumber, Session};
 use crate::interleaving::Forcible;
 use crate::run::INTERRUPTED;
 
-use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT};
+use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
 use super::turned;
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, or as long as so many of the
@@ -62,7 +62,9 @@ impl Laboratory {
                 add(arm, seen);
             }
             let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
-            if is_clear || limits.is_over() {
+            let is_in_vain =
+                u64::from(number) >= FEWEST && !arms.can_be_confirmed(u64::from(limits.runs - number));
+            if is_clear || is_in_vain || limits.is_over() {
                 break;
             }
         }

@@ -4,6 +4,9 @@
 //! looked something up under the lock and takes the lock again to use it. Forbidding the finding's own order does not
 //! help there. Either the same happens with the threads in each other's place, or a thread is held back at a step whose lock the
 //! other one needs. So the wider interleaving has that beginning as a step, too.
+//!
+//! Of two variables that belong together, the example may show the second as it was used last time and the first as it is used next. A
+//! fix keeps together what is done one after the other, so the wider interleaving has the two steps as the code has them.
 
 use localize::{Access, Code, Lock, Run};
 use recording::{Interleaving, InterleavingStep, Treatment};
@@ -13,6 +16,7 @@ use super::{Moment, place, place_of_access};
 /// The steps with what threads that do a single one of them have begun with. None if nothing is added.
 pub fn wider(steps: &[InterleavingStep], moments: &[Moment], run: &Run, code: &Code) -> Option<Interleaving> {
     let mut list: Vec<InterleavingStep> = Vec::new();
+    let (steps, is_turned) = in_order_of_code(steps, moments, run, code);
     let mut fresh = steps.iter().map(|step| step.variable).max()? + 1;
     for (step, moment) in steps.iter().zip(moments) {
         let is_single = steps.iter().filter(|other| other.thread == step.thread).count() == 1;
@@ -23,7 +27,32 @@ pub fn wider(steps: &[InterleavingStep], moments: &[Moment], run: &Run, code: &C
         }
         list.push(*step);
     }
-    if list.len() == steps.len() { None } else { Interleaving::new(Treatment::Forbid, &list) }
+    let is_wider = is_turned || list.len() > steps.len();
+    if is_wider { Interleaving::new(Treatment::Forbid, &list) } else { None }
+}
+
+/// The steps, those of a thread within one function in the order of its code, and whether that makes a difference.
+fn in_order_of_code(
+    steps: &[InterleavingStep],
+    moments: &[Moment],
+    run: &Run,
+    code: &Code,
+) -> (Vec<InterleavingStep>, bool) {
+    let mut ordered = steps.to_vec();
+    let calls = |nth: usize| code.stack(run.accesses[moments[nth].index].stack).get(1..);
+    for second in 0..steps.len() {
+        let own = |first: &usize| steps[*first].thread == steps[second].thread;
+        let Some(first) = (0..second).rev().find(own) else { continue };
+        let is_backwards = steps[second].address < steps[first].address
+            && steps[second].variable != steps[first].variable
+            && steps[second].build_id == steps[first].build_id
+            && calls(first) == calls(second);
+        if is_backwards && ordered[..] == *steps {
+            ordered.swap(first, second);
+        }
+    }
+    let is_turned = ordered[..] != *steps;
+    (ordered, is_turned)
 }
 
 struct Beginning {

@@ -13,6 +13,7 @@ mod draws;
 mod explanations;
 mod formats;
 mod hangs;
+mod holding;
 mod interruption;
 mod java;
 mod java_junit;

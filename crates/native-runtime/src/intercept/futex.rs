@@ -4,6 +4,7 @@
 //! Waiting for a lock that the recorder knows is part of taking it. Any other word is a condition.
 
 use core::ffi::{c_int, c_long};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::EventKind;
 
@@ -145,7 +146,8 @@ unsafe fn around(
 ) -> c_long {
     let result = match operation & libc::FUTEX_CMD_MASK {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
-            wait(word, pc, || controlled_wait(word, operation, value, timeout).unwrap_or_else(call))
+            let call = |expected| controlled_wait(word, operation, expected, timeout).unwrap_or_else(call);
+            wait(word, value, pc, call)
         }
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET => {
             wake(word, value, pc);
@@ -171,8 +173,9 @@ unsafe fn controlled_wait(word: usize, operation: c_int, expected: u32, time: Ti
     control::futex_wait(word, expected, deadline).map(|error| -(error as isize))
 }
 
-unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
-    let Some(thread) = thread::enter() else { return call() };
+/// `call` waits while the word has the value that is passed to it.
+unsafe fn wait(word: usize, mut expected: u32, pc: usize, call: impl FnOnce(u32) -> isize) -> isize {
+    let Some(thread) = thread::enter() else { return call(expected) };
     let kept = errno::keep();
     if thread.awaited.is_waited_for_on(word) {
         // It has been noted already what the thread waits for.
@@ -180,7 +183,7 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
         control::at_sync(thread, word, 0, 0);
         thread::leave(thread);
         drop(kept);
-        return call();
+        return call(expected);
     }
     if !thread.awaited.after_condition {
         atomic_locks::settle(thread);
@@ -193,12 +196,20 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
     };
     condition(thread, EventKind::WaitBegin);
     let mutex = atomic_locks::give_back_unseen(thread);
+    // If it was seen, the thread awaits it again.
+    let given_back = mutex.unwrap_or(thread.awaited);
     noise::at_sync(thread);
     control::at_sync(thread, word, leaf, pc);
+    // Where nobody has needed the mutex meanwhile, what was done at that point may as well have been done before the
+    // condition variable looked at its word, which it does unseen, with the mutex in hand: then a signal was missed.
+    if control::is_on() && atomic_locks::is_as_left(thread, &given_back) && word_now(word) != expected {
+        expected = word_now(word);
+        condition(thread, EventKind::WaitBegin);
+    }
     sync::note_wait(thread, EventKind::WaitBegin, word as u64, leaf);
     thread::leave(thread);
     drop(kept);
-    let result = call();
+    let result = call(expected);
     if let Some(thread) = thread::enter() {
         sync::end_wait(thread);
         if let Some(mutex) = mutex {
@@ -208,6 +219,10 @@ unsafe fn wait(word: usize, pc: usize, call: impl FnOnce() -> isize) -> isize {
         thread::leave(thread);
     }
     result
+}
+
+unsafe fn word_now(word: usize) -> u32 {
+    AtomicU32::from_ptr(word as *mut u32).load(Ordering::Relaxed)
 }
 
 unsafe fn wake(word: usize, count: u32, pc: usize) {

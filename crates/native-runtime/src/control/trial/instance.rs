@@ -3,6 +3,7 @@
 use recording::{Interleaving, MOST_ROLES, MOST_STEPS, Treatment};
 
 use crate::control::Operation;
+use crate::control::seats::Locks;
 use crate::modules;
 
 /// The interleaving that a run is about, and where its steps are in this process.
@@ -54,6 +55,10 @@ impl Pattern {
 
     pub fn steps_of(&self, role: usize) -> impl DoubleEndedIterator<Item = usize> + '_ {
         self.steps().filter(move |&step| self.role(step) == role)
+    }
+
+    pub fn has_several_variables(&self) -> bool {
+        self.steps().any(|step| self.variable(step) != self.variable(0))
     }
 
     pub fn is_pair(&self) -> bool {
@@ -146,6 +151,8 @@ pub struct Instance {
     /// By role, zero where not known yet.
     seats: [u16; MOST_ROLES],
     variables: [Bytes; MOST_ROLES],
+    /// The locks that were held at a step, by variable.
+    locks: [Locks; MOST_ROLES],
     pub begun_at: u32,
     /// Its last step was begun, and it counts as one that came about.
     pub is_counted: bool,
@@ -156,6 +163,7 @@ impl Instance {
         done: 0,
         seats: [0; MOST_ROLES],
         variables: [Bytes::NONE; MOST_ROLES],
+        locks: [[0; 4]; MOST_ROLES],
         begun_at: 0,
         is_counted: false,
     };
@@ -211,10 +219,17 @@ impl Instance {
         })
     }
 
+    /// Is this where a lock is taken for the step, and the lock one that its variable is guarded by, as far as is known?
+    fn is_at_guard(&self, pattern: &Pattern, step: usize, operation: Operation) -> bool {
+        let known = &self.locks[pattern.variable(step)];
+        let may_guard = known.contains(&operation.address) || known.iter().all(|&lock| lock == 0);
+        may_guard && pattern.is_at_guard(step, operation)
+    }
+
     /// Does this thread take the lock for a step whose turn it is?
     pub fn leads_on(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
         pattern.steps().any(|step| {
-            pattern.is_at_guard(step, operation)
+            self.is_at_guard(pattern, step, operation)
                 && self.done & 1 << step == 0
                 && pattern.is_ready(step, self.done)
                 && self.role_fits(pattern.role(step), seat)
@@ -238,9 +253,18 @@ impl Instance {
         operation.size == 0 && next.is_some_and(|step| pattern.is_at(step, operation))
     }
 
-    pub fn advance(&mut self, pattern: &Pattern, step: usize, seat: usize, operation: Operation) {
+    /// The thread of this seat has done this step, while it held these locks.
+    pub fn advance(
+        &mut self,
+        pattern: &Pattern,
+        step: usize,
+        seat: usize,
+        operation: Operation,
+        locks: &Locks,
+    ) {
         self.seats[pattern.role(step)] = seat as u16;
         self.variables[pattern.variable(step)] = Bytes::of(operation);
+        self.locks[pattern.variable(step)] = *locks;
         self.done |= 1 << step;
     }
 
@@ -254,14 +278,16 @@ impl Instance {
         }
     }
 
-    /// Should this thread wait for the others? It does once it has done what another's step comes after, and where it is
-    /// about to do a step too early, or to take the lock for that.
-    pub fn keeps_waiting(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
+    /// Should this thread wait for the others? It does once it has done what another's step comes after, at least if it
+    /// has nothing more to do or is to wait at once, and where it is about to do a step too early, or to take the lock
+    /// for that.
+    pub fn keeps_waiting(&self, pattern: &Pattern, seat: usize, operation: Operation, at_once: bool) -> bool {
         let Some(role) = self.role_of(seat).filter(|_| self.is_active()) else { return false };
         let is_early = |step: usize| {
             !pattern.is_ready(step, self.done)
-                && (pattern.is_at(step, operation) || pattern.is_at_guard(step, operation))
+                && (pattern.is_at(step, operation) || self.is_at_guard(pattern, step, operation))
         };
-        pattern.is_awaited(role, self.done) || pattern.next_of(role, self.done).is_some_and(is_early)
+        let next = pattern.next_of(role, self.done);
+        (at_once || next.is_none()) && pattern.is_awaited(role, self.done) || next.is_some_and(is_early)
     }
 }

@@ -5,9 +5,11 @@
 //! known which threads and variables the other steps are about, and whoever has done its part waits until the others
 //! have done theirs. Several instances are followed at the same time, of several threads. Where all that could
 //! run are held back, one of them is let go (it may have the lock that the others need) until another can run again. An
-//! instance that takes too long is given up.
+//! instance that takes too long is given up, unless others come to places where they have not been ([`news`]).
 //!
-//! - To enforce it: threads wait that have done their part, or are about to do a step too early.
+//! - To enforce it: threads wait that have done their part, or are about to do a step too early. Whoever has another step
+//!   to do waits at once; where that was for nothing, from then on right before that step, or before the lock that
+//!   guards it: what it does in between may be what the others wait for.
 //! - To forbid it: what a thread does from its first to its last step is kept whole ([`regions`]). Where each thread
 //!   has a single step, the first waits until another thread has done the second; once the first is done
 //!   nevertheless, the second waits until the first one's thread has touched the variable again.
@@ -17,6 +19,7 @@
 //! What it misses: modules loaded later than the recorder.
 
 mod instance;
+mod news;
 mod regions;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -24,16 +27,19 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use recording::{Interleaving, MOST_STEPS, Treatment};
 
 use self::instance::{Bytes, Instance, Pattern};
+use self::news::News;
 use self::regions::Regions;
 use super::Operation;
 use super::policy::{Candidate, Random};
-use super::seats::SEATS;
+use super::seats::{Locks, SEATS};
 use crate::cells::Kind;
 use crate::modules::Function;
 
 /// Points for which a thread is held back at most. Each time that it was for nothing, half as long is enough.
 const MOST_PATIENCE: u32 = 4000;
-const LEAST_PATIENCE: u32 = 60;
+/// But no less than one of these, drawn for each run: a thread that often comes to a step must not be held back for long
+/// each time, and where the others sleep in between, a short while is too short.
+const LEAST_PATIENCE: [u32; 2] = [60, 500];
 /// Instances that are followed at the same time.
 const MOST_INSTANCES: usize = 32;
 /// How often a step begins an instance, of this many, is chosen for each run.
@@ -57,6 +63,8 @@ pub struct Trial {
     /// The first of two steps is being done, and nobody has done the second.
     is_at_first: bool,
     patience: u32,
+    least_patience: u32,
+    news: News,
     /// When each thread came to its point.
     arrived_at: [u32; SEATS],
     /// Whether each thread holds a lock there, and where it synchronized last.
@@ -66,6 +74,8 @@ pub struct Trial {
     delayed_until: [u32; SEATS],
     /// Enforce: whether to hold back what comes too early, in this run.
     waits_for_first: bool,
+    /// Enforce: whether whoever has done a step waits at once, or only before its next one.
+    waits_at_once: bool,
     /// How often a step begins an instance in this run, of [`ONE_IN_ALL`].
     begins: u64,
     /// The thread that was let go though it is held back; zero if there is none.
@@ -103,11 +113,14 @@ impl Trial {
             completed: 0,
             is_at_first: false,
             patience: MOST_PATIENCE,
+            least_patience: LEAST_PATIENCE[0],
+            news: News::new(),
             arrived_at: [0; SEATS],
             holds_locks: [false; SEATS],
             synchronized: [0; SEATS],
             delayed_until: [0; SEATS],
             waits_for_first: false,
+            waits_at_once: true,
             begins: ONE_IN_ALL,
             let_go: 0,
             seconds: [(0, 0); MOST_SECONDS],
@@ -125,12 +138,13 @@ impl Trial {
         self.waits_for_first = pattern.is_pair() || self.random.below(4) > 0;
         if self.treatment == Treatment::Enforce {
             self.begins = ONE_IN_ALL >> if self.random.below(4) == 0 { 2 } else { 0 };
+            self.least_patience = LEAST_PATIENCE[(seed >> 32) as usize % LEAST_PATIENCE.len()];
         }
         self.pattern = Some(pattern);
     }
 
     /// The thread of this seat did this, holding these locks, and has come to its next point.
-    pub fn done(&mut self, seat: usize, operation: Operation, locks: &[usize]) {
+    pub fn done(&mut self, seat: usize, operation: Operation, locks: &Locks) {
         let Some(pattern) = &self.pattern else { return };
         self.points += 1;
         self.is_at_first = false;
@@ -146,7 +160,7 @@ impl Trial {
         let bytes = Bytes::of(operation);
         for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
             if let Some(step) = instance.next_step(pattern, seat, operation) {
-                instance.advance(pattern, step, seat, operation);
+                instance.advance(pattern, step, seat, operation, locks);
                 if instance.is_complete(pattern) {
                     self.completed += u64::from(!instance.is_counted);
                     self.patience = (self.patience * 2).min(MOST_PATIENCE);
@@ -161,14 +175,15 @@ impl Trial {
                     && instance.is_about(bytes)
             {
                 *instance = Instance::NONE;
-            } else if self.points - instance.begun_at > self.patience {
+            } else if is_over(self.points, instance.begun_at, self.patience, &self.news) {
                 if self.treatment == Treatment::Enforce {
-                    self.patience = (self.patience / 2).max(LEAST_PATIENCE);
+                    self.patience = (self.patience / 2).max(self.least_patience);
+                    self.waits_at_once = false;
                 }
                 *instance = Instance::NONE;
             }
         }
-        self.begin(seat, operation);
+        self.begin(seat, operation, locks);
     }
 
     /// The thread of this seat does this now. It may be the last that it does: what takes all steps but this one has come
@@ -191,7 +206,7 @@ impl Trial {
         self.completed + u64::from(self.is_at_first)
     }
 
-    fn begin(&mut self, seat: usize, operation: Operation) {
+    fn begin(&mut self, seat: usize, operation: Operation, locks: &Locks) {
         let Some(pattern) = &self.pattern else { return };
         let Some(step) = Instance::NONE.next_step(pattern, seat, operation) else { return };
         if self.random.below(ONE_IN_ALL) >= self.begins {
@@ -208,7 +223,7 @@ impl Trial {
         if let Some(place) = place.or_else(oldest).and_then(|at| self.instances.get_mut(at)) {
             *place = Instance::NONE;
             place.begun_at = self.points;
-            place.advance(pattern, step, seat, operation);
+            place.advance(pattern, step, seat, operation, locks);
         }
     }
 
@@ -217,6 +232,7 @@ impl Trial {
         self.arrived_at[seat] = self.points;
         self.delayed_until[seat] = 0;
         let Some(pattern) = &mut self.pattern else { return };
+        self.news.visit(seat, operation.leaf, self.points);
         self.holds_locks[seat] = locks.iter().any(|&lock| lock != 0);
         self.regions.arrives(pattern, seat, operation);
         if operation.size == 0 && operation.site != 0 {
@@ -234,7 +250,7 @@ impl Trial {
 
     /// The thread of this seat begins to wait in the midst of an operation. It may never come to its next point: where a
     /// step is the last of its thread, waiting is what it is about.
-    pub fn waits(&mut self, seat: usize, operation: Operation, locks: &[usize]) {
+    pub fn waits(&mut self, seat: usize, operation: Operation, locks: &Locks) {
         let Some(pattern) = &self.pattern else { return };
         let is_wait = |step: usize| {
             pattern.is_at(step, operation)
@@ -318,7 +334,7 @@ impl Trial {
     fn is_held_back(&self, candidate: Candidate) -> bool {
         let Candidate { seat, operation } = candidate;
         let Some(pattern) = &self.pattern else { return false };
-        if self.points - self.arrived_at[seat] > self.patience {
+        if is_over(self.points, self.arrived_at[seat], self.patience, &self.news) {
             return false;
         }
         let mut active = self.instances.iter().filter(|instance| instance.is_active());
@@ -337,8 +353,11 @@ impl Trial {
                     !pattern.is_ready(step, 0) && (is_there || pattern.is_at_guard(step, operation))
                 };
                 let leads_on = |instance: &Instance| instance.leads_on(pattern, seat, operation);
+                let keeps_waiting = |instance: &Instance| {
+                    instance.keeps_waiting(pattern, seat, operation, self.waits_at_once)
+                };
                 !active.clone().any(brings_on)
-                    && (active.clone().any(|instance| instance.keeps_waiting(pattern, seat, operation))
+                    && (active.clone().any(keeps_waiting)
                         || self.waits_for_first && pattern.steps().any(comes_early) && !active.any(leads_on))
             }
         }
@@ -349,6 +368,12 @@ impl Trial {
         let (address, by) = self.seconds[place_of(operation.address)];
         address == operation.address && by != seat
     }
+}
+
+/// Has it been waited for long enough since this point? Longer only as long as there are news, and never for ever.
+fn is_over(now: u32, since: u32, patience: u32, news: &News) -> bool {
+    let waited = now.wrapping_sub(since);
+    waited > patience && (now.wrapping_sub(news.at) > patience || waited > 2 * MOST_PATIENCE)
 }
 
 fn place_of(address: usize) -> usize {

@@ -3,6 +3,10 @@
 //! A thread that has done the first of its steps is inside of a *region* until it has done the last. Meanwhile others
 //! are held back where they would touch its variables, where they would do steps of their own, and where they would
 //! take a lock that the thread held at one of its steps: as if it had kept that lock.
+//!
+//! Where the first step is done under a lock, the region begins when that is taken, and ends if it is given back before
+//! the step is done. Several threads may hold a lock for reading: one that has it could not be held back any more
+//! without keeping the region's own thread from writing.
 
 use recording::MOST_ROLES;
 
@@ -20,7 +24,8 @@ struct Region {
     /// Zero if there is none.
     seat: usize,
     role: usize,
-    last_done: usize,
+    /// None if so far only the lock was taken.
+    last_done: Option<usize>,
     variables: [Bytes; MOST_ROLES],
     /// Has the thread written to the variable?
     written: [bool; MOST_ROLES],
@@ -33,7 +38,7 @@ struct Region {
 const NONE: Region = Region {
     seat: 0,
     role: 0,
-    last_done: 0,
+    last_done: None,
     variables: [Bytes::NONE; MOST_ROLES],
     written: [false; MOST_ROLES],
     guards: [0; MOST_GUARDS],
@@ -75,21 +80,29 @@ impl Regions {
         for role in 0..MOST_ROLES {
             let mut steps = pattern.steps_of(role);
             let (Some(first), Some(_)) = (steps.next(), steps.next()) else { continue };
-            if !pattern.is_at(first, operation) {
+            let takes_guard = operation.address != 0 && pattern.is_at_guard(first, operation);
+            if !takes_guard && !pattern.is_at(first, operation) {
                 continue;
             }
             let bytes = Bytes::of(operation);
             let variable = pattern.variable(first);
             let is_again = |region: &Region| {
-                region.seat == seat && region.role == role && region.variables[variable].overlap(bytes)
+                region.seat == seat
+                    && region.role == role
+                    && (region.is_entered() || !takes_guard && region.variables[variable].overlap(bytes))
             };
             let place = self.regions.iter().position(is_again);
             let place = place.or_else(|| self.regions.iter().position(|region| region.seat == 0));
             let place = place.and_then(|at| self.regions.get_mut(at));
             if let Some(place) = place {
-                let entry = if locks.iter().any(|&lock| lock != 0) { self.synchronized[seat] } else { 0 };
+                let is_locked = takes_guard || locks.iter().any(|&lock| lock != 0);
+                let entry = if is_locked { self.synchronized[seat] } else { 0 };
                 *place = Region { seat, role, entry, opened_at: points, ..NONE };
-                place.note(pattern, first, operation, locks);
+                if takes_guard {
+                    place.guards[0] = operation.address;
+                } else {
+                    place.note(pattern, first, operation, locks);
+                }
             }
         }
     }
@@ -122,8 +135,20 @@ impl Regions {
 }
 
 impl Region {
+    /// Was the lock taken, and nothing done yet?
+    fn is_entered(&self) -> bool {
+        self.seat != 0 && self.last_done.is_none()
+    }
+
     fn follow(&mut self, pattern: &Pattern, operation: Operation, locks: &[usize]) {
-        let mut left = pattern.steps_of(self.role).filter(|&step| step > self.last_done);
+        let Some(last_done) = self.last_done else {
+            let waits_for_it = operation.size == 0 && operation.address == self.guards[0];
+            if !waits_for_it && !locks.contains(&self.guards[0]) {
+                *self = NONE;
+            }
+            return;
+        };
+        let mut left = pattern.steps_of(self.role).filter(|&step| step > last_done);
         let Some(next) = left.next() else { return };
         let is_last = left.next().is_none();
         let variable = self.variables[pattern.variable(next)];
@@ -138,7 +163,7 @@ impl Region {
     }
 
     fn note(&mut self, pattern: &Pattern, step: usize, operation: Operation, locks: &[usize]) {
-        self.last_done = step;
+        self.last_done = Some(step);
         self.variables[pattern.variable(step)] = Bytes::of(operation);
         self.written[pattern.variable(step)] |= operation.kind != Kind::Read;
         // The step may itself be to take a lock.
@@ -156,6 +181,15 @@ impl Region {
         let bytes = Bytes::of(operation);
         let takes_guard =
             operation.size == 0 && operation.address != 0 && self.guards.contains(&operation.address);
+        // What is held back at such a step has the lock already that the region's thread may need.
+        let leads_to_step = pattern.steps().any(|step| {
+            let is_other =
+                pattern.role(step) != self.role && !self.variables[pattern.variable(step)].is_known();
+            is_other && pattern.has_several_variables() && pattern.is_at_guard(step, operation)
+        });
+        if self.is_entered() {
+            return takes_guard || leads_to_step;
+        }
         let conflicts = self.variables.iter().zip(self.written).any(|(variable, written)| {
             variable.is_known() && variable.overlap(bytes) && (written || operation.kind != Kind::Read)
         });
@@ -166,6 +200,6 @@ impl Region {
             let may_be = !variable.is_known() && pattern.role(step) != self.role;
             pattern.is_at(step, operation) && (is_known || may_be)
         });
-        takes_guard || is_step || operation.size != 0 && conflicts
+        takes_guard || leads_to_step || is_step || operation.size != 0 && conflicts
     }
 }
