@@ -146,20 +146,22 @@ const PREMATURE: &str = r#"
 #include <atomic>
 #include <cstdlib>
 #include <fcntl.h>
-#include <memory>
 #include <mutex>
+#include <new>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
 struct Service { int calls[4]; int timeout; };
-static std::shared_ptr<Service> current;
+static Service *current;
 static std::once_flag opened;
 static std::atomic<int> is_open, is_used;
 
 static void set_up(bool early)
 {
     std::call_once(opened, [] {
-        current = std::make_shared<Service>();
+        void *room = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        current = new (room) Service();
         is_open = 1;
     });
     while (early && !is_used)
@@ -183,14 +185,14 @@ int main()
     std::thread thread(set_up, early);
     while (!(early ? is_open : is_used))
         std::this_thread::yield();
-    if (use(current.get()) == 0)
+    if (use(current) == 0)
         _exit(1);
     thread.join();
 }
 "#;
 
 #[test]
-fn what_a_library_makes_is_named_by_who_reads_it_and_stacks_are_the_programs_own() {
+fn what_is_made_unmentioned_is_named_by_who_reads_it_and_stacks_are_the_programs_own() {
     let place = Workplace::new();
     place.write("premature.cpp", PREMATURE);
     place.call("c++ -O1 -g -pthread premature.cpp -o premature").exits(0);
