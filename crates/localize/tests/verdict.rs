@@ -182,6 +182,30 @@ fn what_failing_runs_lack_is_asked_last() {
     check_first(&many(&["W1(x)@make R2(x)@use"], &["R2(y)@start"]), "P1 use make");
 }
 
+/// Each object is freed by its last user, so that passing runs never use what another thread frees. The message about
+/// it reads what only failing runs read, and one of them more shows that.
+#[test]
+fn memory_that_is_used_after_it_was_freed_is_no_effect() {
+    let passing = "W1(a)@make R1(a)@use W1(a)@free W2(b)@make R2(b)@use W2(b)@free";
+    let used = "W1(a)@make W1(a)@free R2(a)@use W1(e)@store R2(e)@print";
+    let traces = many(&[passing, passing], &[used]) + "F: W1(a)@make W1(e)@store R2(e)@print\n";
+    let mut session = support::parse(&traces);
+    let free = (0..).map(SiteId).find(|&site| session.site(site) == "free").unwrap();
+    let first = |session: &support::Session| {
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        (in_short(session, &findings[0]), reasons(&findings[0]))
+    };
+    assert_eq!(first(&session).0, "P2 store print");
+    for access in
+        session.runs.iter_mut().flat_map(|run| &mut run.accesses).filter(|access| access.site == free)
+    {
+        access.frees = true;
+    }
+    let (first, reasons) = first(&session);
+    assert_eq!(first, "P2 free use");
+    assert!(reasons.contains(&Reason::Freed), "{reasons:?}");
+}
+
 /// One way of scheduling makes the test fail, whatever it shows, and always shows what is innocent. Another does neither.
 #[test]
 fn runs_are_compared_with_those_that_were_scheduled_alike() {

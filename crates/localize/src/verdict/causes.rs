@@ -222,11 +222,15 @@ impl<'e> Scale<'e> {
             return None;
         }
         let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
-        // What is new of one of its accesses is new of the whole.
-        let standing = if is_new_code { Standing::New } else { self.evidence.orders.standing(&pattern) };
+        let standing = match self.evidence.orders.standing(&pattern) {
+            // What is new of one of its accesses is new of the whole.
+            _ if is_new_code => Standing::New,
+            Standing::OneOrder | Standing::New if sighting.uses_freed => Standing::Freed,
+            standing => standing,
+        };
         let mut weight = evidence + self.prior(pattern, Some(sighting));
         weight -= match standing {
-            Standing::Reordered => 0.0,
+            Standing::Reordered | Standing::Freed => 0.0,
             Standing::OneOrder => self.unseen(self.tuning.one_order),
             Standing::New => self.unseen(self.tuning.effect),
         };
@@ -273,6 +277,7 @@ impl<'e> Scale<'e> {
             match best.standing {
                 _ if best.is_new_code => Reason::NewCode,
                 Standing::Reordered => Reason::Reordered,
+                Standing::Freed => Reason::Freed,
                 Standing::OneOrder => Reason::OneOrder,
                 Standing::New => Reason::Effect,
             },

@@ -59,6 +59,8 @@ pub(crate) struct Sighting {
     locations: [LocationId; Pattern::MAX_ACCESSES],
     /// Whether all of its accesses are updates.
     pub is_atomic: bool,
+    /// Whether an access but the last frees the memory that a later one, by another thread, still uses.
+    pub uses_freed: bool,
 }
 
 /// One thread's access before another's on the same location.
@@ -85,6 +87,7 @@ impl Sighting {
             threads: [ThreadId(0); Pattern::MAX_ACCESSES],
             locations: [LocationId(0); Pattern::MAX_ACCESSES],
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
+            uses_freed: false,
         };
         for (nth, &index) in accesses.iter().enumerate() {
             let access = &run.accesses[index as usize];
@@ -92,7 +95,8 @@ impl Sighting {
             sighting.threads[nth] = access.thread;
             sighting.locations[nth] = access.location;
         }
-        sighting
+        let uses_freed = sighting.orders().any(|order| run.accesses[order.accesses[0] as usize].frees);
+        Self { uses_freed, ..sighting }
     }
 
     /// Global indices of the accesses, in time order.

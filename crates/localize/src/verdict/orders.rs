@@ -26,6 +26,9 @@ pub(super) struct Orders {
 pub(super) enum Standing {
     /// They make two of its accesses the other way round.
     Reordered,
+    /// It uses memory that has been freed, at places where they come by: no run may do that, in whichever order its
+    /// accesses are seen elsewhere.
+    Freed,
     /// They make two of its accesses to one location, but never the other way round.
     OneOrder,
     /// They never make its accesses to one location.

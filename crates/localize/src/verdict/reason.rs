@@ -32,6 +32,8 @@ pub enum Reason {
     },
     /// Passing runs make the same accesses in another order.
     Reordered,
+    /// It uses memory that has been freed.
+    Freed,
     /// Passing runs make the same accesses, but in one order always.
     OneOrder,
     /// Passing runs never make these accesses to one variable.
@@ -74,6 +76,7 @@ impl fmt::Display for Reason {
                 write!(f, "seen in {failing} and {}", runs(*passed, *all_passed, "passing"))
             }
             Self::Reordered => f.write_str("passing runs make the same accesses in another order"),
+            Self::Freed => f.write_str("it uses memory that has been freed, which is never right"),
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::Effect => f.write_str(
                 "passing runs never make these accesses to one variable, so it may be what the failure does, not its cause",
