@@ -3,7 +3,9 @@
 //! A cause is *sufficient*: runs in which it was enforced and came about fail, or more of them do than with delays
 //! alone. And it is *necessary*: with the same delays but its order forbidden, hardly a run fails. What merely goes
 //! along with the cause fails one or the other: enforced it makes no run fail that would not fail anyway, or runs
-//! go on failing without it.
+//! go on failing without it. And what it takes to forbid something can forbid the cause as well, such as all that two
+//! threads do at the same time: if runs failed without it before and hardly do now, then it was not all that was
+//! forbidden.
 
 use report::{Confirmation, Trial, Verdict};
 
@@ -18,6 +20,9 @@ pub const BEYOND_DOUBT: f64 = 0.001;
 const NO_SIGN: f64 = 0.2;
 /// What makes one enforced run fail more than delays do.
 const MORE_THAN_DELAYS: f64 = 0.05;
+
+/// A chance below which it is no chance that so few runs fail.
+const TOO_FEW: f64 = 0.02;
 
 /// Runs of one kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,32 +63,40 @@ impl Arm {
 }
 
 /// Runs of all kinds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Arms {
     pub enforced: Arm,
     pub forbidden: Arm,
     pub delayed: Arm,
+    /// The share of the session's failing runs that show it.
+    pub share: f64,
 }
 
 impl Arms {
+    /// No runs yet.
+    pub fn new(share: f64) -> Arms {
+        Arms { enforced: Arm::default(), forbidden: Arm::default(), delayed: Arm::default(), share }
+    }
+
     /// A difference is believed if chance would make it less often than this.
     pub fn decide(&self, believed: f64) -> Confirmation {
-        let Arms { enforced, forbidden, delayed } = self;
+        let Arms { enforced, forbidden, delayed, .. } = self;
         let p_value = localize::fisher(enforced.counts(), forbidden.counts());
         let enough = enforced.runs >= FEWEST && forbidden.runs >= FEWEST;
         // What failed without it says nothing for it.
         let is_seen = localize::fisher(enforced.counts_with_it(), forbidden.counts()) < believed;
-        let verdict = if enough && is_seen && self.is_necessary() && self.is_sufficient() {
-            Verdict::Confirmed
-        } else if enough
-            && p_value > NO_SIGN
-            && enforced.came_about * 2 >= enforced.runs
-            && !self.always_fails()
-        {
-            Verdict::Refuted
-        } else {
-            Verdict::Inconclusive
-        };
+        let verdict =
+            if enough && is_seen && self.is_necessary() && self.is_sufficient() && !self.forbids_more() {
+                Verdict::Confirmed
+            } else if enough
+                && p_value > NO_SIGN
+                && enforced.came_about * 2 >= enforced.runs
+                && !self.always_fails()
+            {
+                Verdict::Refuted
+            } else {
+                Verdict::Inconclusive
+            };
         Confirmation {
             enforced: enforced.trial(),
             forbidden: forbidden.trial(),
@@ -99,6 +112,19 @@ impl Arms {
     fn is_necessary(&self) -> bool {
         let Arms { enforced, forbidden, .. } = self;
         forbidden.failed * enforced.runs * 8 <= enforced.failed_with_it * forbidden.runs
+    }
+
+    /// Do too few runs fail for what is left without it?
+    fn forbids_more(&self) -> bool {
+        let Arm { runs, failed, .. } = self.forbidden;
+        let delayed = self.delayed.failed as f64 / self.delayed.runs.max(1) as f64;
+        let left = ((1.0 - self.share) * delayed).clamp(0.0, 0.999);
+        // Of so many runs that fail at this rate, at most so many do: the first terms of the binomial distribution.
+        let terms = (1..=failed).scan((1.0 - left).powf(runs as f64), |term, nth| {
+            *term *= (runs - nth + 1) as f64 / nth as f64 * left / (1.0 - left);
+            Some(*term)
+        });
+        (1.0 - left).powf(runs as f64) + terms.sum::<f64>() < TOO_FEW
     }
 
     /// Would it be confirmed if so many more runs of each kind came out as well as they can?
@@ -145,7 +171,8 @@ mod tests {
     }
 
     fn verdict(enforced: Arm, forbidden: u64, delayed: u64) -> Verdict {
-        let arms = Arms { enforced, forbidden: arm(forbidden, 0), delayed: arm(delayed, delayed) };
+        let arms =
+            Arms { enforced, forbidden: arm(forbidden, 0), delayed: arm(delayed, delayed), share: 1.0 };
         arms.decide(BELIEVED).verdict
     }
 
@@ -161,6 +188,19 @@ mod tests {
     fn what_is_not_necessary_is_not_confirmed() {
         assert_eq!(verdict(arm(20, 20), 10, 10), Verdict::Inconclusive, "half of the failures are left");
         assert_eq!(verdict(arm(20, 20), 3, 10), Verdict::Inconclusive, "runs fail without it");
+    }
+
+    #[test]
+    fn what_is_rarely_seen_does_not_end_all_failures() {
+        let verdict = |share| {
+            let arms = Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(20, 20), share };
+            arms.decide(BELIEVED).verdict
+        };
+        assert_eq!(verdict(0.9), Verdict::Confirmed, "some did not show it by chance");
+        assert_eq!(verdict(0.5), Verdict::Inconclusive);
+        assert_eq!(verdict(0.0), Verdict::Inconclusive);
+        let two_bugs = Arms { enforced: arm(20, 20), forbidden: arm(2, 0), delayed: arm(5, 5), share: 0.5 };
+        assert_eq!(two_bugs.decide(BELIEVED).verdict, Verdict::Confirmed);
     }
 
     #[test]
@@ -186,7 +226,12 @@ mod tests {
 
     #[test]
     fn what_fails_as_well_does_so_nearly_always_and_not_by_delays_alone() {
-        let arms = |delayed| Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(delayed, 0) };
+        let arms = |delayed| Arms {
+            enforced: arm(20, 20),
+            forbidden: arm(0, 0),
+            delayed: arm(delayed, 0),
+            share: 1.0,
+        };
         let few =
             |failed, came_about| Arm { runs: 8, failed, came_about, failed_with_it: failed.min(came_about) };
         assert!(arms(4).fails_as_well(&few(8, 8)));
@@ -198,7 +243,7 @@ mod tests {
     #[test]
     fn what_can_no_longer_be_confirmed_is_known_early() {
         let few = |runs, failed| Arm { runs, failed, came_about: runs, failed_with_it: failed };
-        let arms = |enforced, forbidden| Arms { enforced, forbidden, delayed: few(6, 0) };
+        let arms = |enforced, forbidden| Arms { enforced, forbidden, delayed: few(6, 0), share: 1.0 };
         assert!(arms(few(6, 0), few(6, 0)).can_be_confirmed(14));
         assert!(!arms(few(6, 0), few(6, 0)).can_be_confirmed(6), "too few are left");
         assert!(!arms(few(6, 6), few(6, 4)).can_be_confirmed(14), "too much fails without it");
@@ -207,7 +252,7 @@ mod tests {
     #[test]
     fn a_few_runs_decide_nothing() {
         let few = |failed| Arm { runs: 4, failed, came_about: 4, failed_with_it: failed };
-        let arms = Arms { enforced: few(4), forbidden: few(0), delayed: few(0) };
+        let arms = Arms { enforced: few(4), forbidden: few(0), delayed: few(0), share: 1.0 };
         assert_eq!(arms.decide(0.05).verdict, Verdict::Inconclusive);
     }
 }

@@ -13,8 +13,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use recording::Interleaving;
-use report::Verdict;
-use report::terminal;
+use report::{Finding, Runs, Verdict, terminal};
 use runner::campaign::Campaign;
 use runner::{Binary, Session};
 
@@ -57,7 +56,8 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
         advice: "  try another finding, or another technique:  unsnarl confirm 2",
     })?;
     let mut laboratory = Laboratory::new(&session, &prepared.campaign);
-    let confirmation = laboratory.confirm(forcible, &limits)?;
+    let share = share(&analysis.report.findings[index], &analysis.report.runs);
+    let confirmation = laboratory.confirm(forcible, share, &limits)?;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
     let mut needs = analysis.report.findings[index].needs.clone();
     if arguments.minimize {
@@ -102,7 +102,8 @@ pub fn confirm_first(
             continue;
         }
         left -= 1;
-        let confirmation = laboratory.confirm(forcible, &limits)?;
+        let share = share(finding, &analysis.report.runs);
+        let confirmation = laboratory.confirm(forcible, share, &limits)?;
         kept::keep(session, forcible.interleaving, Tried { confirmation, needs: None })?;
         finding.confirmation = Some(confirmation);
         if confirmation.verdict == Verdict::Confirmed {
@@ -112,6 +113,11 @@ pub fn confirm_first(
     }
     settling::settle(analysis);
     Ok(())
+}
+
+/// The share of failing runs that show a finding.
+fn share(finding: &Finding, runs: &Runs) -> f64 {
+    finding.failed as f64 / (runs.failed + runs.hung).max(1) as f64
 }
 
 /// The command line that made a session, as far as it says what to run and how to judge it.

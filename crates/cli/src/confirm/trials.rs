@@ -51,10 +51,15 @@ impl Laboratory {
         Laboratory { campaign: campaign.clone(), seed: session.manifest().seed, may_hang, slowest_pass: 0.0 }
     }
 
-    /// Enforces, forbids and delays until it is clear what follows.
-    pub fn confirm(&mut self, forcible: &Forcible, limits: &Limits) -> anyhow::Result<Confirmation> {
+    /// Enforces, forbids and delays until it is clear what follows. `share` of the session's failing runs show it.
+    pub fn confirm(
+        &mut self,
+        forcible: &Forcible,
+        share: f64,
+        limits: &Limits,
+    ) -> anyhow::Result<Confirmation> {
         let interleaving = forcible.interleaving;
-        let mut arms = Arms::default();
+        let mut arms = Arms::new(share);
         for number in 1..=limits.runs {
             let kinds = Treatment::ALL.map(|treatment| interleaving.treated(treatment));
             let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
