@@ -223,12 +223,20 @@ impl Searched {
         let medians = |all: Vec<Vec<Found>>| all.into_iter().map(median).collect();
         Line {
             name: self.subject.truth.name,
-            rate: self.subject.truth.natural_failure_rate,
+            rate: rate(&found[0]).unwrap_or(self.subject.truth.natural_failure_rate),
             searches: [count(&found), count(&proven)],
             found: medians(found),
             proven: medians(proven),
         }
     }
+}
+
+/// The share of runs that failed, if any did. It differs from machine to machine and with what else that does, so that what
+/// the truth says of it may be far off.
+fn rate(searches: &[Found]) -> Option<f64> {
+    let failed = searches.iter().filter(|found| found.failed).count();
+    let runs: u32 = searches.iter().map(|found| found.runs).sum();
+    (failed > 0).then(|| failed as f64 / f64::from(runs))
 }
 
 pub fn search(arguments: &Arguments) -> anyhow::Result<()> {

@@ -114,8 +114,12 @@ impl Arms {
         forbidden.failed * enforced.runs * 8 <= enforced.failed_with_it * forbidden.runs
     }
 
-    /// Do too few runs fail for what is left without it?
+    /// Do too few runs fail for what is left without it? What fails by force more than by delays does not have to be seen in all
+    /// failing runs: one cause can show itself in several ways.
     fn forbids_more(&self) -> bool {
+        if self.fails_more_than_delays() {
+            return false;
+        }
         let Arm { runs, failed, .. } = self.forbidden;
         let delayed = self.delayed.failed as f64 / self.delayed.runs.max(1) as f64;
         let left = ((1.0 - self.share) * delayed).clamp(0.0, 0.999);
@@ -144,9 +148,11 @@ impl Arms {
     }
 
     fn is_sufficient(&self) -> bool {
-        let Arms { enforced, delayed, .. } = self;
-        self.always_fails()
-            || localize::fisher(enforced.counts_with_it(), delayed.counts()) < MORE_THAN_DELAYS
+        self.always_fails() || self.fails_more_than_delays()
+    }
+
+    fn fails_more_than_delays(&self) -> bool {
+        localize::fisher(self.enforced.counts_with_it(), self.delayed.counts()) < MORE_THAN_DELAYS
     }
 
     /// If runs also fail when it is forbidden, the delays may have brought about something like it: no proof against it.
@@ -199,6 +205,9 @@ mod tests {
         assert_eq!(verdict(0.9), Verdict::Confirmed, "some did not show it by chance");
         assert_eq!(verdict(0.5), Verdict::Inconclusive);
         assert_eq!(verdict(0.0), Verdict::Inconclusive);
+        let several_ways =
+            Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(8, 8), share: 0.2 };
+        assert_eq!(several_ways.decide(BELIEVED).verdict, Verdict::Confirmed);
         let two_bugs = Arms { enforced: arm(20, 20), forbidden: arm(2, 0), delayed: arm(5, 5), share: 0.5 };
         assert_eq!(two_bugs.decide(BELIEVED).verdict, Verdict::Confirmed);
     }

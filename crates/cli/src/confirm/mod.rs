@@ -117,7 +117,7 @@ pub fn confirm_first(
 
 /// The share of failing runs that show a finding.
 fn share(finding: &Finding, runs: &Runs) -> f64 {
-    finding.failed as f64 / (runs.failed + runs.hung).max(1) as f64
+    finding.failed as f64 / runs.failed.max(1) as f64
 }
 
 /// The command line that made a session, as far as it says what to run and how to judge it.
