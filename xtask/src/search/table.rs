@@ -23,8 +23,8 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     );
     if !rare.is_empty() {
         text += &format!(
-            "\nFewer runs than native stress, geometric mean over the {} programs with a native rate below 1 %: {}.\n",
-            rare.len(),
+            "\nFewer runs than native stress, geometric mean over the {} with a native rate below 1 %: {}.\n",
+            if rare.len() == 1 { "one program".to_owned() } else { format!("{} programs", rare.len()) },
             (1..WAYS.len()).map(|way| saving(&rare, way)).collect::<Vec<_>>().join(", ")
         );
     }
