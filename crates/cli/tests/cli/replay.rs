@@ -106,10 +106,12 @@ fn the_debugger_stops_before_the_first_access_with_the_others_held() {
     let in_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let here = in_one_line(here);
     assert!(here.contains(&format!("in {function} ")) && here.contains(&format!("lost.c:{line}")), "{seen}");
-    // All but this one wait in the recorder for the token.
-    let threads = all.matches("\nThread ").count();
-    assert!(threads >= 2, "{seen}");
-    assert_eq!(all.matches("in park () ").count(), threads - 1, "{seen}");
+    // All but this one wait in the recorder for the token, or are about to: whoever gave it away may not have come to
+    // rest yet.
+    let threads: Vec<&str> = all.split("\nThread ").skip(1).collect();
+    assert!(threads.len() >= 2, "{seen}");
+    let held = threads.iter().filter(|stack| stack.contains("src/control/")).count();
+    assert_eq!(held, threads.len() - 1, "{seen}");
     build(&place, &LOST_UPDATE.replace("START", ""));
     place.call("replay --gdb").exits(14).complains(&["not the build that was recorded"]);
 }
