@@ -36,6 +36,7 @@ mod target;
 mod types;
 mod value_form;
 mod variables;
+mod waiting;
 
 pub use elf::BuildId;
 pub use error::{Error, Result};

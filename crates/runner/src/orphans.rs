@@ -63,6 +63,11 @@ pub(crate) fn end_families() {
 }
 
 impl Family {
+    /// The process group.
+    pub fn group(&self) -> pid_t {
+        self.leader
+    }
+
     /// Sends a signal to the whole process group.
     pub fn signal(&self, signal: libc::c_int) {
         // The group's number cannot have become another's, since its leader is waited for only in `end`.
@@ -168,6 +173,11 @@ impl Stat {
             environment: field(50)?.parse().ok()?,
         })
     }
+}
+
+/// Is this a living process of the group?
+pub(crate) fn is_alive_in(pid: pid_t, group: pid_t) -> bool {
+    Stat::read(pid).is_some_and(|stat| stat.group == group && !stat.is_dead)
 }
 
 /// All children of this process, whichever thread they hang on.

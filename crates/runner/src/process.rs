@@ -41,7 +41,7 @@ pub struct Launch<'a> {
     pub pattern: Option<&'a Regex>,
     /// Whether its stack, heap and libraries are at the same addresses every time.
     pub fixed_addresses: bool,
-    /// Where it leaves its recordings, if these tell that it stands still: then it is ended as if its time were up.
+    /// Where it leaves its recordings, if it is to be ended as if its time were up once it stands still for good.
     pub recordings: Option<&'a Path>,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Watched<'a> {
         family: &orphans::Family,
     ) -> io::Result<Option<End>> {
         let deadline = launch.timeout.map(|timeout| started + timeout);
-        let mut standstill = launch.recordings.map(Standstill::new);
+        let mut standstill = launch.recordings.map(|recordings| Standstill::new(recordings, family.group()));
         loop {
             if cancelled.load(Ordering::Relaxed) {
                 return Ok(Some(End::Cancelled));

@@ -58,7 +58,7 @@ pub(crate) fn once(
         pattern: campaign.oracle.pattern(),
         // What depends on addresses would differ between two runs with the same schedule.
         fixed_addresses: plan.schedule != Schedule::Free,
-        recordings: (plan.schedule != Schedule::Free).then_some(recordings.as_path()),
+        recordings: Some(recordings.as_path()),
     };
     let finished = process::run(&launch, cancelled)?;
     let outcome = campaign.oracle.judge(&finished, scratch.path(), cancelled)?;

@@ -74,6 +74,78 @@ fn a_stopped_process_is_asked_too() {
     assert_eq!(text(&finished.stdout), "asked\n");
 }
 
+/// Builds a program and runs it with an eye on whether it stands still. Says how it ended before its time was up.
+fn run_watched(source: &str) -> End {
+    let workshop = Workshop::new();
+    workshop.write("program.c", source);
+    workshop.tool("gcc -pthread program.c -o program");
+    let recordings = workshop.path("recordings");
+    std::fs::create_dir(&recordings).unwrap();
+    let launch = Launch {
+        program: &workshop.path("program"),
+        arguments: &[],
+        environment: &[],
+        timeout: Some(2 * PATIENCE),
+        pattern: None,
+        fixed_addresses: false,
+        recordings: Some(&recordings),
+    };
+    let finished = run(&launch, &AtomicBool::new(false)).unwrap();
+    assert!(finished.duration < PATIENCE);
+    finished.end
+}
+
+#[test]
+fn nobody_waits_for_threads_that_wait_for_one_another() {
+    let end = run_watched(
+        "#include <pthread.h>\n#include <sys/wait.h>\n#include <unistd.h>
+        static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+        static pthread_barrier_t both;
+        static void *other(void *unused) {
+            pthread_mutex_lock(&b); pthread_barrier_wait(&both); pthread_mutex_lock(&a); return unused;
+        }
+        int main(void) {
+            pthread_t thread;
+            if (fork()) return wait(NULL) < 0;
+            pthread_barrier_init(&both, NULL, 2);
+            pthread_create(&thread, NULL, other, NULL);
+            pthread_mutex_lock(&a); pthread_barrier_wait(&both); pthread_mutex_lock(&b);
+        }",
+    );
+    assert_eq!(end, End::TimedOut);
+}
+
+#[test]
+fn threads_that_somebody_will_wake_are_waited_for() {
+    // Both wait much longer than it takes to be sure: the one for a thread that sleeps, the other for a timer.
+    let end = run_watched(
+        "#include <pthread.h>\n#include <unistd.h>
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        static void *other(void *unused) { pthread_mutex_lock(&lock); return unused; }
+        int main(void) {
+            pthread_t thread;
+            pthread_mutex_lock(&lock);
+            pthread_create(&thread, NULL, other, NULL);
+            sleep(1);
+            pthread_mutex_unlock(&lock);
+            return pthread_join(thread, NULL);
+        }",
+    );
+    assert_eq!(end, End::Exited(0));
+    let end = run_watched(
+        "#include <semaphore.h>\n#include <signal.h>\n#include <unistd.h>
+        static sem_t rung;
+        static void ring(int unused) { (void)unused; sem_post(&rung); }
+        int main(void) {
+            sem_init(&rung, 0, 0);
+            signal(SIGALRM, ring);
+            alarm(1);
+            while (sem_wait(&rung)) ;
+        }",
+    );
+    assert_eq!(end, End::Exited(0));
+}
+
 #[test]
 fn children_left_behind_are_ended_and_not_waited_for() {
     let started = Instant::now();

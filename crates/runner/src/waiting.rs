@@ -1,0 +1,131 @@
+//! Do all threads of a run wait for one another, as far as the kernel can tell?
+//!
+//! A thread that waits at a futex without a time limit goes on only when another thread wakes it, and one that waits for a
+//! child only when the child ends. If all threads of all processes of a run wait so, nobody is left to wake them, and
+//! nobody needs to wait for a time-out to know that the run hangs. Signals could still wake them: what has a timer, or a
+//! handler for the signals of timers, is never said to wait for good. Processes that have left the run's group are not looked
+//! at: these could wake others through shared memory only.
+
+use std::path::Path;
+use std::{fs, iter};
+
+use libc::{SIGALRM, SIGPROF, SIGVTALRM, c_long, pid_t};
+
+use crate::orphans;
+
+/// All threads of the processes in a group and how often each has given up the processor, if all of them wait for one
+/// another. Equal answers at two times: nobody has run in between.
+pub(crate) fn all_wait(group: pid_t) -> Option<Vec<(pid_t, u64)>> {
+    let mut threads = Vec::new();
+    let mut any_at_futex = false;
+    for pid in iter::once(group).chain(others(group)) {
+        let process = Path::new("/proc").join(pid.to_string());
+        // Without the list nothing is known about timers.
+        if !fs::read(process.join("timers")).ok()?.is_empty() {
+            return None;
+        }
+        for thread in fs::read_dir(process.join("task")).ok()? {
+            let thread = thread.ok()?;
+            let status = fs::read_to_string(thread.path().join("status")).ok()?;
+            if catches_timers(&status)? {
+                return None;
+            }
+            match Wait::of(&fs::read_to_string(thread.path().join("syscall")).ok()?) {
+                Some(Wait::Futex) => any_at_futex = true,
+                Some(Wait::Child) => {}
+                None => return None,
+            }
+            threads.push((thread.file_name().to_str()?.parse().ok()?, switches(&status)?));
+        }
+    }
+    threads.sort_unstable();
+    any_at_futex.then_some(threads)
+}
+
+/// The living processes of a group but its leader. Looked for only once the leader is known to wait.
+fn others(group: pid_t) -> impl Iterator<Item = pid_t> {
+    let processes = iter::once_with(|| fs::read_dir("/proc")).flatten().flatten().flatten();
+    processes
+        .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        .filter(move |&pid| pid != group && orphans::is_alive_in(pid, group))
+}
+
+/// What a thread waits for with no end in sight.
+#[derive(PartialEq, Debug)]
+enum Wait {
+    Futex,
+    Child,
+}
+
+impl Wait {
+    /// From the kernel's line about a thread's system call: its number and arguments.
+    fn of(line: &str) -> Option<Wait> {
+        const OPERATION: usize = 1;
+        const TIME_LIMIT: usize = 3;
+        // `running` for one that runs, or is about to.
+        let mut words = line.split_whitespace();
+        let call: c_long = words.next()?.parse().ok()?;
+        let arguments: Vec<u64> =
+            words.map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).collect();
+        match call {
+            libc::SYS_futex => {
+                let operation = *arguments.get(OPERATION)? as libc::c_int & libc::FUTEX_CMD_MASK;
+                let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET, libc::FUTEX_LOCK_PI];
+                (waits.contains(&operation) && *arguments.get(TIME_LIMIT)? == 0).then_some(Wait::Futex)
+            }
+            libc::SYS_wait4 | libc::SYS_waitid => Some(Wait::Child),
+            _ => None,
+        }
+    }
+}
+
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+fn catches_timers(status: &str) -> Option<bool> {
+    let caught = u64::from_str_radix(field(status, "SigCgt")?, 16).ok()?;
+    Some([SIGALRM, SIGVTALRM, SIGPROF].iter().any(|signal| caught >> (signal - 1) & 1 != 0))
+}
+
+fn switches(status: &str) -> Option<u64> {
+    let count = |name| field(status, name)?.parse::<u64>().ok();
+    Some(count("voluntary_ctxt_switches")? + count("nonvoluntary_ctxt_switches")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(call: c_long, arguments: [u64; 6]) -> String {
+        let arguments: Vec<String> = arguments.iter().map(|argument| format!("{argument:#x}")).collect();
+        format!("{call} {} 0x7ffd0 0x7f00\n", arguments.join(" "))
+    }
+
+    #[test]
+    fn only_what_has_no_time_limit_waits_for_good() {
+        const PRIVATE: u64 = libc::FUTEX_PRIVATE_FLAG as u64;
+        let wait = PRIVATE | libc::FUTEX_WAIT as u64;
+        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 0, 0, 0])), Some(Wait::Futex));
+        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 8192, 0, 0])), None);
+        let wake = PRIVATE | libc::FUTEX_WAKE as u64;
+        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wake, 1, 0, 0, 0])), None);
+        assert_eq!(Wait::of(&line(libc::SYS_wait4, [7, 0, 0, 0, 0, 0])), Some(Wait::Child));
+        assert_eq!(Wait::of(&line(libc::SYS_read, [0, 4096, 1, 0, 0, 0])), None);
+        assert_eq!(Wait::of("running\n"), None);
+    }
+
+    #[test]
+    fn handlers_of_timers_are_seen() {
+        let status = |caught: u64| format!("Name:\tx\nSigCgt:\t{caught:016x}\n");
+        assert_eq!(catches_timers(&status(1 << (SIGALRM - 1))), Some(true));
+        assert_eq!(catches_timers(&status(1 << (libc::SIGSEGV - 1))), Some(false));
+        assert_eq!(catches_timers("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn who_runs_does_not_wait() {
+        // SAFETY: getpgrp has no preconditions.
+        assert_eq!(all_wait(unsafe { libc::getpgrp() }), None);
+    }
+}
