@@ -21,7 +21,20 @@ const HEALTHY: [i32; 4] = [0, 10, 11, 12];
 const LEVELS: [&str; 4] = ["high", "medium", "low", "off"];
 
 /// Runs after which a level of noise is judged.
-const PILOT_RUNS: u32 = 20;
+const PILOT_RUNS: usize = 20;
+
+/// A pilot is looked at after so many runs each time.
+const PILOT_ROUND: usize = 5;
+
+/// A pilot ends early if so many more runs have ended one way than the other. A program that fails in half of its runs
+/// may come to this by chance, and is well off with either level.
+const CLEAR_LEAD: usize = 5;
+
+/// A pilot takes at most this share of the time, and a level is left only if as much as [`ENOUGH_TIME`] remains.
+const PILOT_TIME: f64 = 0.2;
+
+/// The share of the time that the next level must have to be tried. A pilot that met a hang has used up most of a short time.
+const ENOUGH_TIME: f64 = 0.6;
 
 /// More attempts than this at the wanted number of passing runs are not made.
 const ATTEMPTS: u32 = 6;
@@ -131,52 +144,127 @@ impl<'a> Recorder<'a> {
             .iter()
             .position(|level| *level == self.plan.noise)
             .with_context(|| format!("unknown noise `{}`: choose from {LEVELS:?}", self.plan.noise))?;
-        let mut noise = first;
-        let pilot = loop {
-            let session = self.session(LEVELS[noise], &["--runs", &PILOT_RUNS.to_string()])?;
-            let pool = Pool::of(std::slice::from_ref(&session))?;
-            if pool.failing.len() <= pool.passing.len() || noise + 1 == LEVELS.len() {
-                break session;
+        let mut left: Vec<Level> = Vec::new();
+        for (nth, noise) in LEVELS.iter().enumerate().skip(first) {
+            let mut level = Level { noise, sessions: Vec::new(), failing: 0, passing: 0 };
+            let leave = self.pilot(&mut level)? && nth + 1 < LEVELS.len();
+            if !leave {
+                self.fill(&mut level)?;
             }
-            noise += 1;
-        };
-        let noise = LEVELS[noise];
-        let mut sessions = vec![pilot];
-        let missing = self.plan.failing as usize;
-        let missing = missing.saturating_sub(Pool::of(&sessions)?.failing.len());
+            left.push(level);
+            if !leave {
+                break;
+            }
+        }
+        // The last level may have been a bad idea: what a pilot has made before is then the better recording.
+        let worth = |level: &Level| level.worth(self.plan);
+        let best =
+            left.into_iter().reduce(|best, next| if worth(&next) < worth(&best) { best } else { next });
+        let best = best.context("there is no level of noise to record with")?;
+        Ok((best.sessions, best.noise.to_owned()))
+    }
+
+    /// Makes the first runs with a level of noise, and says whether it is to be left for the next.
+    fn pilot(&mut self, level: &mut Level) -> anyhow::Result<bool> {
+        let begun = self.begun.elapsed();
+        loop {
+            let [time, spent] = [self.left(), self.begun.elapsed() - begun].map(|time| time.as_secs_f64());
+            let whole = self.plan.seconds as f64;
+            let share = PILOT_TIME * whole - spent;
+            match level.judge(share <= 0.0, time >= ENOUGH_TIME * whole) {
+                Judgement::Unsure => {
+                    let time = Duration::from_secs_f64(share.min(time).max(0.0));
+                    self.session(level, &["--runs", &PILOT_ROUND.to_string()], time)?;
+                }
+                judgement => return Ok(judgement == Judgement::Leave),
+            }
+        }
+    }
+
+    /// Makes the runs that a level's pilot has not made yet.
+    fn fill(&mut self, level: &mut Level) -> anyhow::Result<()> {
+        let missing = (self.plan.failing as usize).saturating_sub(level.failing);
         if missing > 0 && !self.is_over() {
-            sessions.push(self.session(noise, &["--until-failures", &missing.to_string()])?);
+            self.session(level, &["--until-failures", &missing.to_string()], self.left())?;
         }
         for _ in 0..ATTEMPTS {
-            let pool = Pool::of(&sessions)?;
-            let missing = (self.plan.passing as usize).saturating_sub(pool.passing.len());
+            let missing = (self.plan.passing as usize).saturating_sub(level.passing);
             if missing == 0 || self.is_over() {
                 break;
             }
-            let runs = missing * pool.len().max(1) / pool.passing.len().max(1);
-            sessions.push(self.session(noise, &["--runs", &runs.max(missing).to_string()])?);
+            let runs = missing * (level.failing + level.passing).max(1) / level.passing.max(1);
+            self.session(level, &["--runs", &runs.max(missing).to_string()], self.left())?;
         }
-        Ok((sessions, noise.to_owned()))
+        Ok(())
+    }
+
+    fn left(&self) -> Duration {
+        Duration::from_secs(self.plan.seconds).saturating_sub(self.begun.elapsed())
     }
 
     fn is_over(&self) -> bool {
-        self.begun.elapsed() >= Duration::from_secs(self.plan.seconds)
+        self.left().is_zero()
     }
 
-    fn session(&mut self, noise: &str, limit: &[&str]) -> anyhow::Result<PathBuf> {
+    /// Makes one more session with a level of noise, in which no run begins after `time`.
+    fn session(&mut self, level: &mut Level, limit: &[&str], time: Duration) -> anyhow::Result<()> {
         self.made += 1;
         let session = self.folder.join(format!("session-{}", self.made));
-        let left = Duration::from_secs(self.plan.seconds).saturating_sub(self.begun.elapsed());
         let mut unsnarl = self.tool.command();
         unsnarl.args(["run", "--no-confirm", "--session"]).arg(&session).args(limit);
         unsnarl.args(["--schedule", "free"]);
-        unsnarl.args(["--time", &format!("{}ms", left.as_millis().max(1))]);
-        unsnarl.args(["--seed", &(self.plan.seed + self.made - 1).to_string(), "--noise", noise]);
+        unsnarl.args(["--time", &format!("{}ms", time.as_millis().max(1))]);
+        unsnarl.args(["--seed", &(self.plan.seed + self.made - 1).to_string(), "--noise", level.noise]);
         unsnarl.args(["--timeout", &format!("{}s", self.plan.timeout_seconds)]);
         // What the run itself has to say is not looked at.
         unsnarl.args(["--technique", "avio", "--findings", "1"]);
         healthy(unsnarl.arg("--").arg(self.program))?;
-        Ok(session)
+        let pool = Pool::of(std::slice::from_ref(&session))?;
+        level.failing += pool.failing.len();
+        level.passing += pool.passing.len();
+        level.sessions.push(session);
+        Ok(())
+    }
+}
+
+/// What was recorded with one level of noise.
+struct Level {
+    noise: &'static str,
+    sessions: Vec<PathBuf>,
+    failing: usize,
+    passing: usize,
+}
+
+/// What a pilot has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judgement {
+    /// More of its runs are to be made.
+    Unsure,
+    Stay,
+    /// Most runs fail: less noise gives more passing runs.
+    Leave,
+}
+
+impl Level {
+    /// What is to be made of the pilot so far, if its share of the time is over, and if there is time for another level.
+    fn judge(&self, is_over: bool, is_time_left: bool) -> Judgement {
+        let runs = self.failing + self.passing;
+        let is_clear = self.failing.abs_diff(self.passing) >= CLEAR_LEAD || runs >= PILOT_RUNS;
+        if self.sessions.is_empty() || !(is_over || is_clear) {
+            Judgement::Unsure
+        } else if self.failing > self.passing && is_time_left {
+            Judgement::Leave
+        } else {
+            Judgement::Stay
+        }
+    }
+
+    /// How much of what is wanted was recorded: of what there is less of, then of both.
+    fn worth(&self, plan: &Plan) -> (f64, f64) {
+        let share = |runs: usize, wanted: u32| (runs as f64 / f64::from(wanted.max(1))).min(1.0);
+        let failing = if plan.failing == 0 { 1.0 } else { share(self.failing, plan.failing) };
+        let passing = share(self.passing, plan.passing);
+        (failing.min(passing), failing + passing)
     }
 }
 
@@ -187,4 +275,54 @@ pub fn healthy(command: &mut Command) -> anyhow::Result<()> {
         bail!("{command:?} failed: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(failing: usize, passing: usize) -> Level {
+        Level { noise: "high", sessions: vec![PathBuf::new()], failing, passing }
+    }
+
+    #[test]
+    fn a_pilot_goes_on_until_it_is_clear_or_its_time_is_over() {
+        let judge = |failing, passing| level(failing, passing).judge(false, true);
+        assert_eq!(judge(4, 1), Judgement::Unsure);
+        assert_eq!(judge(5, 0), Judgement::Leave);
+        assert_eq!(judge(0, 5), Judgement::Stay);
+        assert_eq!(judge(9, 6), Judgement::Unsure);
+        assert_eq!(judge(11, 9), Judgement::Leave);
+        assert_eq!(judge(10, 10), Judgement::Stay);
+        assert_eq!(level(2, 1).judge(true, true), Judgement::Leave);
+        assert_eq!(level(1, 2).judge(true, true), Judgement::Stay);
+        let nothing = Level { sessions: Vec::new(), ..level(0, 0) };
+        assert_eq!(nothing.judge(true, true), Judgement::Unsure, "one session is always made");
+    }
+
+    #[test]
+    fn a_level_is_left_only_with_time_for_another() {
+        for failing in [1, 5, 20] {
+            assert_eq!(level(failing, 0).judge(true, false), Judgement::Stay);
+        }
+    }
+
+    #[test]
+    fn what_has_both_kinds_of_runs_is_worth_more() {
+        let plan = Plan {
+            failing: 25,
+            passing: 100,
+            seconds: 4,
+            seed: 1,
+            noise: "high".to_owned(),
+            timeout_seconds: 2,
+        };
+        let worth = |failing, passing| level(failing, passing).worth(&plan);
+        assert!(worth(12, 8) > worth(0, 1));
+        assert!(worth(12, 8) > worth(0, 500), "without a failing run nothing can be told");
+        assert!(worth(25, 100) > worth(25, 99));
+        assert_eq!(worth(25, 100), worth(80, 300));
+        let fixed = Plan { failing: 0, ..plan };
+        assert!(level(0, 90).worth(&fixed) > level(0, 20).worth(&fixed));
+    }
 }
