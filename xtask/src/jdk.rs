@@ -1,7 +1,9 @@
 //! `cargo xtask jdk`: the Java platform itself under the agent. All of its classes must pass the verifier with hooks
-//! in them, its compiler must compile as it does without, and its concurrency library must neither hang nor go wrong.
+//! in them, its compiler must compile as it does without, and its concurrency library must neither hang nor go wrong. What
+//! went well is not tried again with the same unsnarl and the same JDK, so that the trials can be stopped and taken up again.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,6 +11,7 @@ use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 
 use crate::document::{self, head, row};
+use crate::ledger::Ledger;
 use crate::tool::Tool;
 use crate::workspace::{self, output_of, run_quietly};
 
@@ -29,19 +32,22 @@ pub struct Arguments {
     /// This unsnarl [default: built for release]
     #[arg(long, value_name = "PROGRAM")]
     tool: Option<PathBuf>,
+    /// Also try again what went well before
+    #[arg(long)]
+    anew: bool,
     /// Put the table into docs/jvm.md
     #[arg(long, conflicts_with = "only")]
     write: bool,
 }
 
 /// Flags for what takes long.
-const ONE_RUN: &[&str] = &["--runs", "1", "--noise", "off", "--timeout", "60m"];
+const ONE_RUN: &[&str] = &["--seed", "1", "--runs", "1", "--noise", "off", "--timeout", "60m"];
 
 struct Trial {
     name: &'static str,
     task: &'static str,
     /// Says what came out, in a few words.
-    run: fn(&Jdk) -> anyhow::Result<String>,
+    run: fn(&mut Jdk) -> anyhow::Result<String>,
 }
 
 const TRIALS: [Trial; 3] = [
@@ -63,20 +69,20 @@ const TRIALS: [Trial; 3] = [
 ];
 
 pub fn jdk(arguments: &Arguments) -> anyhow::Result<()> {
-    let jdk = Jdk::find(arguments)?;
+    let mut jdk = Jdk::find(arguments)?;
     let mut table = head(&["trial", "task", "result"]);
     let mut failed = Vec::new();
     for trial in TRIALS.iter().filter(|trial| arguments.only.as_deref().is_none_or(|name| name == trial.name))
     {
         eprintln!("{}: {}", trial.name, trial.task);
-        let result = (trial.run)(&jdk).unwrap_or_else(|error| {
+        let result = jdk.once(trial.name, trial.run).unwrap_or_else(|error| {
             failed.push(trial.name);
             format!("FAILED: {error:#}").replace('\n', " ")
         });
         eprintln!("{}: {result}", trial.name);
         table += &row(&[trial.name.to_owned(), trial.task.to_owned(), result]);
     }
-    let text = format!("{} on {} by `cargo xtask jdk`.\n\n{table}", jdk.version()?, document::today());
+    let text = format!("{} on {} by `cargo xtask jdk`.\n\n{table}", jdk.version, document::today());
     println!("{text}");
     if arguments.write {
         document::update(&workspace::root().join("docs/jvm.md"), "jdk", &text)?;
@@ -92,6 +98,11 @@ struct Jdk {
     sources: PathBuf,
     runs: u32,
     folder: TempDir,
+    /// As in `OpenJDK 17.0.21`.
+    version: String,
+    /// Of the unsnarl that is tried.
+    fingerprint: u64,
+    went_well: Ledger<String>,
 }
 
 impl Jdk {
@@ -110,24 +121,33 @@ impl Jdk {
             Some(program) => Tool::given(program.clone()),
             None => Tool::build()?,
         };
-        let folder = tempfile::tempdir_in(workspace::scratch("jdk")?)?;
-        Ok(Jdk { tool, home, sources, runs: arguments.runs, folder })
+        let scratch = workspace::scratch("jdk")?;
+        let folder = tempfile::tempdir_in(&scratch)?;
+        let version = version(&home)?;
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&fs::read(tool.program())?);
+        let fingerprint = hasher.finish();
+        let went_well = Ledger::open(&scratch, "went-well", arguments.anew)?;
+        Ok(Jdk { tool, home, sources, runs: arguments.runs, folder, version, fingerprint, went_well })
+    }
+
+    /// The result of a trial that need not be made again once it has gone well.
+    fn once(
+        &mut self,
+        trial: &str,
+        run: impl FnOnce(&mut Jdk) -> anyhow::Result<String>,
+    ) -> anyhow::Result<String> {
+        let key = format!("{:x} {} {} {trial}", self.fingerprint, self.version, self.runs);
+        if let Some(result) = self.went_well.get(&key) {
+            return Ok(result.clone());
+        }
+        let result = run(self)?;
+        self.went_well.put(&key, result.clone())?;
+        Ok(result)
     }
 
     fn program(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
-    }
-
-    /// As in `OpenJDK 17.0.21`.
-    fn version(&self) -> anyhow::Result<String> {
-        let said = output_of(Command::new(self.program("java")).arg("--version"))?;
-        let line = said.lines().next().unwrap_or_default();
-        Ok(line
-            .split(' ')
-            .take(2)
-            .map(|word| word.replace("openjdk", "OpenJDK"))
-            .collect::<Vec<_>>()
-            .join(" "))
     }
 
     /// Compiles a program that lies in xtask/jdk, and gives the command that runs it.
@@ -142,10 +162,11 @@ impl Jdk {
     /// Runs a command under the agent, with these flags; no run may fail. With `same_output`, all runs must print what
     /// it prints without the agent.
     fn record(&self, flags: &[&str], command: &Command, same_output: bool) -> anyhow::Result<()> {
-        let session = self.folder.path().join("session");
+        // It stays if anything goes wrong.
+        let session = workspace::scratch("jdk")?.join("session");
         drop(fs::remove_dir_all(&session));
         let mut unsnarl = self.tool.command();
-        unsnarl.arg("run").arg("--session").arg(&session).args(["--seed", "1"]).args(flags);
+        unsnarl.arg("run").arg("--session").arg(&session).args(flags);
         if same_output {
             let expected = self.folder.path().join("expected");
             let mut plain = Command::new(command.get_program());
@@ -154,16 +175,22 @@ impl Jdk {
         }
         unsnarl.arg("--").arg(command.get_program()).args(command.get_args());
         let output = unsnarl.output().context("cannot start unsnarl")?;
-        drop(fs::remove_dir_all(&session));
         const NO_RUN_FAILED: i32 = 10;
         let said = String::from_utf8_lossy(&output.stderr);
         let told = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.code() == Some(NO_RUN_FAILED), "{}: {said}\n{told}", output.status);
-        Ok(())
+        Ok(fs::remove_dir_all(&session)?)
     }
 }
 
-fn classes(jdk: &Jdk) -> anyhow::Result<String> {
+/// As in `OpenJDK 17.0.21`.
+fn version(home: &Path) -> anyhow::Result<String> {
+    let said = output_of(Command::new(home.join("bin/java")).arg("--version"))?;
+    let words = said.lines().next().unwrap_or_default().split(' ').take(2);
+    Ok(words.map(|word| word.replace("openjdk", "OpenJDK")).collect::<Vec<_>>().join(" "))
+}
+
+fn classes(jdk: &mut Jdk) -> anyhow::Result<String> {
     let load_all = jdk.compiled("LoadAll")?;
     jdk.record(&[ONE_RUN, &["--include", "**"]].concat(), &load_all, true)?;
     let linked = fs::read_to_string(jdk.folder.path().join("expected"))?;
@@ -173,7 +200,7 @@ fn classes(jdk: &Jdk) -> anyhow::Result<String> {
     ))
 }
 
-fn compiler(jdk: &Jdk) -> anyhow::Result<String> {
+fn compiler(jdk: &mut Jdk) -> anyhow::Result<String> {
     let (source, plain, recorded) = (
         jdk.folder.path().join("source"),
         jdk.folder.path().join("plain"),
@@ -207,19 +234,27 @@ fn compiler(jdk: &Jdk) -> anyhow::Result<String> {
     ))
 }
 
-fn stress(jdk: &Jdk) -> anyhow::Result<String> {
+fn stress(jdk: &mut Jdk) -> anyhow::Result<String> {
     let stress = jdk.compiled("Stress")?;
-    /// Ways to run it, each for an equal share of the runs.
+    /// Ways to run it, which take turns.
     const WAYS: [&[&str]; 4] = [
         &["--noise", "high", "--schedule", "free"],
         &["--schedule", "random"],
         &["--schedule", "pct"],
         &["--schedule", "pos"],
     ];
-    let each = jdk.runs.div_ceil(WAYS.len() as u32).to_string();
-    for way in WAYS {
-        let flags = [way, &["--runs", &each, "--jobs", "2", "--timeout", "2m"]].concat();
-        jdk.record(&flags, &stress, true).with_context(|| way.join(" "))?;
+    /// Runs at a time.
+    const BATCH: u32 = 25;
+    let batches = jdk.runs.div_ceil(BATCH);
+    for (batch, way) in (0..batches).zip(WAYS.into_iter().cycle()) {
+        let (seed, runs) = (batch.to_string(), BATCH.to_string());
+        let flags = [way, &["--seed", &seed, "--runs", &runs, "--jobs", "2", "--timeout", "2m"]].concat();
+        let words = flags.join(" ");
+        jdk.once(&format!("stress {words}"), |jdk| {
+            eprintln!("stress: {words}");
+            jdk.record(&flags, &stress, true).map(|()| String::new())
+        })
+        .context(words.clone())?;
     }
-    Ok(format!("{} runs, no hang, no difference", jdk.runs.div_ceil(WAYS.len() as u32) * WAYS.len() as u32))
+    Ok(format!("{} runs, no hang, no difference", batches * BATCH))
 }

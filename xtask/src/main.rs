@@ -7,6 +7,7 @@ mod ci;
 mod document;
 mod evaluate;
 mod jdk;
+mod ledger;
 mod measure;
 mod prove;
 mod replay;

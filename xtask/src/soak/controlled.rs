@@ -11,10 +11,10 @@ use runner::{Outcome, Session};
 use serde::{Deserialize, Serialize};
 
 use super::ground::Ground;
-use super::ledger::Ledger;
 use crate::document::{self, head, row};
 use crate::evaluate::build::{self, Variant};
 use crate::evaluate::record::healthy;
+use crate::ledger::Ledger;
 use crate::truth::{self, Language, Subject, Truth};
 
 const SCHEDULES: [&str; 6] = ["random", "pct", "pos", "surw", "bounded:1", "mixed"];

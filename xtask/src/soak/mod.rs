@@ -4,7 +4,6 @@
 mod controlled;
 mod crates;
 mod ground;
-mod ledger;
 mod packages;
 mod scheduled;
 mod servers;
@@ -15,10 +14,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{self, head, row};
+use crate::ledger::Ledger;
 use crate::workspace;
 use crates::Suite;
 use ground::Ground;
-use ledger::Ledger;
 
 #[derive(clap::Args)]
 pub struct Arguments {

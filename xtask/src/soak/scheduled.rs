@@ -4,9 +4,9 @@
 use anyhow::ensure;
 
 use super::ground::Ground;
-use super::ledger::Ledger;
 use super::{Trial, Tried};
 use crate::document::{self, head, row};
+use crate::ledger::Ledger;
 
 /// Programs that are tried: their tasks do not depend on how fast they are done.
 pub const PROGRAMS: [&str; 4] = ["pbzip2", "ripgrep", "crossbeam", "rayon"];
