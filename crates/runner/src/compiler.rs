@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::takeover::Recorder;
 
 mod clang;
+pub(crate) mod cxx_library;
 pub(crate) mod gcc;
 
 /// What a program exports to the instrumented libraries that it loads, for the linker.
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn arguments_pass_through_untouched() {
-        let both = "gcc -specs=R/compile.specs -specs=R/link.specs -BR/";
+        let both = "gcc -specs=R/compile.specs -isystem R/cxx -specs=R/link.specs -BR/";
         for arguments in [
             "",
             "-c a.c",

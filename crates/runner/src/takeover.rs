@@ -94,7 +94,8 @@ impl Recorder {
         }
         place(&folder.join(ARCHIVE), images.archive)?;
         place(&folder.join(AGENT), images.agent)?;
-        for (name, text) in compiler::gcc::SUPPORT_FILES {
+        let configuration = compiler::cxx_library::CONFIGURATION;
+        for (name, text) in compiler::gcc::SUPPORT_FILES.iter().chain([&configuration]) {
             place(&folder.join(name), text.as_bytes())?;
         }
         note_use(&folder);
@@ -213,6 +214,7 @@ fn place(path: &Path, content: &[u8]) -> Result<()> {
         return Ok(());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(Error::writing(folder))?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::writing(path))?;
     file.write_all(content).map_err(Error::writing(path))?;
     file.persist(path).map_err(|error| Error::writing(path)(error.error))?;

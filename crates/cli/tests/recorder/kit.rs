@@ -28,6 +28,8 @@ pub enum Link {
     Shared,
     /// With the recorder inside the program.
     Static,
+    /// As `unsnarl cc` and `unsnarl c++` build it.
+    Unsnarl,
 }
 
 /// A compiled test program in a folder of its own.
@@ -100,7 +102,7 @@ impl Compiler {
         let mut command = self.command();
         command.arg("-include").arg(kit).args(&self.flags).arg("-o");
         match self.link {
-            Link::Shared => {
+            Link::Shared | Link::Unsnarl => {
                 command.arg(output).arg(&text).args(more);
                 run_tool(&mut command);
             }
@@ -123,6 +125,10 @@ impl Compiler {
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.name());
+        if self.link == Link::Unsnarl {
+            command = Command::new(env!("CARGO_BIN_EXE_unsnarl"));
+            command.arg(if self.language == "c" { "cc" } else { "c++" });
+        }
         command.args(["-fsanitize=thread", "-g", "-O1", "-Wall", "-Werror", "-pthread"]);
         // The programs are wrong on purpose.
         command.args(["-Wno-use-after-free", "-Wno-unused-function", "-Wno-infinite-recursion"]);

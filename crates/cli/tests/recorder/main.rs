@@ -1,6 +1,7 @@
 //! The recorder inside real programs: each test compiles one with gcc, runs it and reads what was recorded.
 
 mod atomics;
+mod containers;
 mod control;
 mod differential;
 mod endings;

@@ -3,6 +3,7 @@
 
 mod c11;
 mod condition;
+mod containers;
 mod fibers;
 mod futex;
 mod heap;

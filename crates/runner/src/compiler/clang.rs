@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Compiler, EXPORTED, Sanitizers};
+use super::{Compiler, EXPORTED, Sanitizers, cxx_library};
 use crate::error::{Error, Result};
 use crate::left_out_reads;
 use crate::takeover::{ARCHIVE, Recorder};
@@ -77,6 +77,9 @@ pub(super) fn command_line(
     let instrumentation: &[&str] =
         if *sanitizers == Sanitizers::ThreadOptedOut { &NOTHING } else { &[left_out_reads::OPTION] };
     line.extend(instrumentation.iter().flat_map(|option| ["-mllvm", option]).map(OsString::from));
+    if *sanitizers != Sanitizers::ThreadOptedOut {
+        line.extend(["-isystem".into(), recorder.folder().join(cxx_library::HEADERS).into()]);
+    }
     // What tells reports later that the reads are there.
     line.push("-grecord-command-line".into());
     line.push("-Wl,--build-id".into());

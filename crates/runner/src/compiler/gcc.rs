@@ -9,7 +9,7 @@
 
 use std::ffi::OsString;
 
-use super::{EXPORTED, Sanitizers, joined};
+use super::{EXPORTED, Sanitizers, cxx_library, joined};
 use crate::takeover::Recorder;
 
 const COMPILE_SPECS: &str = "compile.specs";
@@ -66,6 +66,7 @@ pub(super) fn command_line(
     let mut line = words.to_vec();
     if *sanitizers != Sanitizers::ThreadOptedOut {
         line.push(joined("-specs=", &folder.join(COMPILE_SPECS)));
+        line.extend(["-isystem".into(), folder.join(cxx_library::HEADERS).into()]);
     }
     line.push(joined("-specs=", &folder.join(LINK_SPECS)));
     // The slash makes it a folder to gcc, which otherwise takes it for the beginning of file names.
