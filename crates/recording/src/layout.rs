@@ -128,7 +128,7 @@ pub struct Header {
     pub regions: [Region; REGION_COUNT],
     /// Scheduling points of a controlled run so far.
     pub points: u64,
-    /// How often the plan's [`crate::Interleaving`] has come about.
+    /// How often the plan's [`crate::Interleaving`] has come about; zero once the one to be avoided has.
     pub interleavings: u64,
     /// How often a thread lost the token, since it blocked or computed out of the recorder's sight.
     pub taken_away: u64,

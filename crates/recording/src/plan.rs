@@ -140,6 +140,9 @@ pub struct RunPlan {
     pub directed: bool,
     /// An interleaving to enforce, forbid or delay for in a controlled run.
     pub interleaving: Option<Interleaving>,
+    /// Another that is not to come about meanwhile: nobody joins in what somebody else has begun. What else could happen
+    /// in between still can.
+    pub avoided: Option<Interleaving>,
 }
 
 impl Default for RunPlan {
@@ -157,6 +160,7 @@ impl Default for RunPlan {
             deviations: List::default(),
             directed: false,
             interleaving: None,
+            avoided: None,
         }
     }
 }
@@ -198,7 +202,8 @@ impl fmt::Display for RunPlan {
         if self.directed {
             f.write_str(",directed=yes")?;
         }
-        self.interleaving.iter().try_for_each(|interleaving| write!(f, ",interleaving={interleaving}"))
+        self.interleaving.iter().try_for_each(|interleaving| write!(f, ",interleaving={interleaving}"))?;
+        self.avoided.iter().try_for_each(|avoided| write!(f, ",avoided={avoided}"))
     }
 }
 
@@ -218,6 +223,7 @@ impl FromStr for RunPlan {
                 "schedule" => plan.schedule = value.parse()?,
                 "sample" => plan.sample = value.parse().map_err(|_| PlanError)?,
                 "interleaving" => plan.interleaving = Some(value.parse()?),
+                "avoided" => plan.avoided = Some(value.parse()?),
                 "points" => plan.points = value.parse().map_err(|_| PlanError)?,
                 "sites" => plan.sites = value.parse()?,
                 "weights" => plan.weights = value.parse()?,
@@ -257,6 +263,7 @@ mod tests {
                     ),
                     directed: true,
                     interleaving,
+                    avoided: "forbid:2.1@ab+3;1.0@cd+4".parse().ok(),
                 };
                 assert_eq!(plan.to_string().parse(), Ok(plan));
             }

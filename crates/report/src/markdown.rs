@@ -94,8 +94,7 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     if let Some(sentence) = story.or_else(|| wording::sentence(finding)) {
         out.push_str(&format!("{}\n\n", prose(&sentence)));
     }
-    let verdict =
-        finding.confirmation.map(|confirmation| format!("**{}**", wording::verdict(confirmation.verdict)));
+    let verdict = finding.confirmation.map(|confirmation| format!("**{}**", wording::verdict(&confirmation)));
     let counts = wording::counts(finding, &report.runs);
     let rest = [wording::score(finding)].into_iter().chain(wording::shared_rank(finding));
     let facts: Vec<String> = verdict.into_iter().chain(counts).chain(rest).collect();

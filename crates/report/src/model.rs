@@ -497,6 +497,12 @@ pub struct Confirmation {
     /// these failed all the same, so that the variable is no part of the cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turned: Option<Trial>,
+    /// The number of the finding that it merely goes along with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained_by: Option<u64>,
+    /// Runs in which it came about while that one did not: given where these hardly failed, or there were hardly any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Trial>,
 }
 
 /// Some runs, and how many of them failed.

@@ -105,6 +105,8 @@ impl Arms {
             came_about: Some(enforced.came_about),
             p_value: Some(p_value),
             turned: None,
+            apart: None,
+            explained_by: None,
         }
     }
 

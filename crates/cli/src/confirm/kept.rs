@@ -21,6 +21,9 @@ pub struct Tried {
     pub confirmation: Confirmation,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<NeededOrders>,
+    /// The text form of the interleaving that explains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
 }
 
 fn file(session: &Session) -> PathBuf {
@@ -44,9 +47,21 @@ pub fn keep(session: &Session, interleaving: Interleaving, tried: Tried) -> anyh
 /// Puts what was tried out before into a report.
 pub fn recall(session: &Session, analysis: &mut Analysis) {
     let all = kept(session);
-    for (finding, forcible) in analysis.report.findings.iter_mut().zip(&analysis.interleavings) {
-        let tried = forcible.as_ref().and_then(|one| all.get(&one.interleaving.to_string()));
-        finding.confirmation = tried.map(|tried| tried.confirmation);
+    let texts: Vec<Option<String>> = analysis
+        .interleavings
+        .iter()
+        .map(|forcible| forcible.as_ref().map(|one| one.interleaving.to_string()))
+        .collect();
+    for (finding, text) in analysis.report.findings.iter_mut().zip(&texts) {
+        let tried = text.as_ref().and_then(|text| all.get(text));
+        let number = |explanation: &String| {
+            let place = texts.iter().position(|text| text.as_ref() == Some(explanation))?;
+            Some(place as u64 + 1)
+        };
+        finding.confirmation = tried.map(|tried| Confirmation {
+            explained_by: tried.explanation.as_ref().and_then(number),
+            ..tried.confirmation
+        });
         finding.needs = tried.and_then(|tried| tried.needs.clone());
     }
     settle(analysis);

@@ -1,6 +1,7 @@
 //! Is a finding the cause? Runs in which its interleaving is enforced, runs in which it is forbidden, and runs with
 //! delays at the same places but no order: if the cause is found, the first fail and the second do not.
 
+mod apart;
 mod decision;
 mod kept;
 mod minimal;
@@ -17,6 +18,7 @@ use report::{Finding, Runs, Verdict, terminal};
 use runner::campaign::Campaign;
 use runner::{Binary, Session};
 
+use apart::Standing;
 use kept::Tried;
 pub use kept::recall;
 use trials::{Laboratory, Limits};
@@ -58,13 +60,19 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let mut laboratory = Laboratory::new(&session, &prepared.campaign);
     let share = share(&analysis.report.findings[index], &analysis.report.runs);
     let confirmation = laboratory.confirm(forcible, share, &limits)?;
+    let better = analysis.report.findings.iter().zip(&analysis.interleavings).take(index);
+    let standing: Vec<Standing> = (1..)
+        .zip(better)
+        .filter_map(|(number, (other, forcible))| Standing::of(number, other, forcible.as_ref()))
+        .collect();
+    let (confirmation, explanation) = apart::judge(&mut laboratory, forcible, confirmation, &standing)?;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
     let mut needs = analysis.report.findings[index].needs.clone();
     if arguments.minimize {
         needs = minimal::needs(&mut laboratory, &analysis, index, &limits)?;
         screen::print(&terminal::needs(needs.as_ref()))?;
     }
-    kept::keep(&session, forcible.interleaving, Tried { confirmation, needs })?;
+    kept::keep(&session, forcible.interleaving, Tried { confirmation, needs, explanation })?;
     // What was found out can change the order of findings.
     look::keep(&session, &analysis::analyse(&session, &arguments.ranking)?)?;
     Ok(ExitCode::from(match confirmation.verdict {
@@ -88,8 +96,11 @@ pub fn confirm_first(
     let mut laboratory = Laboratory::new(session, campaign);
     let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
     let mut wholes: Vec<Interleaving> = Vec::new();
+    let mut standing: Vec<Standing> = Vec::new();
     let mut left = count;
-    for (finding, forcible) in analysis.report.findings.iter_mut().zip(&analysis.interleavings) {
+    for (number, (finding, forcible)) in
+        (1..).zip(analysis.report.findings.iter_mut().zip(&analysis.interleavings))
+    {
         if left == 0 || limits.is_over() {
             break;
         }
@@ -104,8 +115,10 @@ pub fn confirm_first(
         left -= 1;
         let share = share(finding, &analysis.report.runs);
         let confirmation = laboratory.confirm(forcible, share, &limits)?;
-        kept::keep(session, forcible.interleaving, Tried { confirmation, needs: None })?;
+        let (confirmation, explanation) = apart::judge(&mut laboratory, forcible, confirmation, &standing)?;
+        kept::keep(session, forcible.interleaving, Tried { confirmation, needs: None, explanation })?;
         finding.confirmation = Some(confirmation);
+        standing.extend(Standing::of(number, finding, Some(forcible)));
         if confirmation.verdict == Verdict::Confirmed {
             confirmed.insert(finding.cluster);
             wholes.push(forcible.interleaving);

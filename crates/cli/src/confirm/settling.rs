@@ -10,13 +10,15 @@ use crate::analysis::Analysis;
 pub fn settle(analysis: &mut Analysis) {
     analysis.report.findings.iter_mut().for_each(tell_fix);
     weigh(&mut analysis.report.findings);
-    let before = std::mem::take(&mut analysis.report.findings);
+    let mut before = std::mem::take(&mut analysis.report.findings);
     let order = order(&before);
     let places: Vec<u64> = (0..order.len() as u64)
         .map(|old| 1 + order.iter().position(|&at| at as u64 == old).unwrap_or(0) as u64)
         .collect();
     // Numbers of findings count from one.
     let renumber = |number: &mut u64| *number = places[*number as usize - 1];
+    let confirmations = before.iter_mut().filter_map(|finding| finding.confirmation.as_mut());
+    confirmations.filter_map(|confirmation| confirmation.explained_by.as_mut()).for_each(renumber);
     for cause in &mut analysis.report.causes {
         cause.findings.iter_mut().for_each(renumber);
         cause.findings.sort_unstable();
@@ -183,6 +185,8 @@ mod tests {
             came_about: None,
             p_value: None,
             turned: None,
+            apart: None,
+            explained_by: None,
         };
         let finding = |(nth, &(rank, tied, verdict)): (usize, &(u64, u64, Option<Verdict>))| {
             let plain = serde_json::json!({

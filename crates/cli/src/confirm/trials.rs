@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use recording::{Interleaving, RunPlan, Schedule, Treatment};
+use recording::{Header, Interleaving, RegionId, RunPlan, Schedule, Treatment};
 use report::{Confirmation, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session};
@@ -63,7 +63,8 @@ impl Laboratory {
         for number in 1..=limits.runs {
             let kinds = Treatment::ALL.map(|treatment| interleaving.treated(treatment));
             let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
-            for (arm, seen) in arms_of.into_iter().zip(self.round(&kinds.map(|kind| (number, kind)))?) {
+            let asked = kinds.map(|interleaving| Asked { number, interleaving, avoided: None });
+            for (arm, seen) in arms_of.into_iter().zip(self.round(&asked)?) {
                 add(arm, seen);
             }
             let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
@@ -87,8 +88,9 @@ impl Laboratory {
     /// Forbids what a fix would keep whole, in place of the finding's own order.
     fn forbid_more(&mut self, wider: Interleaving, arms: &mut Arms, limits: &Limits) -> anyhow::Result<()> {
         arms.forbidden = Arm::default();
-        let trials: Vec<(u32, Interleaving)> =
-            (1..=limits.runs).map(|number| (number, wider.treated(Treatment::Forbid))).collect();
+        let interleaving = wider.treated(Treatment::Forbid);
+        let asked = |number| Asked { number, interleaving, avoided: None };
+        let trials: Vec<Asked> = (1..=limits.runs).map(asked).collect();
         for round in trials.chunks(Treatment::ALL.len()) {
             self.round(round)?.into_iter().for_each(|seen| add(&mut arms.forbidden, seen));
             let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
@@ -118,16 +120,30 @@ impl Laboratory {
 
     /// So many runs in which an interleaving is enforced.
     pub fn enforce(&mut self, interleaving: Interleaving, runs: u32) -> anyhow::Result<Arm> {
+        self.repeat(|number| Asked { number, interleaving, avoided: None }, runs)
+    }
+
+    /// The same, while another is avoided. It has come about only where that one has not.
+    pub fn enforce_without(
+        &mut self,
+        interleaving: Interleaving,
+        avoided: Interleaving,
+        runs: u32,
+    ) -> anyhow::Result<Arm> {
+        self.repeat(|number| Asked { number, interleaving, avoided: Some(avoided) }, runs)
+    }
+
+    fn repeat(&mut self, asked: impl Fn(u32) -> Asked, runs: u32) -> anyhow::Result<Arm> {
         let mut arm = Arm::default();
-        let numbers: Vec<(u32, Interleaving)> = (1..=runs).map(|number| (number, interleaving)).collect();
-        for round in numbers.chunks(Treatment::ALL.len()) {
+        let trials: Vec<Asked> = (1..=runs).map(asked).collect();
+        for round in trials.chunks(Treatment::ALL.len()) {
             self.round(round)?.into_iter().for_each(|seen| add(&mut arm, seen));
         }
         Ok(arm)
     }
 
-    /// Runs at the same time, with their numbers: in a controlled run one thread runs at a time.
-    fn round(&mut self, trials: &[(u32, Interleaving)]) -> anyhow::Result<Vec<Option<Seen>>> {
+    /// Runs at the same time: in a controlled run one thread runs at a time.
+    fn round(&mut self, trials: &[Asked]) -> anyhow::Result<Vec<Option<Seen>>> {
         let mut campaign = self.campaign.clone();
         let timeout = if self.slowest_pass == 0.0 {
             FIRST_TIMEOUT
@@ -137,7 +153,7 @@ impl Laboratory {
         campaign.timeout = Some(campaign.timeout.map_or(timeout, |given| given.min(timeout)));
         let (campaign, this) = (&campaign, &*self);
         let seen = std::thread::scope(|scope| {
-            let once = |&(number, kind)| scope.spawn(move || this.once(campaign, number, kind));
+            let once = |&asked| scope.spawn(move || this.once(campaign, asked));
             let runs: Vec<_> = trials.iter().map(once).collect();
             let joined = runs.into_iter().map(|run| run.join().expect("a trial does not panic"));
             joined.collect::<anyhow::Result<Vec<_>>>()
@@ -148,17 +164,14 @@ impl Laboratory {
     }
 
     /// None if the run says nothing.
-    fn once(
-        &self,
-        campaign: &Campaign,
-        number: u32,
-        interleaving: Interleaving,
-    ) -> anyhow::Result<Option<Seen>> {
+    fn once(&self, campaign: &Campaign, asked: Asked) -> anyhow::Result<Option<Seen>> {
+        let Asked { number, interleaving, avoided } = asked;
         let run = RunNumber(number);
         let plan = RunPlan {
             seed: campaign::run_seed(!self.seed, run),
             schedule: Schedule::Random,
             interleaving: Some(interleaving),
+            avoided,
             ..RunPlan::default()
         };
         let Some(file) = campaign.once(run, plan, &INTERRUPTED)? else { return Ok(None) };
@@ -167,14 +180,25 @@ impl Laboratory {
             Outcome::Hang => !self.may_hang,
             Outcome::Pass | Outcome::Fail { .. } => false,
         };
-        let headers = file.processes.iter().filter_map(|one| recording::header(&one.bytes).ok());
+        let headers = || file.processes.iter().filter_map(|one| recording::header(&one.bytes).ok());
+        // The Java recorder, which alone writes names, does not know how to avoid anything.
+        let cannot_avoid = |header: Header| header.regions[RegionId::Names as usize].used > 0;
+        let says_nothing = says_nothing || avoided.is_some() && headers().any(cannot_avoid);
         let seen = Seen {
             failed: file.record.outcome.is_failing(),
-            came_about: headers.map(|header| header.interleavings).sum::<u64>() > 0,
+            came_about: headers().map(|header| header.interleavings).sum::<u64>() > 0,
             seconds: file.record.seconds,
         };
         Ok((!says_nothing).then_some(seen))
     }
+}
+
+/// What a run is about.
+#[derive(Clone, Copy)]
+struct Asked {
+    number: u32,
+    interleaving: Interleaving,
+    avoided: Option<Interleaving>,
 }
 
 /// What came of a run.

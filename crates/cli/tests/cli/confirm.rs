@@ -165,6 +165,70 @@ fn decoys_are_not_confirmed() {
     assert!(tried >= 3, "a cause and decoys were found: {findings:#?}");
 }
 
+/// The number of tickets is looked at and then one is taken: another sale in between makes that fail. That a clerk writes the number
+/// before it is read goes along with it, and is forced and forbidden together with it. Seeds are fixed.
+#[test]
+fn what_goes_along_with_the_cause_is_told_as_such() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int tickets = 1;
+static volatile int returned;
+static int look(void) {
+    pthread_mutex_lock(&lock);
+    int seen = tickets;
+    pthread_mutex_unlock(&lock);
+    return seen;
+}
+static void take(void) {
+    pthread_mutex_lock(&lock);
+    if (tickets < 1)
+        _exit(1);
+    tickets = tickets - 1;
+    pthread_mutex_unlock(&lock);
+}
+static void *buyer(void *argument) {
+    if (look() > 0)
+        take();
+    return argument;
+}
+static void *clerk(void *argument) {
+    pthread_mutex_lock(&lock);
+    tickets = tickets + returned;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, i < 2 ? buyer : clerk, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "tickets", source);
+    place.call("run --session tickets --schedule random --runs 60 --seed 5 -- ./tickets").exits(0);
+    assert!(place.call("confirm 1").exits(0).stdout.starts_with("confirmed"));
+    let seen = place.call("confirm 2").exits(15);
+    assert!(seen.stdout.starts_with("goes along with 1   forced: "), "{}", seen.stdout);
+    let report = place.call("report --json").exits(0).json();
+    let findings = report["findings"].as_array().unwrap();
+    // It goes below what was not tried.
+    let is_it = |finding: &Value| finding["confirmation"]["explained_by"] == 1;
+    let place_of_it = findings.iter().position(is_it).unwrap();
+    let confirmation = &findings[place_of_it]["confirmation"];
+    assert_eq!(confirmation["verdict"], "refuted");
+    assert_eq!(confirmation["apart"]["failed"], 0, "{confirmation:#}");
+    let shown = place.call(&format!("show {}", place_of_it + 1)).exits(0).stdout;
+    assert!(
+        shown.contains("goes along with 1") && shown.contains("forced without finding 1: 0 of "),
+        "{shown}"
+    );
+}
+
 /// The same update lost between two guards of the standard library's Mutex, which knows no pthread. Seeds are fixed.
 #[test]
 fn a_cause_in_rust_is_confirmed() {

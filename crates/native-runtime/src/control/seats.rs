@@ -209,7 +209,7 @@ impl Drop for Locked {
 pub unsafe fn start(plan: &RunPlan) {
     if let Some(mut state) = lock() {
         state.policies.start(plan, planned::sites());
-        state.trial.start(plan.seed, plan.interleaving);
+        state.trial.start(plan);
         state.replay.start();
     }
 }

@@ -21,13 +21,13 @@ pub(super) fn summary(runs: &Runs, number: usize, finding: &Finding) -> Element 
 }
 
 fn verdict(finding: &Finding) -> Option<Element> {
-    let verdict = finding.confirmation?.verdict;
-    let class = match verdict {
+    let confirmation = finding.confirmation?;
+    let class = match confirmation.verdict {
         Verdict::Confirmed => "verdict good",
         Verdict::Refuted => "verdict bad",
         Verdict::Inconclusive => "verdict caution",
     };
-    Some(classed("span", class).text(wording::verdict(verdict)))
+    Some(classed("span", class).text(&wording::verdict(&confirmation)))
 }
 
 /// A part of a whole, as a bar and in words.

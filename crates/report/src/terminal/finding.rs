@@ -18,18 +18,17 @@ pub(super) fn write(page: &mut Page, report: &Report, number: usize, finding: &F
 
 /// What it is, and how sure that is.
 pub(super) fn write_title(page: &mut Page, runs: &Runs, number: usize, finding: &Finding) {
-    let verdict = finding.confirmation.map(|confirmation| confirmation.verdict);
     let lead = Line::new(STRONG, &format!("{number:<2} "));
     page.paragraph(lead, STRONG, &wording::headline(finding));
 
     let mut facts = Vec::new();
-    if let Some(verdict) = verdict {
-        let style = match verdict {
+    if let Some(confirmation) = &finding.confirmation {
+        let style = match confirmation.verdict {
             Verdict::Confirmed => GOOD,
             Verdict::Refuted => BAD,
             Verdict::Inconclusive => CAUTION,
         };
-        facts.push(Line::new(style, wording::verdict(verdict)));
+        facts.push(Line::new(style, &wording::verdict(confirmation)));
     }
     let [failing, passing] = wording::counts(finding, runs);
     facts.push(Line::new(BAD, &failing));

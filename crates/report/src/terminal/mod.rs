@@ -51,7 +51,7 @@ pub fn summary(report: &Report, hints: &[Hint], view: &View) -> String {
 
 /// What came of forcing and forbidding a finding, in one line.
 pub fn proof(confirmation: &Confirmation) -> String {
-    format!("{}   {}", wording::verdict(confirmation.verdict), wording::proof(confirmation))
+    format!("{}   {}", wording::verdict(confirmation), wording::proof(confirmation))
 }
 
 /// The orders that make the test fail, in a few lines; none if there are no such orders.

@@ -62,11 +62,12 @@ pub(crate) fn shared_rank(finding: &Finding) -> Option<String> {
     (finding.tied > 1).then(|| format!("rank {}, shared by {}", finding.rank, finding.tied))
 }
 
-pub(crate) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Confirmed => "confirmed",
-        Verdict::Refuted => "refuted",
-        Verdict::Inconclusive => "inconclusive",
+pub(crate) fn verdict(confirmation: &Confirmation) -> String {
+    match (confirmation.verdict, confirmation.explained_by) {
+        (Verdict::Confirmed, _) => "confirmed".to_owned(),
+        (Verdict::Refuted, Some(cause)) => format!("goes along with {cause}"),
+        (Verdict::Refuted, None) => "refuted".to_owned(),
+        (Verdict::Inconclusive, _) => "inconclusive".to_owned(),
     }
 }
 
@@ -210,18 +211,30 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
     let delayed = confirmation.delayed.map(|trial| format!("; delayed only: {}", outcome(&trial)));
     let turned =
         confirmation.turned.map(|trial| format!("; with one variable turned round: {}", outcome(&trial)));
+    let apart = apart(confirmation).map(|apart| format!("; {apart}"));
     let chance = confirmation.p_value.map(|p| match p {
         p if p < 0.001 => " (p < 0.001)".to_owned(),
         p => format!(" (p = {p:.3})"),
     });
     format!(
-        "forced: {}; forbidden: {}{}{}{}",
+        "forced: {}; forbidden: {}{}{}{}{}",
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
         delayed.unwrap_or_default(),
         turned.unwrap_or_default(),
-        chance.unwrap_or_default()
+        chance.unwrap_or_default(),
+        apart.unwrap_or_default(),
     )
+}
+
+/// What is left of a finding that goes along with another when that one is kept from happening.
+pub(crate) fn apart(confirmation: &Confirmation) -> Option<String> {
+    let trial = confirmation.apart?;
+    let cause = confirmation.explained_by.map_or("the cause".to_owned(), |cause| format!("finding {cause}"));
+    Some(match trial.runs {
+        0 => format!("it never happens without {cause}"),
+        _ => format!("forced without {cause}: {}", outcome(&trial)),
+    })
 }
 
 /// How probable it is that chance made the difference, if that is known.

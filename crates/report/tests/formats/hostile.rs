@@ -44,6 +44,8 @@ pub fn made_of(text: &str) -> Report {
         came_about: None,
         p_value: Some(f64::NAN),
         turned: None,
+        explained_by: None,
+        apart: None,
     });
     for access in &mut finding.accesses {
         access.file = access.file.as_ref().map(|_| text.to_owned());

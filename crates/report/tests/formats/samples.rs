@@ -255,6 +255,8 @@ pub fn confirmed(finding: Finding) -> Finding {
             came_about: None,
             p_value: None,
             turned: None,
+            explained_by: None,
+            apart: None,
         }),
         needs: Some(NeededOrders { orders: vec![needed(44, 33), needed(33, 29)], runs: 10, failed: 9 }),
         ..finding

@@ -1,6 +1,6 @@
 //! Occurrences of an interleaving that have begun: which of its steps were done, by whom and to what.
 
-use recording::{Interleaving, MOST_ROLES, MOST_STEPS, Treatment};
+use recording::{Interleaving, MOST_ROLES, MOST_STEPS};
 
 use crate::control::Operation;
 use crate::control::seats::Locks;
@@ -18,10 +18,9 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    pub unsafe fn new(interleaving: Interleaving) -> Pattern {
+    /// An exact one is told by where its functions are called, too.
+    pub unsafe fn new(interleaving: Interleaving, is_exact: bool) -> Pattern {
         let [mut sites, mut callers, mut guards] = [[0; MOST_STEPS]; 3];
-        // What is to be avoided is avoided however it comes about.
-        let is_exact = interleaving.treatment == Treatment::Enforce;
         for (nth, step) in interleaving.steps().iter().enumerate() {
             if let Some(module) = modules::with_build_id(&step.build_id) {
                 let place = |address: u64| match address {
@@ -224,6 +223,15 @@ impl Instance {
         let known = &self.locks[pattern.variable(step)];
         let may_guard = known.contains(&operation.address) || known.iter().all(|&lock| lock == 0);
         may_guard && pattern.is_at_guard(step, operation)
+    }
+
+    /// Is this any of its steps, or where the lock is taken for one, whoever does it?
+    pub fn is_joined_by(&self, pattern: &Pattern, operation: Operation) -> bool {
+        pattern.steps().any(|step| {
+            let variable = self.variables[pattern.variable(step)];
+            let is_variable = !variable.is_known() || variable.overlap(Bytes::of(operation));
+            pattern.is_at(step, operation) && is_variable || self.is_at_guard(pattern, step, operation)
+        })
     }
 
     /// Does this thread take the lock for a step whose turn it is?
