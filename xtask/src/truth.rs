@@ -176,6 +176,11 @@ impl Truth {
         self.kind != NO_BUG
     }
 
+    /// Whether a run may hang, which only such programs have a time-out for.
+    pub fn may_hang(&self) -> bool {
+        self.timeout_seconds < usual_timeout()
+    }
+
     /// The program's own files, as the truth names them: what lies elsewhere in the corpus serves all programs.
     pub fn own_files(&self) -> Vec<&str> {
         let own = self.sources.iter().chain(&self.headers).map(String::as_str);

@@ -1,14 +1,17 @@
 //! `cargo xtask search`: how many runs, and how much time, it takes until a corpus program fails for the first time, and
 //! until its cause is confirmed, for each way to run it, side by side. What was searched is kept and not searched
 //! again, as long as neither the program nor the tool changes: who was interrupted goes on.
+//!
+//! How many runs it takes without the tool follows from how often it fails by itself, which is counted for a while: to
+//! wait for the first of rare failures again and again would take all the time.
 
 mod agenda;
+mod native;
 mod table;
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -23,6 +26,7 @@ use crate::tool::Tool;
 use crate::truth::{self, Language, Subject};
 use crate::workspace;
 use agenda::{Agenda, Goal, Item};
+use native::Stress;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -38,7 +42,10 @@ pub struct Arguments {
     /// Time for one search, after which it has failed
     #[arg(long, value_name = "T", default_value = "3s", value_parser = humantime::parse_duration)]
     time: Duration,
-    /// Also search until the cause is confirmed, with unsnarl's own limits
+    /// How long to run each program without the tool, for each trial
+    #[arg(long, value_name = "T", default_value = "1s", value_parser = humantime::parse_duration)]
+    native: Duration,
+    /// Also search until the cause is confirmed, with unsnarl's own limits, in the ways that have made the program fail
     #[arg(long)]
     proof: bool,
     /// Begin no search after this time; what is left can be searched by the same command later
@@ -55,9 +62,10 @@ pub struct Arguments {
 impl Arguments {
     fn as_typed(&self) -> String {
         let mut typed = format!(
-            " --trials {} --time {}ms --below {} --seed {}",
+            " --trials {} --time {}ms --native {}ms --below {} --seed {}",
             self.trials,
             self.time.as_millis(),
+            self.native.as_millis(),
             self.below,
             self.seed
         );
@@ -111,7 +119,7 @@ fn median(mut searches: Vec<Found>) -> Option<Found> {
 /// A program with what came of each way.
 struct Line {
     name: String,
-    rate: f64,
+    native: Stress,
     /// How often was searched for a failure, and for the confirmed cause.
     searches: [usize; 2],
     /// The median search for a failure.
@@ -125,6 +133,8 @@ struct Line {
 struct Searches {
     /// Of the program, the tool and the flags.
     fingerprint: u64,
+    /// What came of running it without the tool.
+    native: Stress,
     found: Vec<Vec<Found>>,
     proven: Vec<Vec<Found>>,
 }
@@ -153,9 +163,9 @@ impl Searched {
         let fingerprint = hasher.finish();
         let kept = fs::read(folder.join(KEPT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let none = || vec![Vec::new(); WAYS.len()];
-        let searches = kept
-            .filter(|kept: &Searches| kept.fingerprint == fingerprint)
-            .unwrap_or_else(|| Searches { fingerprint, found: none(), proven: none() });
+        let searches = kept.filter(|kept: &Searches| kept.fingerprint == fingerprint).unwrap_or_else(|| {
+            Searches { fingerprint, found: none(), proven: none(), ..Searches::default() }
+        });
         Ok(Searched { subject, folder, recorded, native, searches })
     }
 
@@ -171,14 +181,17 @@ impl Searched {
         let seed = arguments.seed + u64::from(item.trial);
         match (item.goal, WAYS[way].flags) {
             (Goal::Failure, None) => {
-                let found = stress(&self.native, &self.subject, arguments.time)?;
-                self.searches.found[way].push(found);
+                if self.searches.native.trials > item.trial {
+                    return Ok(());
+                }
+                self.searches.native.go_on(&self.native, &self.subject, arguments.native)?;
             }
             (Goal::Failure, Some(flags)) => {
                 let found = self.campaign(tool, flags, seed, arguments.time)?;
                 self.searches.found[way].push(found);
             }
             (Goal::Proof, None) => return Ok(()),
+            (Goal::Proof, Some(_)) if self.is_in_vain(way) => return Ok(()),
             (Goal::Proof, Some(flags)) => {
                 let proven = self.proof(tool, flags, seed)?;
                 self.searches.proven[way].push(proven);
@@ -189,6 +202,12 @@ impl Searched {
         fs::write(&next, serde_json::to_vec(&self.searches)?)
             .and_then(|()| fs::rename(&next, &path))
             .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Whether all searches for a failure in this way found none: then there is nothing to be proven.
+    fn is_in_vain(&self, way: usize) -> bool {
+        let found = &self.searches.found[way];
+        !found.is_empty() && found.iter().all(|found| !found.failed)
     }
 
     fn campaign(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
@@ -218,25 +237,19 @@ impl Searched {
     }
 
     fn line(self) -> Line {
-        let Searches { found, proven, .. } = self.searches;
+        let Searches { native, found, proven, .. } = self.searches;
         let count = |all: &[Vec<Found>]| all.iter().map(Vec::len).max().unwrap_or(0);
-        let medians = |all: Vec<Vec<Found>>| all.into_iter().map(median).collect();
-        Line {
+        let medians = |all: &[Vec<Found>]| all.iter().cloned().map(median).collect();
+        let mut line = Line {
             name: self.subject.truth.name,
-            rate: rate(&found[0]).unwrap_or(self.subject.truth.natural_failure_rate),
+            native,
             searches: [count(&found), count(&proven)],
-            found: medians(found),
-            proven: medians(proven),
-        }
+            found: medians(&found),
+            proven: medians(&proven),
+        };
+        line.found[0] = native.median();
+        line
     }
-}
-
-/// The share of runs that failed, if any did. It differs from machine to machine and with what else that does, so that what
-/// the truth says of it may be far off.
-fn rate(searches: &[Found]) -> Option<f64> {
-    let failed = searches.iter().filter(|found| found.failed).count();
-    let runs: u32 = searches.iter().map(|found| found.runs).sum();
-    (failed > 0).then(|| failed as f64 / f64::from(runs))
 }
 
 pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
@@ -282,23 +295,6 @@ fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
         bail!("no program of the corpus is meant: see corpus/README.md for their names");
     }
     Ok(subjects)
-}
-
-/// Runs the program as it is until it fails.
-fn stress(program: &Path, subject: &Subject, time: Duration) -> anyhow::Result<Found> {
-    let begun = Instant::now();
-    let mut runs = 0;
-    while begun.elapsed() < time {
-        runs += 1;
-        let mut command = Command::new("timeout");
-        command.arg(subject.truth.timeout_seconds.to_string()).arg(program);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
-        if !status.success() {
-            return Ok(Found { runs, seconds: begun.elapsed().as_secs_f64(), failed: true });
-        }
-    }
-    Ok(Found { runs, seconds: begun.elapsed().as_secs_f64(), failed: false })
 }
 
 #[cfg(test)]

@@ -14,12 +14,13 @@ fn cell(found: Option<Found>) -> String {
 
 pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     let table = rows(lines, |line| &line.found);
-    let rare: Vec<&Line> = lines.iter().filter(|line| line.rate < RARE).collect();
+    let rare: Vec<&Line> = lines.iter().filter(|line| is_rare(line)).collect();
     let mut text = format!(
-        "Measured on {} by `cargo xtask search{}`: median of {}.\n\n{table}",
+        "Measured on {} by `cargo xtask search{}`: median of {}, and {}.\n\n{table}",
         document::today(),
         arguments.as_typed(),
-        counts(lines, 0)
+        counts(lines, 0),
+        native_runs(lines)
     );
     if !rare.is_empty() {
         text += &format!(
@@ -45,10 +46,29 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     text
 }
 
+fn is_rare(line: &Line) -> bool {
+    line.native.rate().is_some_and(|rate| rate < RARE)
+}
+
+/// How many runs the native rates are of.
+fn native_runs(lines: &[Line]) -> String {
+    let counts = || lines.iter().map(|line| line.native.runs);
+    format!("{} to {} native runs", counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+}
+
+fn rate(line: &Line) -> String {
+    let percent = |rate: f64| format!("{:.3} %", 100.0 * rate);
+    match line.native.rate() {
+        None => "–".to_owned(),
+        Some(rate) if line.native.failed == 0 => format!("< {}", percent(rate)),
+        Some(rate) => percent(rate),
+    }
+}
+
 /// How many searches a median is of, for failures or for proofs.
 fn counts(lines: &[Line], of: usize) -> String {
     let range = |is_rare: bool| {
-        let counts = lines.iter().filter(|line| (line.rate < RARE) == is_rare).map(|line| line.searches[of]);
+        let counts = lines.iter().filter(|line| self::is_rare(line) == is_rare).map(|line| line.searches[of]);
         let (least, most) = (counts.clone().min()?, counts.max()?);
         Some(if least == most { format!("{most}") } else { format!("{least} to {most}") })
     };
@@ -67,7 +87,7 @@ fn rows(lines: &[Line], found: fn(&Line) -> &[Option<Found>]) -> String {
     let names: Vec<&str> = ["program", "native rate"].into_iter().chain(WAYS.map(|way| way.name)).collect();
     let mut table = head(&names);
     for line in lines {
-        let cells = [format!("`{}`", line.name), format!("{:.2} %", 100.0 * line.rate)];
+        let cells = [format!("`{}`", line.name), rate(line)];
         let found = found(line).iter().map(|&found| cell(found));
         table += &row(&cells.into_iter().chain(found).collect::<Vec<_>>());
     }
@@ -99,15 +119,10 @@ fn proofs(lines: &[Line], way: usize) -> String {
     format!("{}: {confirmed} of {} confirmed, the first {first} times", WAYS[way].name, lines.len())
 }
 
-/// How many times fewer runs one way needs. Native stress that did not fail in time counts with all its runs, or those
-/// that half of all searches need at the rate that the truth names, if these are more; another way that did not fail
-/// counts with all its runs, which flatters it.
+/// How many times fewer runs one way needs. What did not fail in time counts with fewer runs than it needs: of native stress that
+/// speaks against the tool, of another way for it.
 fn saving(lines: &[&Line], way: usize) -> String {
-    let ratio = |line: &&Line| {
-        let native = line.found[0]?;
-        let needed = if native.failed { 0.0 } else { std::f64::consts::LN_2 / line.rate };
-        Some(needed.max(native.runs.into()) / f64::from(line.found[way]?.runs))
-    };
+    let ratio = |line: &&Line| Some(f64::from(line.found[0]?.runs) / f64::from(line.found[way]?.runs));
     let all = lines.iter().filter(|line| line.found[way].is_some_and(|found| found.failed)).count();
     format!(
         "{} {:.1}× ({all} of {} found)",
@@ -119,23 +134,30 @@ fn saving(lines: &[&Line], way: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::native::Stress;
     use super::*;
 
+    fn native(runs: u32, failed: u32) -> Stress {
+        Stress { trials: 1, runs, failed, seconds: 1.0 }
+    }
+
     #[test]
-    fn native_stress_in_vain_counts_by_the_known_rate_at_least() {
+    fn runs_are_compared_with_those_that_the_native_rate_calls_for() {
         let found = |runs, failed| Some(Found { runs, seconds: 1.0, failed });
-        let mut line = Line {
+        let line = |native: Stress, runs, failed| Line {
             name: "x".to_owned(),
-            rate: 0.005,
+            native,
             searches: [1, 0],
-            found: vec![found(80, true), found(4, true)],
+            found: vec![native.median(), found(runs, failed)],
             proven: Vec::new(),
         };
-        assert_eq!(saving(&[&line], 1), "noise 20.0× (1 of 1 found)");
-        line.found[0] = found(30, false);
-        assert_eq!(saving(&[&line], 1), "noise 34.7× (1 of 1 found)");
-        line.found[0] = found(400, false);
-        assert_eq!(saving(&[&line], 1), "noise 100.0× (1 of 1 found)");
+        let seen = line(native(1000, 5), 7, true);
+        assert_eq!((rate(&seen), is_rare(&seen)), ("0.500 %".to_owned(), true));
+        assert_eq!(saving(&[&seen], 1), "noise 19.9× (1 of 1 found)");
+        let unseen = line(native(1000, 0), 11, false);
+        assert_eq!((rate(&unseen), is_rare(&unseen)), ("< 0.300 %".to_owned(), true));
+        assert_eq!(saving(&[&unseen], 1), "noise 21.1× (0 of 1 found)");
+        assert!(!is_rare(&line(native(1000, 10), 1, true)));
     }
 
     #[test]
@@ -143,7 +165,13 @@ mod tests {
         let found = |seconds, failed| Some(Found { runs: 9, seconds, failed });
         let mut proven = vec![None, found(5.0, true), found(2.0, true), found(1.0, false)];
         proven.resize(WAYS.len(), None);
-        let lines = [Line { name: "x".to_owned(), rate: 0.1, searches: [0, 1], found: Vec::new(), proven }];
+        let lines = [Line {
+            name: "x".to_owned(),
+            native: native(9, 1),
+            searches: [0, 1],
+            found: Vec::new(),
+            proven,
+        }];
         assert_eq!(proofs(&lines, 1), "noise: 1 of 1 confirmed, the first 0 times");
         assert_eq!(proofs(&lines, 2), "random: 1 of 1 confirmed, the first 1 times");
         assert_eq!(proofs(&lines, 3), "pct: 0 of 1 confirmed, the first 0 times");
@@ -154,16 +182,16 @@ mod tests {
 
     #[test]
     fn how_many_searches_there_were_is_told() {
-        let line = |rate, count| Line {
+        let line = |failed, count| Line {
             name: "x".to_owned(),
-            rate,
+            native: native(1000, failed),
             searches: [count, 0],
             found: Vec::new(),
             proven: Vec::new(),
         };
-        assert_eq!(counts(&[line(0.1, 3), line(0.1, 3)], 0), "3 searches of each program");
+        assert_eq!(counts(&[line(100, 3), line(100, 3)], 0), "3 searches of each program");
         assert_eq!(
-            counts(&[line(0.1, 3), line(0.001, 20), line(0.002, 19)], 0),
+            counts(&[line(100, 3), line(1, 20), line(2, 19)], 0),
             "19 to 20 searches of each program with a native rate below 1 %, 3 of each other one"
         );
     }
