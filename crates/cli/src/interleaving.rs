@@ -3,7 +3,7 @@
 mod wider;
 
 use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
-use localize::{StackId, StandstillKind, ThreadId};
+use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, Treatment};
 
 /// A finding's steps, to be enforced.
@@ -31,7 +31,7 @@ struct Moment {
 pub fn of(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     match &finding.detail {
         Detail::Verdict(reasoning) if reasoning.standstill.is_some() => {
-            of_standstill(reasoning.standstill.as_ref()?, code)
+            of_standstill(reasoning.standstill.as_ref()?, run, code)
         }
         _ => of_accesses(finding, run, code),
     }
@@ -85,7 +85,7 @@ fn conflicts(steps: &[InterleavingStep]) -> Vec<(usize, usize)> {
     (0..steps.len()).filter_map(|second| Some((previous(second)?, second))).collect()
 }
 
-fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Forcible> {
+fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forcible> {
     let mut objects: Vec<Option<ObjectId>> = Vec::new();
     let mut variable = |action: Action| {
         let object = match action {
@@ -101,7 +101,8 @@ fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Forcible> {
     };
     let steps = standstill.steps.iter().map(|step| {
         let (thread, variable) = (u8::try_from(step.role).ok()?, u8::try_from(variable(step.action)).ok()?);
-        place(step.site, step.stack, code).map(|place| InterleavingStep { thread, variable, ..place })
+        let place = place(step.site, step.stack, code)?;
+        Some(InterleavingStep { thread, variable, guard: monitor_of(step, run, code).unwrap_or(0), ..place })
     });
     let steps = steps.collect::<Option<Vec<_>>>()?;
     let mut interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
@@ -114,6 +115,20 @@ fn of_standstill(standstill: &Standstill, code: &Code) -> Option<Forcible> {
         interleaving = interleaving.with_orders(&orders)?;
     }
     Some(Forcible { interleaving, wider: None, accesses: (0..steps.len()).collect(), example: None })
+}
+
+/// Where the monitor was entered within which a thread signals or waits, if it is an object's own as in Java.
+fn monitor_of(step: &StandstillStep, run: &Run, code: &Code) -> Option<u64> {
+    if !matches!(step.action, Action::Signal(_) | Action::Wait(_)) {
+        return None;
+    }
+    let events = &run.synchronization;
+    let at = events.iter().rposition(|event| event.site == step.site && event.thread == step.thread)?;
+    let taken = events[..at].iter().rfind(|event| {
+        event.kind == SyncKind::Acquire && event.thread == step.thread && event.target == events[at].target
+    })?;
+    let (taken, own) = (code.site(taken.site), code.site(step.site));
+    (taken.module == own.module).then_some(taken.address)
 }
 
 /// A step at this place in the code, reached by these calls.

@@ -87,7 +87,11 @@ fn access(
     });
     let repeats = match at_once {
         Some(None) => {
-            hooks::point(process, thread, Operation { kind, what: Some(part), is_access: true, marks });
+            hooks::point(
+                process,
+                thread,
+                Operation { kind, what: Some(part), is_access: true, ..Operation::NONE }.marked(marks),
+            );
             process.record(|recorder| repeats(recorder, thread))
         }
         Some(known) => known,

@@ -13,11 +13,11 @@ use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiEvent,
     jvmtiEventCallbacks,
 };
-use recording::{ENV_DIR, ENV_PLAN, EventKind};
+use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
 
 use crate::classfile::Refusal;
 use crate::jvm::{self, ask, jni};
-use crate::process::{Process, begin, detach, lock, with_thread};
+use crate::process::{Process, Thread, begin, detach, lock, with_thread};
 use crate::recorder::{Recorder, lock_address};
 use crate::scope::{self, Included};
 use crate::{hook_class, hooks, memory, naming, rewrite};
@@ -27,6 +27,9 @@ pub const ENV_INCLUDE: &str = "UNSNARL_JVM_INCLUDE";
 
 /// Environment variable that is set if iterations of loops are to be told apart.
 pub const ENV_LOOPS: &str = "UNSNARL_JVM_LOOPS";
+
+/// Environment variable that is set if every access is to have an event of its own: to see what that would cost.
+pub const ENV_EVERY_ACCESS: &str = "UNSNARL_JVM_EVERY_ACCESS";
 
 /// Wanted from the virtual machine's start.
 const EVENTS: [jvmtiEvent; 11] = [
@@ -59,11 +62,13 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, _: *mut c_char, _: *
 fn load(vm: *mut JavaVM) -> Result<(), String> {
     let Some(folder) = std::env::var_os(ENV_DIR).map(PathBuf::from) else { return Ok(()) };
     let plan = std::env::var(ENV_PLAN).unwrap_or_default();
-    let plan = plan.parse().map_err(|_| {
+    let plan: RunPlan = plan.parse().map_err(|_| {
         "it does not understand the run plan (runner and recorder are of different versions)".to_owned()
     })?;
     let mut included = Included::parse(&std::env::var(ENV_INCLUDE).unwrap_or_default());
     included.loops = std::env::var_os(ENV_LOOPS).is_some();
+    included.approaches = plan.interleaving.is_some();
+    included.every_access = std::env::var_os(ENV_EVERY_ACCESS).is_some();
     let mut environment: *mut c_void = null_mut();
     // SAFETY: the interface was passed to us by the virtual machine.
     let found = unsafe { ((**vm).GetEnv)(vm, &mut environment, JVMTI_VERSION_11) };
@@ -136,7 +141,11 @@ fn start(process: &'static Process, env: *mut JNIEnv) -> Result<(), String> {
     retransform(process, env);
     std::thread::Builder::new()
         .name("unsnarl-watchdog".to_owned())
-        .spawn(|| process.scheduler.watch())
+        .spawn(|| {
+            process.scheduler.watch(|counts| {
+                process.record_if_any(|recorder| recorder.stands_still(counts));
+            });
+        })
         .map_err(|error| error.to_string())?;
     Ok(())
 }
@@ -237,8 +246,20 @@ unsafe extern "system" fn on_class(
     }
 }
 
+/// The thread begins to wait, in the call that it has announced.
+fn tell_wait(process: &Process, thread: &Thread, monitor: u64) {
+    let position = thread.call(process).map_or(0, |call| call.position);
+    hooks::tell(process, thread, monitor, position, true);
+}
+
 /// The thread gives a monitor back and waits for it to be notified.
-unsafe extern "system" fn on_wait(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject, object: jobject, _: jlong) {
+unsafe extern "system" fn on_wait(
+    _: *mut jvmtiEnv,
+    env: *mut JNIEnv,
+    _: jobject,
+    object: jobject,
+    milliseconds: jlong,
+) {
     with_thread(|process, thread| {
         hooks::arrive(process, thread);
         let monitor = naming::lock(process, env, object);
@@ -250,7 +271,8 @@ unsafe extern "system" fn on_wait(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
             times
         });
         thread.waits_for = Some((monitor, times.unwrap_or(0)));
-        process.scheduler.waits(&mut thread.seat, monitor);
+        tell_wait(process, thread, monitor);
+        process.scheduler.waits(&mut thread.seat, monitor, milliseconds != 0);
     });
 }
 
@@ -279,6 +301,7 @@ unsafe extern "system" fn on_contended(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobj
             let leaf = thread.call_leaf(process, recorder);
             recorder.waits_for(thread.id, monitor, EventKind::Acquire, leaf);
         });
+        tell_wait(process, thread, monitor);
         let switched = process.scheduler.finds_taken(&mut thread.seat, monitor);
         hooks::note_switch(process, thread, switched);
     });

@@ -72,6 +72,8 @@ pub enum Action {
         /// Its type, as in descriptors; `A` for references and `B` for bytes and booleans.
         kind: u8,
     },
+    /// A monitor is about to be entered.
+    MonitorApproach,
     /// A monitor was entered.
     MonitorEnter,
     /// A monitor is about to be left.

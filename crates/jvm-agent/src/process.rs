@@ -124,7 +124,7 @@ impl Process {
     pub fn record<T>(&self, with: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
         let mut guard = lock(&self.recorder);
         if guard.is_none() {
-            match Recorder::create(&self.folder, &self.plan) {
+            match Recorder::create(&self.folder, &self.plan, self.included.every_access) {
                 Ok(recorder) => {
                     *guard = Some(recorder);
                     self.scheduler.begins();
@@ -164,9 +164,14 @@ impl Process {
         let address = u64::from(method.offset) + u64::from(position) + 1;
         let is_here = |build_id: &[u8], other: u64| other == address && build_id.starts_with(&fingerprint);
         let steps = self.plan.interleaving.iter().flat_map(|interleaving| interleaving.steps()).enumerate();
-        let here = steps.filter(|(_, step)| is_here(&step.build_id, step.address));
+        let (mut here, mut guarded) = (0, 0);
+        for (number, step) in steps {
+            here |= u16::from(is_here(&step.build_id, step.address)) << number;
+            guarded |= u16::from(is_here(&step.build_id, step.guard)) << number;
+        }
         Marks {
-            steps: here.fold(0, |bits, (number, _)| bits | 1 << number),
+            steps: here,
+            guarded,
             is_site: is_controlled
                 && self.plan.sites.iter().any(|site| is_here(&site.build_id, site.address)),
         }
@@ -369,7 +374,7 @@ pub fn attach(env: *mut JNIEnv) {
         });
         hooks::note_switch(process, &mut thread, switched);
         // Where loops are looked at, each hook tells which iteration it is in.
-        if !process.included.loops {
+        if !process.included.loops && !process.included.every_access {
             desk.show(jvm::thread_number(env, object) as u64, id);
         }
         *presence = Presence::Here(thread);

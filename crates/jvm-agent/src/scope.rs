@@ -62,6 +62,10 @@ pub struct Included {
     patterns: Vec<Pattern>,
     /// Are loops looked at?
     pub loops: bool,
+    /// Are there hooks before monitors are entered, to hold threads back?
+    pub approaches: bool,
+    /// Does every access get an event, rather than what changes hands?
+    pub every_access: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -80,7 +84,7 @@ impl Included {
                 None => Pattern::Class(path),
             }
         });
-        Included { patterns: patterns.collect(), loops: false }
+        Included { patterns: patterns.collect(), ..Included::default() }
     }
 
     fn names(&self, class: &str) -> bool {
@@ -103,7 +107,12 @@ impl Included {
         let is_glue = class.contains("$$Lambda") || class.contains("LambdaForm") || class.contains("$Proxy");
         let is_hook = class == crate::hook_class::NAME;
         let all = !is_glue && !is_hook && (!begins_with(class, NOT_UNDER_TEST) || self.names(class));
-        (all || intercepted).then_some(Scope { all, intercepted, loops: self.loops })
+        (all || intercepted).then_some(Scope {
+            all,
+            intercepted,
+            loops: self.loops,
+            approaches: self.approaches,
+        })
     }
 }
 

@@ -1,5 +1,5 @@
 //! What recording costs in a Java virtual machine: processor time of xtask/bench/Workloads.java, by itself, with the agent
-//! looking at the program's classes, and with it looking at every access of the library too.
+//! looking at the program's classes, with it looking at every access of the library too, and with an event for every access.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,9 +27,11 @@ enum Variant {
     Recorded,
     /// Their library too.
     Everything,
+    /// The classes under test, with an event for each access rather than for what changes hands.
+    EveryAccess,
 }
 
-const VARIANTS: [Variant; 3] = [Variant::Plain, Variant::Recorded, Variant::Everything];
+const VARIANTS: [Variant; 4] = [Variant::Plain, Variant::Recorded, Variant::Everything, Variant::EveryAccess];
 
 pub struct Java {
     folder: PathBuf,
@@ -39,7 +41,8 @@ pub struct Java {
 /// Measures all workloads and gives the table.
 pub fn measure(repetitions: u32, machine: &str) -> anyhow::Result<String> {
     let java = Java::build()?;
-    let mut table = head(&["workload", "plain, s", "recorded", "and its library"]);
+    let mut table =
+        head(&["workload", "plain, s", "recorded", "and its library", "an event for every access"]);
     for (name, stands_for) in WORKLOADS {
         eprintln!("{name}: {stands_for}");
         let mut times = VARIANTS.map(|_| Vec::new());
@@ -56,8 +59,8 @@ pub fn measure(repetitions: u32, machine: &str) -> anyhow::Result<String> {
         }
         let seconds = times.map(|times| measure::median(times).map_or(0.0, |time| time.as_secs_f64()));
         let ratio = |number: usize| format!("{:.1}×", seconds[number] / seconds[0]);
-        let cells = [format!("{name}: {stands_for}"), format!("{:.2}", seconds[0]), ratio(1), ratio(2)];
-        table += &row(&cells);
+        let cells = [format!("{name}: {stands_for}"), format!("{:.2}", seconds[0])];
+        table += &row(&[cells.as_slice(), &[ratio(1), ratio(2), ratio(3)]].concat());
     }
     Ok(format!(
         "Measured on {} by `cargo xtask bench --only java --repetitions {repetitions}` ({machine}).\n\n{table}",
@@ -81,8 +84,16 @@ impl Java {
             java.arg(format!("-agentpath:{}", self.agent.display()));
             java.env(recording::ENV_DIR, scratch).env(recording::ENV_PLAN, "seed=1,noise=off");
         }
-        if variant == Variant::Everything {
-            java.env("UNSNARL_JVM_INCLUDE", "java.util.**");
+        match variant {
+            Variant::Everything => {
+                java.env("UNSNARL_JVM_INCLUDE", "java.util.**");
+            }
+            Variant::EveryAccess => {
+                // Whatever room there is.
+                java.env(recording::ENV_PLAN, "seed=1,noise=off,budget=4294967296");
+                java.env("UNSNARL_JVM_EVERY_ACCESS", "yes");
+            }
+            Variant::Plain | Variant::Recorded => {}
         }
         java.arg("-cp").arg(&self.folder).args(["Workloads", workload]);
         java

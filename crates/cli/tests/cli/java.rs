@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::kit::{Workplace, present};
+use crate::kit::{Seen, Workplace, present};
 
 pub const BANK: &str = include_str!("programs/Bank.java");
 const TRANSFER: &str = include_str!("programs/Transfer.java");
@@ -204,6 +204,19 @@ fn what_a_thread_did_alone_is_told_by_its_last_accesses() {
     for (index, _) in OWN.lines().enumerate().filter(|(_, line)| line.ends_with("// often")) {
         assert!(!trace.contains(&format!("Own.java:{} ", index + 1)), "{trace}");
     }
+}
+
+/// For the comparison in docs/performance.md.
+#[test]
+fn every_access_has_an_event_where_that_is_asked_for() {
+    let Some(place) = workplace("Own.java", OWN) else { return };
+    let mut command =
+        place.unsnarl("run --noise off --seed 1 --runs 1 --session own -- java -cp classes Own");
+    let output = command.env("UNSNARL_JVM_EVERY_ACCESS", "yes").output().unwrap();
+    Seen::of("run", output).exits(10);
+    let writes = decided(&place, "own").into_iter().filter(|event| event.contains("kind: Write")).count();
+    // Those of the loop, and a few more.
+    assert!((40_000..40_020).contains(&writes), "{writes}");
 }
 
 /// Under every schedule that is repeatable, a run that failed fails again by its switches.

@@ -115,6 +115,7 @@ fn class_files_of_an_unknown_version_are_left_alone_and_said_once() {
 }
 
 const KNOT: &str = include_str!("programs/Knot.java");
+const MISSED: &str = include_str!("programs/Missed.java");
 
 /// Two locks, taken in opposite orders.
 #[track_caller]
@@ -131,6 +132,25 @@ fn assert_deadlock_is_found(arguments: &str, locks: [&str; 2]) {
     for told in [waits(one), waits(other), format!("holding `{one}`")] {
         assert!(hang.contains(&told), "`{told}` is missing: {hang}");
     }
+    // Whatever the seeds: who has its first lock waits for the other to have its own, or runs alone until it has both.
+    // A circle of monitors is seen at once; for others, each run takes its whole time.
+    if arguments.is_empty() {
+        let seen = place.call("confirm 1 --runs 5").exits(0);
+        seen.says(&["confirmed", "forced: 5 of 5", "forbidden: 0 of 5"]);
+    }
+}
+
+/// Before the wait for it begins.
+#[test]
+fn a_signal_that_came_too_early_is_found_forced_and_forbidden() {
+    let Some(place) = workplace("Missed.java", MISSED) else { return };
+    // The seed decides which runs hang.
+    let flags = "--schedule random --runs 3 --jobs 3 --timeout 5s --seed 3";
+    let seen = place.call(&format!("run {flags} -- java -cp classes Missed")).exits(0);
+    seen.says(&["Missed signal on `Missed.ready`"]);
+    // Whatever the seeds; that is too few to be sure, but each run that hangs takes its time. 16: undecided.
+    let seen = place.call("confirm 1 --runs 1").exits(16);
+    seen.says(&["forced: 1 of 1", "forbidden: 0 of 1"]);
 }
 
 #[test]

@@ -58,13 +58,17 @@ pub struct Operation {
     pub is_access: bool,
     /// What the plan says about this place in the code.
     pub marks: Marks,
+    /// Has it happened already, and was that told at once by [`Scheduler::did`]?
+    pub is_told: bool,
 }
 
 /// What the run's plan says about a place in the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// The steps of the interleaving that the run is about, as bits, that happen there.
-    pub steps: u8,
+    pub steps: u16,
+    /// The steps that are done under a lock that is taken there.
+    pub guarded: u16,
     /// Is it one of the plan's sites: a point, whoever uses it so far?
     pub is_site: bool,
 }
@@ -82,7 +86,8 @@ impl Operation {
         kind: Kind::Update,
         what: None,
         is_access: false,
-        marks: Marks { steps: 0, is_site: false },
+        marks: Marks { steps: 0, guarded: 0, is_site: false },
+        is_told: false,
     };
 
     /// Something about a lock or another object.
@@ -92,12 +97,19 @@ impl Operation {
         Operation { what: Some((address as i64, WHOLE)), ..Operation::NONE }
     }
 
-    fn is_step(self, number: usize) -> bool {
-        self.marks.steps & (1 << number) != 0
+    /// The same at a place about which the plan says this.
+    pub fn marked(self, marks: Marks) -> Operation {
+        Operation { marks, ..self }
     }
 
-    fn is_any_step(self) -> bool {
-        self.marks.steps != 0
+    /// Is it the step with this number that comes next?
+    fn is_step(self, number: usize) -> bool {
+        !self.is_told && self.marks.steps & (1 << number) != 0
+    }
+
+    /// Is it the step that comes next, or is the lock taken for it?
+    fn leads_to(self, number: usize) -> bool {
+        self.is_step(number) || self.marks.guarded & (1 << number) != 0
     }
 }
 
@@ -217,6 +229,12 @@ impl Scheduler {
     /// A point: the calling thread, which has the token, goes on or another one runs first. True if others ran.
     pub fn point(&self, seat: &mut Seat, operation: Operation) -> bool {
         !self.is_quiet() && self.take_turn(seat, Standing::Ready, operation, false)
+    }
+
+    /// The calling thread has done this, or begins to wait in the midst of it: the plan's steps that is are done. Gives
+    /// how far the run has come if the plan's interleaving came about by that.
+    pub fn did(&self, seat: &Seat, operation: Operation, waits: bool) -> Option<(u64, u64)> {
+        self.lock().did(seat.id, operation, waits)
     }
 
     /// The calling thread has nothing to do: whoever else can run goes first.
@@ -353,9 +371,9 @@ impl Scheduler {
     }
 
     /// The calling thread is about to wait for a notification, and gives the monitor back meanwhile.
-    pub fn waits(&self, seat: &mut Seat, monitor: u64) {
+    pub fn waits(&self, seat: &mut Seat, monitor: u64, is_timed: bool) {
         let id = seat.id;
-        self.leave(seat, Standing::Away, |state| state.wait(id, monitor));
+        self.leave(seat, Standing::Away, |state| state.wait(id, monitor, is_timed));
     }
 
     /// The calling thread's wait is over but for the monitor, which it wants back.

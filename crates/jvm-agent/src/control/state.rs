@@ -1,5 +1,7 @@
 //! What is known about each thread and monitor.
 
+mod standstill;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar};
 
@@ -78,6 +80,8 @@ pub struct State {
     /// Who was notified but could not go on yet: the virtual machine wakes one whenever the monitor is left.
     notified: FxHashMap<u64, VecDeque<u32>>,
     depths: FxHashMap<u32, u32>,
+    /// Who of them waits without a time-out.
+    patient: FxHashSet<u32>,
     /// Threads whose next park ends at once.
     permits: FxHashSet<u32>,
     pub watched: Watched,
@@ -105,6 +109,7 @@ impl State {
             waiting: FxHashMap::default(),
             notified: FxHashMap::default(),
             depths: FxHashMap::default(),
+            patient: FxHashSet::default(),
             permits: FxHashSet::default(),
             watched: Watched::default(),
             points: 0,
@@ -201,6 +206,18 @@ impl State {
             self.policy.done(id, done);
             self.trial.iter_mut().for_each(|trial| trial.done(id, done));
         }
+    }
+
+    /// A thread has done this, or begins to wait in the midst of it. See [`super::Scheduler::did`].
+    pub fn did(&mut self, id: u32, operation: Operation, waits: bool) -> Option<(u64, u64)> {
+        let trial = self.trial.as_mut()?;
+        let before = trial.completed;
+        if waits {
+            trial.waits(id, operation)
+        } else {
+            trial.step(id, operation)
+        }
+        (trial.completed > before).then(|| self.counts())
     }
 
     /// A thread has nothing to do until others have run.
@@ -331,19 +348,23 @@ impl State {
     }
 
     /// The thread gives the monitor back and waits to be notified.
-    pub fn wait(&mut self, id: u32, monitor: u64) {
+    pub fn wait(&mut self, id: u32, monitor: u64, is_timed: bool) {
         let own = self.monitors.get(&monitor).filter(|&&(holder, _)| holder == id);
         let times = own.map_or(0, |&(_, times)| times);
         if times > 0 {
             self.monitors.remove(&monitor);
         }
         self.depths.insert(id, times);
+        if !is_timed {
+            self.patient.insert(id);
+        }
         self.waiting.entry(monitor).or_default().push_back(id);
         self.expect_notified(monitor);
     }
 
     /// The thread waits no more. How often it has entered the monitor once it has it back.
     pub fn end_wait(&mut self, id: u32, monitor: u64) -> u32 {
+        self.patient.remove(&id);
         for queues in [&mut self.waiting, &mut self.notified] {
             if let Some(queue) = queues.get_mut(&monitor) {
                 queue.retain(|&other| other != id);

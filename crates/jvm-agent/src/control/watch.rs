@@ -15,14 +15,15 @@ const ASLEEP_CONTROLLED: u32 = 25;
 const ON_ITS_WAY: u32 = 10;
 
 impl Scheduler {
-    /// Watches the thread that has the token until everybody is free.
-    pub fn watch(&self) {
+    /// Watches the thread that has the token until everybody is free. In a controlled run, says so if all threads wait for
+    /// one another: after so many points, and with so many interleavings that came about.
+    pub fn watch(&self, stands_still: impl Fn((u64, u64))) {
         let enough = if self.is_controlled() { ASLEEP_CONTROLLED } else { ASLEEP };
         let mut last = (0, 0, 0);
         let mut seen = 0;
         while !self.free.load(Ordering::Relaxed) {
             std::thread::sleep(WATCH_EVERY);
-            let (now, os_id, is_excused, patience) = {
+            let (now, os_id, is_excused, patience, standstill) = {
                 let state = self.lock();
                 let now = self.position(&state);
                 let watched = state.watched;
@@ -33,8 +34,10 @@ impl Scheduler {
                 let is_excused =
                     watched.is_called || watched.awaits_arrivals || watched.sleeps_on || !is_needed;
                 let patience = if state.is_anybody_expected() { ON_ITS_WAY } else { 1 };
-                (now, watched.os_id, is_excused, patience)
+                let stands_still = now.0 == 0 && self.is_controlled() && state.stands_still();
+                (now, watched.os_id, is_excused, patience, stands_still.then(|| state.counts()))
             };
+            standstill.into_iter().for_each(&stands_still);
             let is_stuck = !is_excused && (now.0 == 0 || is_asleep(os_id));
             seen = if is_stuck && now == last { seen + 1 } else { u32::from(is_stuck) };
             last = now;

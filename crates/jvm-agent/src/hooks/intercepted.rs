@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jvmti_bindings::sys::jni::{jclass, jint, jobject};
 use recording::EventKind;
 
-use super::{Env, arrive, point, took};
+use super::{Env, approach, arrive, point, tell, took};
 use crate::accesses::{self, How, Phase};
 use crate::control::Operation;
 use crate::intercept::Meaning;
@@ -121,6 +121,7 @@ fn synchronized(
         Meaning::Starts | Meaning::Joined => lock_address(tag),
         _ => naming::lock(process, env, object),
     };
+    let position = thread.call(process).map_or(0, |call| call.position);
     let happened = |kind: EventKind, object: u32| {
         process.record(|recorder| {
             let leaf = thread.call_leaf(process, recorder);
@@ -149,13 +150,15 @@ fn synchronized(
                 recorder.acquired(thread.id, kind, address, leaf);
                 recorder.waits_for(thread.id, 0, EventKind::Acquire, 0);
             });
-            took(process, thread, tag, address);
+            took(process, thread, (tag, address), position);
         }
         Meaning::Wants => {
             process.record(|recorder| {
                 let leaf = thread.call_leaf(process, recorder);
                 recorder.waits_for(thread.id, address, EventKind::Acquire, leaf);
             });
+            approach(process, thread, address, position);
+            tell(process, thread, address, position, true);
         }
         Meaning::Released | Meaning::ReleasedShared | Meaning::ReleasedIfTrue => {
             process.record(|recorder| {
@@ -164,10 +167,16 @@ fn synchronized(
             });
             process.scheduler.gave_back(&mut thread.seat, address);
         }
-        Meaning::WaitBegins => happened(EventKind::WaitBegin, 0),
+        Meaning::WaitBegins => {
+            happened(EventKind::WaitBegin, 0);
+            tell(process, thread, address, position, true);
+        }
         Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),
-        Meaning::Signals => happened(EventKind::Signal, 0),
-        Meaning::SignalsAll => happened(EventKind::Broadcast, 0),
+        Meaning::Signals | Meaning::SignalsAll => {
+            let is_one = meaning == Meaning::Signals;
+            happened(if is_one { EventKind::Signal } else { EventKind::Broadcast }, 0);
+            tell(process, thread, address, position, false);
+        }
         Meaning::SemaphoreTaken => happened(EventKind::SemaphoreWait, 0),
         Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
         Meaning::Starts => {

@@ -8,7 +8,7 @@ use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
 use recording::{EventKind, flag};
 
 use crate::accesses::{self, How};
-use crate::control::Operation;
+use crate::control::{Marks, Operation};
 use crate::library::{self, Use};
 use crate::memory::desk::Frame;
 use crate::memory::{self, sites};
@@ -105,7 +105,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
             recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
         });
         process.scheduler.entered(&thread.seat, lock);
-        took(process, thread, jvm::tag(object), lock);
+        took(process, thread, (jvm::tag(object), lock), 0);
     });
 }
 
@@ -281,10 +281,34 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_born(_: Env, _: jclass, objec
     });
 }
 
-/// A lock was taken: a point, unless nobody else knows it.
-fn took(process: &Process, thread: &mut Thread, tag: i64, address: u64) {
-    if process.record(|recorder| recorder.is_known_to_others(thread.id, tag)) == Some(true) {
-        point(process, thread, Operation::about(address));
+/// A lock was taken by the instruction at this position: a point, unless nobody else knows it.
+fn took(process: &Process, thread: &mut Thread, (tag, address): (i64, u64), position: u16) {
+    let marks = tell(process, thread, address, position, false);
+    let is_known = process.record(|recorder| recorder.is_known_to_others(thread.id, tag)) == Some(true);
+    if is_known || !marks.is_empty() {
+        point(process, thread, Operation { is_told: true, ..Operation::about(address).marked(marks) });
+    }
+}
+
+/// The instruction at this position has done something about a lock or condition, or begins to wait for it, which may be a
+/// step of the plan's interleaving. Gives what the plan says about it.
+pub(crate) fn tell(process: &Process, thread: &Thread, address: u64, position: u16, waits: bool) -> Marks {
+    let marks = process.marks_at(thread, position);
+    if marks.steps != 0 {
+        let came_about = process.scheduler.did(&thread.seat, Operation::about(address).marked(marks), waits);
+        came_about.into_iter().for_each(|counts| {
+            process.record(|recorder| recorder.note_progress(counts));
+        });
+    }
+    marks
+}
+
+/// The instruction at this position is about to take a lock. If the plan's interleaving knows it, others may go first.
+fn approach(process: &Process, thread: &mut Thread, address: u64, position: u16) {
+    let marks = process.marks_at(thread, position);
+    if marks.guarded != 0 {
+        let marks = Marks { steps: 0, ..marks };
+        point(process, thread, Operation::about(address).marked(marks));
     }
 }
 
@@ -317,12 +341,16 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
             }
         });
         match place.action {
+            Action::MonitorApproach => approach(process, thread, lock, place.position),
             Action::MonitorExit => leaves(process, thread, lock),
             Action::MonitorEnter => {
                 process.scheduler.entered(&thread.seat, lock);
-                took(process, thread, jvm::tag(object), lock);
+                took(process, thread, (jvm::tag(object), lock), place.position);
             }
-            Action::Notify { all } => process.scheduler.notifies(lock, all),
+            Action::Notify { all } => {
+                tell(process, thread, lock, place.position, false);
+                process.scheduler.notifies(lock, all);
+            }
             _ => {}
         }
     });

@@ -95,11 +95,12 @@ pub struct Recorder {
     visits: FxHashMap<(u64, u32), u32>,
     /// Choices between threads that are on record.
     decisions: u32,
+    every_access: bool,
 }
 
 impl Recorder {
-    /// Begins a recording in this folder.
-    pub fn create(folder: &Path, plan: &RunPlan) -> io::Result<Recorder> {
+    /// Begins a recording in this folder, with an event for what changes hands or for every access.
+    pub fn create(folder: &Path, plan: &RunPlan, every_access: bool) -> io::Result<Recorder> {
         let mut file = RecordingFile::create(folder, plan)?;
         let contexts = Contexts::new(&mut file).ok_or(io::ErrorKind::StorageFull)?;
         Ok(Recorder {
@@ -114,6 +115,7 @@ impl Recorder {
             named_locks: FxHashSet::default(),
             visits: FxHashMap::default(),
             decisions: 0,
+            every_access,
         })
     }
 
@@ -261,6 +263,9 @@ impl Recorder {
     pub fn repeats(&mut self, thread: u32, (object, part): (i64, u32), touch: Touch, room: u32) -> Repeats {
         let object = self.objects.entry(object).or_default();
         object.used_by(&mut self.blocks, thread);
+        if self.every_access {
+            return Repeats::No;
+        }
         let Thread { log, held } = &self.threads[thread as usize];
         if let Some(block) = object.own(&mut self.blocks, thread, part, room) {
             let when = When { tick: log.last_tick, locks: held.set() };
@@ -339,6 +344,12 @@ impl Recorder {
     pub fn note_progress(&mut self, (points, interleavings): (u64, u64)) {
         let header = self.file.header();
         (header.points, header.interleavings) = (points, interleavings);
+    }
+
+    /// All threads wait for one another, so far into the run.
+    pub fn stands_still(&mut self, counts: (u64, u64)) {
+        self.note_progress(counts);
+        self.file.header().standstill = counts.0 + 1;
     }
 
     /// A thread has come to a point at this place, which later plans may want to know.

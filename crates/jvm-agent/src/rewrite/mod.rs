@@ -27,6 +27,8 @@ pub struct Scope {
     pub intercepted: bool,
     /// Iterations of loops, for the classes under test.
     pub loops: bool,
+    /// Monitors that are about to be entered, likewise.
+    pub approaches: bool,
 }
 
 /// A class with hooks.
@@ -71,8 +73,8 @@ fn rewrite_class(bytes: &[u8], scope: Scope, places: &mut Places, mark: Mark) ->
     for method in &mut methods {
         let before = places.mark();
         let loops = Loops::default();
-        let mut rewriter = MethodRewriter { class: &mut class, places, mark, index, loops };
-        match rewriter.rewrite(method, scope, intercepted) {
+        let mut rewriter = MethodRewriter { class: &mut class, places, mark, index, loops, scope };
+        match rewriter.rewrite(method, intercepted) {
             Ok(()) => {}
             // The other methods can do without this one.
             Err(refusal @ Refusal::MethodTooLarge) => {
@@ -118,13 +120,13 @@ struct MethodRewriter<'a> {
     index: u32,
     /// Those of the method, if they are looked at.
     loops: Loops,
+    scope: Scope,
 }
 
 impl MethodRewriter<'_> {
     fn rewrite(
         &mut self,
         declaration: &mut Declaration,
-        scope: Scope,
         intercepted: Option<&Intercepted>,
     ) -> Result<(), Refusal> {
         if declaration.access & (access::NATIVE | access::ABSTRACT) != 0 {
@@ -137,8 +139,8 @@ impl MethodRewriter<'_> {
         let name = pool.text(declaration.name).unwrap_or_default().to_owned();
         let method = self.add_method(&name, &code)?;
         let mut insertions = Insertions { more_stack: MORE_STACK, ..Insertions::default() };
-        if scope.all {
-            if scope.loops {
+        if self.scope.all {
+            if self.scope.loops {
                 self.loops = loops(&code)?;
                 self.follow_loops(&mut insertions, method)?;
             }
@@ -255,6 +257,11 @@ impl MethodRewriter<'_> {
                     // As if it were a call: a place for others to come first, and to name should it have to wait.
                     let site = self.site(method, at, Action::Call { receiver: 0 });
                     self.call_hook(&mut before, hook_class::CALL, site)?;
+                    if self.scope.approaches {
+                        before.push(opcode::DUP);
+                        let site = self.site(method, at, Action::MonitorApproach);
+                        self.call_hook(&mut before, hook_class::MONITOR, site)?;
+                    }
                     before.push(opcode::DUP);
                     let site = self.site(method, at, Action::MonitorEnter);
                     let mut after = Vec::new();
@@ -406,7 +413,7 @@ fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refus
 mod tests {
     use super::*;
 
-    const ALL: Scope = Scope { all: true, intercepted: true, loops: true };
+    const ALL: Scope = Scope { all: true, intercepted: true, loops: true, approaches: true };
 
     #[test]
     fn what_is_no_class_is_refused_and_leaves_no_trace() {

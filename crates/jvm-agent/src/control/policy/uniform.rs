@@ -113,8 +113,10 @@ mod tests {
 
     /// The order in which two threads do their interesting operations, two each, with two others before each.
     fn order(seed: u64) -> Vec<u32> {
-        let operation =
-            |step: usize| Operation { marks: Marks { is_site: step % 3 == 2, steps: 0 }, ..Operation::NONE };
+        let operation = |step: usize| Operation {
+            marks: Marks { is_site: step % 3 == 2, ..Marks::default() },
+            ..Operation::NONE
+        };
         let mut policy = Uniform::new(seed, &[2, 2]);
         let mut steps = [0; 2];
         let mut order = Vec::new();

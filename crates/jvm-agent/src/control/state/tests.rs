@@ -43,7 +43,7 @@ fn who_has_waited_longest_is_expected_when_the_monitor_is_left() {
     for id in [2, 1] {
         state.enter(id, MONITOR, 2);
         state.stand(id, Standing::Away);
-        state.wait(id, MONITOR);
+        state.wait(id, MONITOR, true);
     }
     state.enter(3, MONITOR, 1);
     state.notify(MONITOR, false);
@@ -53,6 +53,26 @@ fn who_has_waited_longest_is_expected_when_the_monitor_is_left() {
     assert_eq!(state.stands(2), Some(Standing::Expected));
     assert_eq!(state.stands(1), Some(Standing::Away));
     assert_eq!(state.end_wait(2, MONITOR), 2, "it gets back what it had");
+}
+
+#[test]
+fn a_circle_of_monitors_is_a_standstill_once_nobody_else_can_go_on() {
+    let mut state = three();
+    let other = MONITOR + 1;
+    for (id, own, wanted) in [(1, MONITOR, other), (2, other, MONITOR)] {
+        state.enter(id, own, 1);
+        assert!(!state.stands_still());
+        state.arrive(id, Standing::Wants(wanted), Operation::NONE);
+    }
+    assert!(!state.stands_still(), "one can run");
+    for is_timed in [true, false] {
+        state.stand(3, Standing::Away);
+        state.wait(3, MONITOR + 2, is_timed);
+        assert_eq!(state.stands_still(), !is_timed);
+        state.end_wait(3, MONITOR + 2);
+    }
+    state.arrive(3, Standing::Wants(MONITOR), Operation::NONE);
+    assert!(state.stands_still(), "it waits for those in the circle");
 }
 
 #[test]
@@ -86,6 +106,7 @@ fn is_broken_up(seed: u64) -> bool {
         what: Some((1, part)),
         is_access: true,
         marks: Marks::default(),
+        is_told: false,
     };
     for id in 1..=2 {
         state.announce(id);

@@ -1,0 +1,77 @@
+use super::super::Marks;
+use super::*;
+
+/// Two threads take two locks in opposite orders: at steps 0 and 1 their first, at 2 and 3 they wait.
+const DEADLOCK: &str = ":1.0@ab+1;2.1@ab+1;1.1@ab+2;2.0@ab+2/1<3/2<3/1<4/2<4";
+
+const LEFT: What = (7, 0);
+const RIGHT: What = (8, 0);
+
+fn trial(text: &str) -> Trial {
+    let mut trial = Trial::new(1, text.parse().unwrap());
+    (trial.begins, trial.waits_for_first) = (ONE_IN_ALL, true);
+    trial
+}
+
+/// What is done to a lock where these steps are.
+fn at(what: What, steps: u16) -> Operation {
+    Operation { what: Some(what), marks: Marks { steps, ..Marks::default() }, ..Operation::NONE }
+}
+
+/// Those of threads 1 to 3 who may run, if none of them is about to do anything in particular.
+fn free(trial: &Trial) -> Vec<u32> {
+    let candidates = [1, 2, 3].map(|thread| Candidate { thread, operation: Operation::NONE });
+    trial.let_through(&candidates).iter().map(|candidate| candidate.thread).collect()
+}
+
+const FIRST: u16 = 0b0011;
+const SECOND: u16 = 0b1100;
+
+#[test]
+fn of_a_deadlock_each_thread_takes_its_first_lock_before_any_takes_its_second() {
+    let mut trial = trial(&format!("enforce{DEADLOCK}"));
+    trial.step(1, at(LEFT, FIRST));
+    assert_eq!(free(&trial), [2, 3]);
+    // The same lock again is no second one.
+    trial.step(3, at(LEFT, FIRST));
+    assert_eq!(free(&trial), [2, 3]);
+    trial.step(2, at(RIGHT, FIRST));
+    assert_eq!(free(&trial), [1, 2]);
+    trial.waits(2, at(LEFT, SECOND));
+    assert_eq!((free(&trial), trial.completed), (vec![1], 0));
+    trial.waits(1, at(RIGHT, SECOND));
+    assert_eq!(trial.completed, 1);
+}
+
+#[test]
+fn who_waits_for_its_first_lock_has_not_taken_it() {
+    let mut trial = trial(&format!("enforce{DEADLOCK}"));
+    trial.waits(1, at(LEFT, FIRST));
+    assert_eq!(free(&trial), [1, 2, 3]);
+}
+
+#[test]
+fn to_forbid_a_deadlock_one_thread_at_a_time_takes_its_locks() {
+    let mut trial = trial(&format!("forbid{DEADLOCK}"));
+    trial.step(2, at(RIGHT, FIRST));
+    assert_eq!(free(&trial), [2]);
+    trial.step(2, at(LEFT, SECOND));
+    assert_eq!((free(&trial), trial.completed), (vec![1, 2, 3], 0));
+}
+
+#[test]
+fn to_forbid_a_missed_signal_it_is_held_back_before_its_lock_is_taken() {
+    let trial = trial("forbid:1.0@ab+1^3;2.0@ab+2");
+    let takes_lock = Operation { marks: Marks { guarded: 1, ..Marks::default() }, ..at(LEFT, 0) };
+    let candidates = [Candidate { thread: 1, operation: takes_lock }];
+    assert!(trial.let_through(&candidates).is_empty());
+}
+
+#[test]
+fn what_is_done_stays_done_when_its_thread_ends() {
+    let mut trial = trial("enforce:1.0@ab+1;2.0@ab+2");
+    trial.step(1, at(LEFT, 1));
+    trial.left(1);
+    trial.waits(2, at(LEFT, 2));
+    assert_eq!(trial.completed, 1);
+}
