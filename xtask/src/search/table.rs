@@ -52,8 +52,9 @@ fn is_rare(line: &Line) -> bool {
 
 /// How many runs the native rates are of.
 fn native_runs(lines: &[Line]) -> String {
-    let counts = || lines.iter().map(|line| line.native.runs);
-    format!("{} to {} native runs", counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+    let counts = lines.iter().map(|line| line.native.runs);
+    let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
+    if least == most { format!("{most} native runs") } else { format!("{least} to {most} native runs") }
 }
 
 fn rate(line: &Line) -> String {
