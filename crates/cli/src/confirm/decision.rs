@@ -169,6 +169,17 @@ impl Arms {
     }
 }
 
+/// Does no run fail without it, though delays alone make them fail, and do many fail with it?
+pub fn ends_all_failures(confirmation: &Confirmation) -> bool {
+    let Confirmation { enforced, forbidden, delayed: Some(delayed), .. } = *confirmation else {
+        return false;
+    };
+    let is_ended = |fails: Trial| {
+        localize::fisher((fails.failed, fails.runs), (forbidden.failed, forbidden.runs)) < BEYOND_DOUBT
+    };
+    forbidden.failed == 0 && enforced.failed * 3 >= enforced.runs && is_ended(enforced) && is_ended(delayed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +230,23 @@ mod tests {
         // It comes about, and then runs fail no more often than with delays alone.
         assert_eq!(verdict(arm(8, 20), 0, 7), Verdict::Inconclusive);
         assert_eq!(verdict(arm(12, 20), 0, 2), Verdict::Confirmed, "much more often than with delays");
+    }
+
+    #[test]
+    fn what_ends_all_failures_is_known_by_delays_that_make_runs_fail() {
+        let ends = |enforced, forbidden, delayed| {
+            let arms = Arms {
+                enforced: arm(enforced, 20),
+                forbidden: arm(forbidden, 0),
+                delayed: arm(delayed, 0),
+                share: 1.0,
+            };
+            ends_all_failures(&arms.decide(BELIEVED))
+        };
+        assert!(ends(12, 0, 13));
+        assert!(!ends(12, 1, 13), "not all");
+        assert!(!ends(12, 0, 3), "there may have been none to end");
+        assert!(!ends(5, 0, 13), "it hardly fails");
     }
 
     #[test]
