@@ -2,7 +2,8 @@
 //!
 //! - **Deadlock**: threads wait for locks in a circle, or for the lock of a thread that ended with it, or that waits for
 //!   something else itself.
-//! - **Missed signal**: a thread waits for a condition whose signal came before it began to wait; no other came since.
+//! - **Missed signal**: a thread waits for a condition whose signal came before it began to wait; no other came since. A
+//!   signal that is recorded after the beginning and wakes nobody came before it as well.
 //!   If the signal's thread wrote what the waiting thread had read before, these two accesses are part of it: the
 //!   decision to wait was outdated.
 //!
@@ -249,13 +250,15 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
     };
     // One that came before the thread's last wait was over has been heard.
     let heard = events[..begun].iter().rposition(|event| event.kind == SyncKind::WaitEnd && is_own(event));
-    let missed = events[..begun]
-        .iter()
-        .rposition(is_signal)
-        .filter(|&missed| heard.is_none_or(|heard| heard < missed))?;
-    if events[begun..].iter().any(is_signal) {
-        return None;
-    }
+    let before = || {
+        let missed = events[..begun].iter().rposition(is_signal);
+        missed.filter(|&missed| heard.is_none_or(|heard| heard < missed))
+    };
+    let missed = match events[begun..].iter().rposition(is_signal) {
+        // The wait is on record a moment before it begins.
+        Some(since) => Some(begun + since).filter(|&signal| is_lost(run, signal, wait, begun))?,
+        None => before()?,
+    };
     let signal = &events[missed];
     let mut steps = Vec::new();
     if let Some([read, write]) = outdated_decision(run, wait.thread, signal) {
@@ -283,6 +286,18 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
         stack: wait.stack,
     });
     Some(Standstill { kind: StandstillKind::MissedSignal, steps })
+}
+
+/// Whether a signal that came after the wait of `wait` was put on record, as event `begun`, had no effect on it: it woke
+/// all who waited, or at least one of them but nobody did wake. A thread that did wake may still want its lock back.
+fn is_lost(run: &Run, signal: usize, wait: &Wait, begun: usize) -> bool {
+    let events = &run.synchronization;
+    let wakes = |event: &SyncEvent| event.kind == SyncKind::WaitEnd && event.target == wait.target;
+    let has_effect = events[signal].kind == SyncKind::Signal && events[signal..].iter().any(wakes);
+    let gives_back = |event: &&SyncEvent| event.thread == wait.thread && event.kind == SyncKind::Release;
+    let wanted = events[begun..].iter().find(gives_back).map(|event| event.target);
+    let is_held = run.holdings.iter().flat_map(|holding| &run.locksets[holding.locks.0 as usize]);
+    !has_effect && !is_held.map(|lock| SyncTarget::Object(lock.object)).any(|lock| Some(lock) == wanted)
 }
 
 /// The last write before a signal, by its thread, to what the waiting thread had read before; and that read.

@@ -97,9 +97,26 @@ fn a_signal_before_the_wait_is_missed() {
     let signal = |hang: Hang| hang.does(2, SyncKind::Signal, condition);
     assert_eq!(found(begin(signal(Hang::new(1)))), ["S1@7 C2@1301"]);
     assert_eq!(found(begin(Hang::new(1))), [""; 0], "there was none");
-    assert_eq!(found(signal(begin(Hang::new(1)))), [""; 0], "it may have been for another");
+    let another = |hang: Hang| hang.does(4, SyncKind::WaitEnd, condition);
+    assert_eq!(found(another(signal(begin(Hang::new(1))))), [""; 0], "it was for another");
     let heard = signal(Hang::new(1)).does(1, SyncKind::WaitEnd, condition);
     assert_eq!(found(begin(heard)), [""; 0], "an earlier wait has heard it");
+}
+
+/// A wait is on record a moment before it begins. What comes in between wakes nobody, or all but this thread.
+#[test]
+fn a_signal_just_before_the_wait_is_missed() {
+    let [condition, lock] = [3, 5].map(|object| SyncTarget::Object(ObjectId(object)));
+    let hang = |kind: SyncKind| {
+        let hang = Hang::new(1).accesses(1, AccessKind::Read, 4).does(1, SyncKind::WaitBegin, condition);
+        let hang = hang.does(1, SyncKind::Release, lock).accesses(2, AccessKind::Write, 5);
+        hang.does(2, kind, condition).waits(1, SyncKind::WaitBegin, 3)
+    };
+    let expected = ["R1@4 W2@5 S2@7 C1@1301"];
+    assert_eq!(found(hang(SyncKind::Signal)), expected);
+    assert_eq!(found(hang(SyncKind::Broadcast)), expected);
+    assert_eq!(found(hang(SyncKind::Broadcast).does(4, SyncKind::WaitEnd, condition)), expected);
+    assert_eq!(found(hang(SyncKind::Broadcast).holds(4, 5)), [""; 0], "it has woken and wants its lock back");
 }
 
 #[test]
