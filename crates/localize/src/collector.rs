@@ -54,7 +54,7 @@ enum Evidence {
     EdgeCounts(EdgeCounts),
     Graphs(recon::Graphs),
     Pairs(locon::Evidence),
-    Clues(verdict::Evidence),
+    Clues(Box<verdict::Evidence>),
 }
 
 /// Finds and ranks the suspects of `runs`.
@@ -78,7 +78,7 @@ impl Collector {
             Method::Bugaboo => Evidence::EdgeCounts(EdgeCounts::default()),
             Method::Recon => Evidence::Graphs(recon::Graphs::default()),
             Method::Locon => Evidence::Pairs(locon::Evidence::default()),
-            Method::Verdict => Evidence::Clues(verdict::Evidence::default()),
+            Method::Verdict => Evidence::Clues(Box::default()),
         };
         Self { technique, options: *options, evidence }
     }
@@ -124,7 +124,7 @@ impl Collector {
     /// What the verdict would know if runs like these had been made so many times; other techniques do not ask.
     pub(crate) fn repeated(&self, times: u32) -> Option<Self> {
         let Evidence::Clues(evidence) = &self.evidence else { return None };
-        Some(Self { evidence: Evidence::Clues(evidence.repeated(times)), ..*self })
+        Some(Self { evidence: Evidence::Clues(Box::new(evidence.repeated(times))), ..*self })
     }
 
     /// What one of Locon's procedures finds by itself; nothing for other techniques.

@@ -138,8 +138,12 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
     };
     for recording in recordings {
         let frees = ProcessReader::new(recording, code, &mut profile).read();
+        let run = &mut profile.run;
+        run.free_sites.extend(frees.iter().map(|&index| run.accesses[index].site));
         leave_out_last_frees(&mut profile, &frees);
     }
+    profile.run.free_sites.sort_unstable();
+    profile.run.free_sites.dedup();
     profile.run.observations.sort_unstable_by_key(|seen| seen.site);
     profile.run.observations.dedup();
     profile

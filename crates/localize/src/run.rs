@@ -144,6 +144,8 @@ pub struct Run {
     /// What was observed at sites besides what the accesses show, each site at most once. The sites of both are
     /// all that touched shared memory.
     pub observations: Vec<Observation>,
+    /// The sites that freed memory which threads share, ascending. A free that nobody's access follows is no access.
+    pub free_sites: Vec<SiteId>,
     /// The sets of locks that threads held, by [`LocksetId`]; the first is the empty set. Locks are in the order in
     /// which they were taken.
     pub locksets: Vec<Vec<Lock>>,
@@ -173,6 +175,7 @@ impl Run {
             way: 0,
             sampled: None,
             observations: Vec::new(),
+            free_sites: Vec::new(),
             locksets: vec![Vec::new()],
             synchronization: Vec::new(),
             nestings: Vec::new(),

@@ -16,6 +16,7 @@ mod chance;
 mod clues;
 mod evidence;
 mod fold;
+mod freed;
 mod orders;
 mod reason;
 mod strata;

@@ -149,6 +149,8 @@ fn freeing_counts_only_if_something_follows() {
     let write = event(2, EventKind::Write, 1, 12, 1);
     let run = |events| {
         let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
+        // That it is freed, and where, is known in either case.
+        assert_eq!(profile.run.free_sites.len(), 1);
         shown(&profile)
     };
     assert_eq!(run(vec![write, free(2)]), ["W2(1)"]);

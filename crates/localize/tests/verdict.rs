@@ -206,6 +206,37 @@ fn memory_that_is_used_after_it_was_freed_is_no_effect() {
     assert!(reasons.contains(&Reason::Freed), "{reasons:?}");
 }
 
+/// An object and what it owns are freed too early, and the next access to either fails. Something else goes with the
+/// failure, in more runs than each of these. Passing runs free at the same places, where no access of theirs follows.
+#[test]
+fn uses_of_freed_memory_count_together() {
+    let passing = ["W1(s)@stop R2(s)@ask W1(o)@make R2(o)@use W1(p)@fill R2(p)@step"];
+    let asked = "R2(s)@ask W1(s)@stop";
+    let mut traces = many(&passing, &[]);
+    for (nth, used) in ["W1(o)@free R2(o)@use", "W1(p)@drop R2(p)@step"].into_iter().enumerate() {
+        traces += &format!("F: {asked} {used}\n").repeat(5);
+        traces += &format!("F: W1(s)@stop R2(s)@ask {used}\n").repeat(1 + nth);
+    }
+    let mut session = support::parse(&traces);
+    let first = |session: &support::Session, freed: bool| {
+        let tuning = Tuning { freed, ..Tuning::default() };
+        let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
+        (in_short(session, &findings[0]), reasons(&findings[0]))
+    };
+    let at = |session: &support::Session, name: &str| {
+        (0..).map(SiteId).find(|&site| session.site(site) == name).unwrap()
+    };
+    let free_sites = vec![at(&session, "free"), at(&session, "drop")];
+    assert_eq!(first(&session, true).0, "P1 ask stop");
+    for run in &mut session.runs {
+        run.free_sites.clone_from(&free_sites);
+    }
+    assert_eq!(first(&session, false).0, "P1 ask stop");
+    let (cause, reasons) = first(&session, true);
+    assert_eq!(cause, "P2 drop step");
+    assert!(reasons.contains(&Reason::FreedTogether { failed: 13, all_failed: 13 }), "{reasons:?}");
+}
+
 /// One way of scheduling makes the test fail, whatever it shows, and always shows what is innocent. Another does neither.
 #[test]
 fn runs_are_compared_with_those_that_were_scheduled_alike() {

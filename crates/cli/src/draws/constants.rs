@@ -22,6 +22,7 @@ struct Named {
     folding: bool,
     indirect: bool,
     new_code: bool,
+    freed: bool,
     strata: bool,
 }
 

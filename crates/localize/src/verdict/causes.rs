@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::finding::{Detail, Example, Finding};
 use crate::locon::Procedure;
 use crate::pattern::{Pattern, PatternId};
-use crate::run::{AccessKind, RunId};
+use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
 use crate::standstill::Standstill;
 use crate::suspiciousness::Spectrum;
@@ -16,6 +16,7 @@ use super::chance::{self, Signature};
 use super::clues::Sighting;
 use super::evidence::{Evidence, KnownRun, Seen, StoodStill};
 use super::fold;
+use super::freed;
 use super::orders::Standing;
 use super::reason::{Reason, Reasoning};
 use super::strata::Strata;
@@ -36,8 +37,12 @@ pub(super) struct Clue<'e> {
     pub sighting: &'e Sighting,
     run: RunId,
     /// The logarithm of its probability, up to a constant.
-    weight: f64,
+    pub weight: f64,
     standing: Standing,
+    /// Whether it uses memory that has been freed, at places where passing runs come by.
+    pub uses_freed: bool,
+    /// The failing runs that this and the other uses of freed memory are seen in, if it counts for all of them.
+    pub together: Option<u32>,
     /// Whether passing runs never come to one of its accesses.
     is_new_code: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -93,6 +98,9 @@ pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
     let scale = Scale::new(evidence, tuning);
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
+    if tuning.freed {
+        freed::count_together(&mut clues, |runs| scale.weights.evidence(scale.strata.spectra(runs)));
+    }
     clues.sort_unstable_by(|a, b| a.seen.runs.cmp(&b.seen.runs).then(a.pattern.cmp(&b.pattern)));
     let mut causes: Vec<Cause> = Vec::new();
     let mut rest = clues.into_iter().peekable();
@@ -222,10 +230,13 @@ impl<'e> Scale<'e> {
             return None;
         }
         let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
+        let frees =
+            |([_, _], [head, _]): ([AccessKind; 2], [SiteId; 2])| self.evidence.free_sites.contains(&head);
+        let uses_freed = !is_new_code && (sighting.uses_freed || pattern.conflicts().any(frees));
         let standing = match self.evidence.orders.standing(&pattern) {
             // What is new of one of its accesses is new of the whole.
             _ if is_new_code => Standing::New,
-            Standing::OneOrder | Standing::New if sighting.uses_freed => Standing::Freed,
+            Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
             standing => standing,
         };
         let mut weight = evidence + self.prior(pattern, Some(sighting));
@@ -235,7 +246,18 @@ impl<'e> Scale<'e> {
             Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
-        Some(Clue { pattern, seen, sighting, run: *run, weight, standing, is_new_code, is_predicting: false })
+        Some(Clue {
+            pattern,
+            seen,
+            sighting,
+            run: *run,
+            weight,
+            standing,
+            uses_freed,
+            together: None,
+            is_new_code,
+            is_predicting: false,
+        })
     }
 
     /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
@@ -282,6 +304,10 @@ impl<'e> Scale<'e> {
                 Standing::New => Reason::Effect,
             },
         ];
+        let together = clues.iter().find_map(|clue| clue.together);
+        reasons.extend(
+            together.map(|failed| Reason::FreedTogether { failed, all_failed: self.runs.all_failed }),
+        );
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;

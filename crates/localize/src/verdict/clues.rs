@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use crate::locon;
 use crate::occurrences::Occurrence;
 use crate::pattern::Pattern;
-use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, ThreadId};
+use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
@@ -34,6 +34,8 @@ pub(crate) struct Clues {
     pub seen: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
+    /// Where the run frees memory that threads share.
+    pub(super) free_sites: Vec<SiteId>,
     pub(super) pairs: locon::Pairs,
     pub(super) standstills: Vec<Standstill>,
 }
@@ -162,6 +164,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         orders = orders::orders(&scan.histories);
         orders.visit(scan.sites().keys().copied());
         orders.visit(run.observations.iter().map(|observation| observation.site));
+        orders.visit(run.free_sites.iter().copied());
     }
     Clues {
         run: run.id,
@@ -170,6 +173,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         overlooked: run.sampled.map_or(0.0, |sampled| 1.0 - sampled as f64 / 1e6),
         seen,
         orders,
+        free_sites: run.free_sites.clone(),
         pairs: scan.pairs().clone(),
         // A crash may come while threads wait for what would have come.
         standstills: if run.outcome == Outcome::Fail { Vec::new() } else { standstill::standstills(run) },

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::finding::Finding;
 use crate::locon;
 use crate::pattern::Pattern;
-use crate::run::RunId;
+use crate::run::{RunId, SiteId};
 use crate::standstill::{self, Standstill};
 use crate::suspiciousness::Spectrum;
 
@@ -24,6 +24,8 @@ pub(crate) struct Evidence {
     pub(super) clues: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
+    /// Where some run frees memory. The recorder does not say so of a free that is its location's first access.
+    pub(super) free_sites: FxHashSet<SiteId>,
     pub(super) pairs: locon::Evidence,
     pub(super) standstills: BTreeMap<standstill::Identity, StoodStill>,
     /// How probable it is that passing runs make some accesses and none of them shows it.
@@ -64,8 +66,8 @@ pub(super) struct Seen {
 
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, orders, pairs, standstills) = Default::default();
-        Self { runs, clues, orders, pairs, standstills, overlooked: 1.0 }
+        let (runs, clues, orders, free_sites, pairs, standstills) = Default::default();
+        Self { runs, clues, orders, free_sites, pairs, standstills, overlooked: 1.0 }
     }
 }
 
@@ -75,6 +77,7 @@ impl Evidence {
         let number = self.runs.len();
         let is_failing = clues.outcome.is_failing();
         self.orders.extend(&clues.orders);
+        self.free_sites.extend(&clues.free_sites);
         self.pairs.add(&clues.pairs);
         for standstill in &clues.standstills {
             self.add_standstill(clues.run, is_failing, standstill);

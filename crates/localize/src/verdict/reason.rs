@@ -34,6 +34,13 @@ pub enum Reason {
     Reordered,
     /// It uses memory that has been freed.
     Freed,
+    /// So many failing runs show this or another use of freed memory, and no passing run does.
+    FreedTogether {
+        /// Failing runs that show any of them.
+        failed: u32,
+        /// All failing runs.
+        all_failed: u32,
+    },
     /// Passing runs make the same accesses, but in one order always.
     OneOrder,
     /// Passing runs never make these accesses to one variable.
@@ -77,6 +84,9 @@ impl fmt::Display for Reason {
             }
             Self::Reordered => f.write_str("passing runs make the same accesses in another order"),
             Self::Freed => f.write_str("it uses memory that has been freed, which is never right"),
+            Self::FreedTogether { failed, all_failed } => {
+                write!(f, "{failed} of {all_failed} failing runs and no passing run use freed memory, here or elsewhere")
+            }
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::Effect => f.write_str(
                 "passing runs never make these accesses to one variable, so it may be what the failure does, not its cause",

@@ -33,6 +33,8 @@ pub struct Tuning {
     pub indirect: bool,
     /// Whether what only failing runs execute goes behind what explains all of them.
     pub new_code: bool,
+    /// Whether uses of freed memory count together.
+    pub freed: bool,
     /// Whether outcomes are compared among runs that were scheduled alike.
     pub strata: bool,
 }
@@ -51,6 +53,7 @@ impl Default for Tuning {
             folding: true,
             indirect: true,
             new_code: true,
+            freed: true,
             strata: true,
         }
     }

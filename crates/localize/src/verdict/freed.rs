@@ -1,0 +1,29 @@
+//! Uses of freed memory count together.
+//!
+//! What is freed too early is used by whichever access comes next: of one object or of another that it owns, at one site
+//! or at the next. Each of these is seen in a part of the failing runs only, and something that merely goes with the
+//! failure may be seen in more of them. But no passing run uses freed memory, so that all uses are one hypothesis: the one that
+//! most failing runs show stands for it.
+
+use super::causes::Clue;
+
+/// Has the use of freed memory that most failing runs show count for all that no passing run shows. `evidence` tells how
+/// well some runs, as bits, explain which runs fail.
+pub(super) fn count_together(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f64) {
+    let counts = |clue: &&mut Clue| clue.uses_freed && clue.seen.passed == 0;
+    let mut all: Vec<u64> = Vec::new();
+    for clue in clues.iter_mut().filter(counts) {
+        all.resize(all.len().max(clue.seen.runs.len()), 0);
+        all.iter_mut().zip(&clue.seen.runs).for_each(|(all, runs)| *all |= runs);
+    }
+    let most = clues.iter_mut().filter(counts).max_by(|one, other| {
+        let weight = one.weight.total_cmp(&other.weight);
+        one.seen.failed.cmp(&other.seen.failed).then(weight).then(other.pattern.cmp(&one.pattern))
+    });
+    let Some(most) = most else { return };
+    let failed = all.iter().map(|word| word.count_ones()).sum();
+    if failed > most.seen.failed {
+        most.weight += evidence(&all) - evidence(&most.seen.runs);
+        most.together = Some(failed);
+    }
+}
