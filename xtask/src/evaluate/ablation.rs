@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::analyse::{BLIND, FULL, SINGLE};
+use super::analyse::{self, FULL, SINGLE};
 use super::pool::{Draw, Pool, Size};
 use super::report::Report;
 use super::score::{Key, Score};
@@ -29,6 +29,7 @@ fn parts() -> Vec<(&'static str, Value)> {
         ("without putting clues together", json!({ "folding": false })),
         ("without Locon's indirect conclusions", json!({ "indirect": false })),
         ("without what only failing runs execute", json!({ "new_code": false })),
+        ("without counting uses of freed memory together", json!({ "freed": false })),
         ("assuming that a cause nearly always fails", json!({ "sure": 8 })),
         ("without allowing for a cause that is no clue", json!({ "unknown": 1000.0 })),
     ]
@@ -97,8 +98,8 @@ pub fn marks(task: &Task, recorded: &Recorded, tool: &Tool, seed: u64) -> anyhow
         }
     })?;
     if let Some(fixed) = &recorded.fixed {
-        let sizes = BLIND.into_iter().flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
-        let drawn: Vec<Draw> = sizes.map(|(size, nth)| fixed.pool.draw_blind(size, seed + nth)).collect();
+        let drawn = analyse::blind_draws(&fixed.pool, Pool::draw_blind, seed);
+        let drawn: Vec<Draw> = drawn.into_iter().map(|(_, draw)| draw).collect();
         ask(&fixed.pool, &drawn, true, &mut |_, part, score| {
             let mark = &mut marks[techniques.len() + part];
             mark.blind += 1;

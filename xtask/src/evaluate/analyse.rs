@@ -1,5 +1,6 @@
 //! Lets every technique judge draws of a program's runs, and compares what it says with the truth.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -47,7 +48,24 @@ pub const BETWEEN: [Size; 6] = [
 ];
 
 /// Where there is nothing to be found.
-pub const BLIND: [(Size, u64); 3] = [(SINGLE, 2), (Size { failing: 5, passing: 100 }, 2), (FULL, 2)];
+const BLIND: [(Size, u64); 3] = [(SINGLE, 2), (Size { failing: 5, passing: 100 }, 2), (FULL, 2)];
+
+/// Sessions where there is nothing to be found, of runs that `draw_runs` draws: each that has runs of both kinds, once. A small
+/// pool gives the same runs for several sizes, and one false alarm would count as many.
+pub fn blind_draws(pool: &Pool, draw_runs: fn(&Pool, Size, u64) -> Draw, seed: u64) -> Vec<(Size, Draw)> {
+    let mut known: BTreeSet<[Vec<u32>; 2]> = BTreeSet::new();
+    let sizes = BLIND.into_iter().flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
+    let drawn = sizes.map(|(size, draw)| (size, draw_runs(pool, size, seed + draw)));
+    let is_new = |(_, draw): &(Size, Draw)| {
+        let runs = [&draw.failing, &draw.passing].map(|runs| {
+            let mut numbers: Vec<u32> = runs.iter().map(|run| run.0).collect();
+            numbers.sort_unstable();
+            numbers
+        });
+        runs.iter().all(|runs| !runs.is_empty()) && known.insert(runs)
+    };
+    drawn.filter(is_new).collect()
+}
 
 /// The text of all that has a say in the answers: when it changes, the techniques are asked again.
 const JUDGES: [&str; 9] = [
@@ -166,9 +184,8 @@ impl Question<'_> {
         analysis: &mut Analysis,
     ) -> anyhow::Result<()> {
         let key = Key { answers: &[], own_files: &[] };
-        let sizes = BLIND.into_iter().flat_map(|(size, draws)| (0..draws).map(move |draw| (size, draw)));
         let (sizes, draws): (Vec<Size>, Vec<Draw>) =
-            sizes.map(|(size, draw)| (size, draw_runs(pool, size, self.seed + draw))).unzip();
+            blind_draws(pool, draw_runs, self.seed).into_iter().unzip();
         self.reports(tool, pool, &draws, |draw, reports| {
             for (technique, report) in self.techniques.iter().zip(&reports) {
                 let scores = analysis.blind.entry(technique.clone()).or_default();

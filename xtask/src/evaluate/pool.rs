@@ -212,6 +212,18 @@ mod tests {
     }
 
     #[test]
+    fn sessions_with_nothing_to_find_are_different_ones() {
+        use super::super::analyse::blind_draws;
+        let count = |failing, passing, draw_runs| blind_draws(&pool(failing, passing), draw_runs, 1).len();
+        assert_eq!(count(60, 300, Pool::draw), 6);
+        assert_eq!(count(0, 300, Pool::draw_blind), 6);
+        // One draw has the only failing run and all passing ones, and so have all others.
+        assert_eq!(count(1, 40, Pool::draw), 1);
+        assert_eq!(count(0, 40, Pool::draw), 0, "there is nothing to compare");
+        assert_eq!(count(0, 1, Pool::draw_blind), 0);
+    }
+
+    #[test]
     fn a_sequence_has_failing_runs_as_often_as_the_pool() {
         let sequence = pool(30, 90).sequence(4000, 3);
         let failing = sequence.iter().filter(|run| run.0 <= 30).count();
