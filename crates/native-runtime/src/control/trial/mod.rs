@@ -147,7 +147,8 @@ impl Trial {
     }
 
     fn follow_avoided(&mut self, seat: usize, operation: Operation, locks: &Locks) {
-        let time = Time { points: self.points, patience: MOST_PATIENCE, news: &self.news };
+        // However late it is completed, it was not avoided.
+        let time = Time { points: self.points, patience: u32::MAX, news: &self.news };
         self.avoided.done(seat, operation, locks, time);
         self.avoided.begin(seat, operation, locks, self.points);
     }
