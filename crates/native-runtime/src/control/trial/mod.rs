@@ -332,7 +332,8 @@ fn is_over(Time { points, patience, news }: Time, since: u32) -> bool {
 }
 
 fn watch<'a>(pattern: &Pattern, watched: &mut impl Iterator<Item = &'a AtomicUsize>) {
-    for (watched, step) in watched.zip(pattern.steps()) {
+    // In this order no place is left out behind the last step.
+    for (step, watched) in pattern.steps().zip(watched) {
         watched.store(pattern.site(step), Ordering::Relaxed);
     }
 }
