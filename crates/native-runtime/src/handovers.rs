@@ -19,7 +19,7 @@ const ALWAYS_RECORDED: u32 = 64;
 /// nodes, fewer than it has bytes in its buffers.
 const MOST_RECORDED: u32 = 4096;
 
-/// A pair of sites. Those that find no room count as new each time.
+/// A pair of sites. Those that find no room here count as new as long as there is room for locations.
 struct Pair {
     sites: AtomicU64,
     count: AtomicU32,
@@ -34,7 +34,7 @@ static SEEN: [Pair; PAIRS] =
 
 /// Counts a handover; true if it is to be recorded.
 pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
-    let Some(pair) = find(from, to) else { return true };
+    let Some(pair) = find(from, to) else { return has_room_for_locations() };
     let before = pair.count.load(Ordering::Relaxed);
     pair.increment(before);
     has_room(before)
@@ -46,7 +46,7 @@ pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32) -> bool {
     if thread.no_news == (from, to) {
         return true;
     }
-    let Some(pair) = find(from, to) else { return false };
+    let Some(pair) = find(from, to) else { return !has_room_for_locations() };
     let before = pair.count.load(Ordering::Relaxed);
     let no_news = before >= ALWAYS_RECORDED && !has_room(before);
     if no_news {
@@ -70,10 +70,12 @@ pub fn restart() {
 
 /// May a handover be recorded that was seen so many times before?
 unsafe fn has_room(before: u32) -> bool {
-    before < ALWAYS_RECORDED
-        || before < MOST_RECORDED
-            && u64::from(mapping::record_count::<Location>(RegionId::Locations))
-                < log::budget() / BUDGET_PER_LOCATION
+    before < ALWAYS_RECORDED || before < MOST_RECORDED && has_room_for_locations()
+}
+
+unsafe fn has_room_for_locations() -> bool {
+    let count = mapping::record_count::<Location>(RegionId::Locations);
+    u64::from(count) < log::budget() / BUDGET_PER_LOCATION
 }
 
 impl Pair {

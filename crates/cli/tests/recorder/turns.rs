@@ -344,6 +344,36 @@ int main(void) {
     assert!((2..10).contains(&gaps), "{gaps} gaps");
 }
 
+/// Recursion makes more pairs of places than can be counted: 160 depths of the one function by 160 of the other.
+#[test]
+fn handovers_between_countless_places_stay_within_the_budget() {
+    let program = c(r#"
+enum { DEPTHS = 160 };
+static long words[DEPTHS][DEPTHS], sum;
+static void fill(int depth) {
+    for (int i = 0; i < DEPTHS; i++)
+        words[depth][i] = i;
+    if (depth + 1 < DEPTHS)
+        fill(depth + 1);
+    sum++;
+}
+static long add(int depth) {
+    long all = 0;
+    for (int i = 0; i < DEPTHS; i++)
+        all += words[i][depth];
+    return all + (depth + 1 < DEPTHS ? add(depth + 1) : 0);
+}
+THREAD(filler) { fill(0); return NULL; }
+THREAD(adder) { CHECK(add(0) == 160L * 160 * 159 / 2); return NULL; }
+int main(void) { in_thread(filler); in_thread(adder); return 0; }
+"#)
+    .plan("seed=1,noise=off,budget=1000000");
+    let process = program.record();
+    // The budget has room for 1,953 locations, and 16,384 pairs of places are told apart.
+    let locations = process.lasting_locations().count();
+    assert!((10_000..=16_384 + 1_954).contains(&locations), "{locations} locations");
+}
+
 #[test]
 fn a_lock_that_changes_hands_for_ever_stays_within_the_budget() {
     let program = c(r#"
