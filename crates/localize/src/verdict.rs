@@ -19,6 +19,7 @@ mod fold;
 mod freed;
 mod orders;
 mod reason;
+mod regions;
 mod strata;
 mod tuning;
 mod weight;

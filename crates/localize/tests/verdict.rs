@@ -237,6 +237,41 @@ fn uses_of_freed_memory_count_together() {
     assert!(reasons.contains(&Reason::FreedTogether { failed: 13, all_failed: 13 }), "{reasons:?}");
 }
 
+/// A thread looks twice, and one of two others' writes in between fails. Something else goes with the failure, in more runs than each
+/// of these.
+#[test]
+fn what_breaks_into_the_same_code_counts_together() {
+    let asked = "R2(s)@ask W1(s)@stop";
+    let traces = many(&["W2(s)@stop R1(s)@ask R1(c)@look R1(c)@again W2(c)@swap W2(c)@reset"], &[])
+        + &format!("P: {asked} R1(c)@look R1(c)@again W2(c)@swap W2(c)@reset\n")
+        + &["swap", "reset"]
+            .map(|write| {
+                let broken = format!("R1(c)@look W2(c)@{write} R1(c)@again");
+                format!("F: {asked} {broken}\n").repeat(5) + &format!("F: W1(s)@stop R2(s)@ask {broken}\n")
+            })
+            .concat();
+    let session = support::parse(&traces);
+    let first = |regions: bool| {
+        let tuning = Tuning { regions, ..Tuning::default() };
+        let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
+        (in_short(&session, &findings[0]), reasons(&findings[0]))
+    };
+    assert_eq!(first(false).0, "P1 ask stop");
+    let (cause, reasons) = first(true);
+    assert_eq!(cause, "P4 look swap again");
+    assert!(reasons.contains(&Reason::RegionTogether { failed: 12, passed: 0 }), "{reasons:?}");
+}
+
+/// Passing runs end with a look at what was written. Failing ones end before it, so that nothing follows from its absence.
+#[test]
+fn what_comes_after_the_failure_is_not_missed() {
+    let traces = many(&["W1(x)@work W2(x)@work R0(x)@check"], &["W1(x)@work W2(x)@work"]);
+    let session = support::parse(&traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let all: Vec<String> = findings.iter().map(|finding| in_short(&session, finding)).collect();
+    assert!(!all.iter().any(|finding| finding.contains("check")), "{all:?}");
+}
+
 /// One way of scheduling makes the test fail, whatever it shows, and always shows what is innocent. Another does neither.
 #[test]
 fn runs_are_compared_with_those_that_were_scheduled_alike() {

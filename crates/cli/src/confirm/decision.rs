@@ -68,7 +68,7 @@ pub struct Arms {
     pub enforced: Arm,
     pub forbidden: Arm,
     pub delayed: Arm,
-    /// The share of the session's failing runs that show it.
+    /// The share of the session's failing runs that show it, or another one in the same stretch of code.
     pub share: f64,
 }
 

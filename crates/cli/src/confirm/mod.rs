@@ -5,6 +5,7 @@ mod apart;
 mod decision;
 mod kept;
 mod minimal;
+mod region;
 mod settling;
 mod trials;
 mod turned;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use recording::Interleaving;
-use report::{Finding, Runs, Verdict, terminal};
+use report::{Verdict, terminal};
 use runner::campaign::Campaign;
 use runner::{Binary, Session};
 
@@ -58,7 +59,7 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
         advice: "  try another finding, or another technique:  unsnarl confirm 2",
     })?;
     let mut laboratory = Laboratory::new(&session, &prepared.campaign);
-    let share = share(&analysis.report.findings[index], &analysis.report.runs);
+    let share = region::shares(&analysis)[index];
     let confirmation = laboratory.confirm(forcible, share, &limits)?;
     let better = analysis.report.findings.iter().zip(&analysis.interleavings).take(index);
     let standing: Vec<Standing> = (1..)
@@ -98,9 +99,9 @@ pub fn confirm_first(
     let mut wholes: Vec<Interleaving> = Vec::new();
     let mut standing: Vec<Standing> = Vec::new();
     let mut left = count;
-    for (number, (finding, forcible)) in
-        (1..).zip(analysis.report.findings.iter_mut().zip(&analysis.interleavings))
-    {
+    let shares = region::shares(analysis);
+    let tried = analysis.report.findings.iter_mut().zip(&analysis.interleavings);
+    for (number, ((finding, forcible), &share)) in (1..).zip(tried.zip(&shares)) {
         if left == 0 || limits.is_over() {
             break;
         }
@@ -113,7 +114,6 @@ pub fn confirm_first(
             continue;
         }
         left -= 1;
-        let share = share(finding, &analysis.report.runs);
         let confirmation = laboratory.confirm(forcible, share, &limits)?;
         let (confirmation, explanation) = apart::judge(&mut laboratory, forcible, confirmation, &standing)?;
         kept::keep(session, forcible.interleaving, Tried { confirmation, needs: None, explanation })?;
@@ -126,11 +126,6 @@ pub fn confirm_first(
     }
     settling::settle(analysis);
     Ok(())
-}
-
-/// The share of failing runs that show a finding.
-fn share(finding: &Finding, runs: &Runs) -> f64 {
-    finding.failed as f64 / runs.failed.max(1) as f64
 }
 
 /// The command line that made a session, as far as it says what to run and how to judge it.

@@ -4,12 +4,13 @@
 use report::{Confirmation, Finding, Kind, Verdict};
 
 use super::decision::{FEWEST, ends_all_failures};
+use super::region;
 use crate::analysis::Analysis;
 
 /// Puts the findings into the order that their confirmations ask for, and tells why.
 pub fn settle(analysis: &mut Analysis) {
-    let failed = analysis.report.runs.failed;
-    confirm_what_all_failures_need(&mut analysis.report.findings, failed);
+    let shares = region::shares(analysis);
+    confirm_what_all_failures_need(&mut analysis.report.findings, &shares);
     analysis.report.findings.iter_mut().for_each(tell_fix);
     weigh(&mut analysis.report.findings);
     let mut before = std::mem::take(&mut analysis.report.findings);
@@ -41,15 +42,15 @@ pub fn settle(analysis: &mut Analysis) {
 }
 
 /// Some causes do harm only if a value is right, such as that of the last item, so that forcing them once makes runs fail no
-/// more often than delays do. Where nothing was confirmed, the best finding is if all failing runs show it and no run
-/// fails without it.
-fn confirm_what_all_failures_need(findings: &mut [Finding], failed: u64) {
+/// more often than delays do. Where nothing was confirmed, the best finding is if all failing runs show it, or others in the
+/// same stretch of code, and no run fails without it.
+fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
     if findings.iter().any(|finding| class(finding) == Class::Confirmed) {
         return;
     }
-    let best = findings.iter_mut().find(|finding| class(finding) != Class::Refuted);
-    if let Some(best) = best
-        && best.failed == failed
+    let best = findings.iter_mut().zip(shares).find(|(finding, _)| class(finding) != Class::Refuted);
+    if let Some((best, &share)) = best
+        && share >= 1.0
         && let Some(confirmation) = &mut best.confirmation
         && ends_all_failures(confirmation)
     {
@@ -244,25 +245,24 @@ mod tests {
 
     #[test]
     fn where_nothing_is_confirmed_the_best_is_if_all_failures_need_it() {
-        let confirmed = |first, is_needed: bool, failed| {
+        let confirmed = |first, is_needed: bool, share| {
             let mut all = findings(&[(1, 1, first), (2, 1, Some(Verdict::Inconclusive))]);
             for confirmation in all.iter_mut().filter_map(|finding| finding.confirmation.as_mut()) {
                 let fails = Trial { runs: 14, failed: if is_needed { 10 } else { 0 } };
                 confirmation.forbidden = Trial { runs: 14, failed: 0 };
                 (confirmation.enforced, confirmation.delayed) = (fails, Some(fails));
             }
-            all.iter_mut().for_each(|finding| finding.failed = 20);
-            confirm_what_all_failures_need(&mut all, failed);
+            confirm_what_all_failures_need(&mut all, &[share, 1.0]);
             let verdicts = all.iter().filter_map(|finding| finding.confirmation);
             verdicts.map(|confirmation| confirmation.verdict == Verdict::Confirmed).collect::<Vec<_>>()
         };
         let in_vain = Some(Verdict::Inconclusive);
-        assert_eq!(confirmed(in_vain, true, 20), [true, false]);
-        assert_eq!(confirmed(in_vain, true, 21), [false, false], "one failing run does not show it");
-        assert_eq!(confirmed(in_vain, false, 20), [false, false]);
-        assert_eq!(confirmed(REFUTED, true, 20), [false, true], "what is refuted is not the best");
-        assert_eq!(confirmed(CONFIRMED, true, 20), [true, false]);
-        assert_eq!(confirmed(None, true, 20), [false], "what was not tried may be the cause");
+        assert_eq!(confirmed(in_vain, true, 1.0), [true, false]);
+        assert_eq!(confirmed(in_vain, true, 0.9), [false, false], "one failing run does not show it");
+        assert_eq!(confirmed(in_vain, false, 1.0), [false, false]);
+        assert_eq!(confirmed(REFUTED, true, 1.0), [false, true], "what is refuted is not the best");
+        assert_eq!(confirmed(CONFIRMED, true, 1.0), [true, false]);
+        assert_eq!(confirmed(None, true, 1.0), [false], "what was not tried may be the cause");
     }
 
     /// Findings with their confidence, and what came of trying them out.

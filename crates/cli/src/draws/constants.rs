@@ -23,6 +23,7 @@ struct Named {
     indirect: bool,
     new_code: bool,
     freed: bool,
+    regions: bool,
     strata: bool,
 }
 

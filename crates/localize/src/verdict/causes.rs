@@ -19,6 +19,7 @@ use super::fold;
 use super::freed;
 use super::orders::Standing;
 use super::reason::{Reason, Reasoning};
+use super::regions;
 use super::strata::Strata;
 use super::tuning::Tuning;
 use super::weight::Weights;
@@ -43,6 +44,8 @@ pub(super) struct Clue<'e> {
     pub uses_freed: bool,
     /// The failing runs that this and the other uses of freed memory are seen in, if it counts for all of them.
     pub together: Option<u32>,
+    /// The runs that show this or another access in the same stretch of code, as bits, if these explain more.
+    pub region: Option<Vec<u64>>,
     /// Whether passing runs never come to one of its accesses.
     is_new_code: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -100,6 +103,11 @@ pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
     if tuning.freed {
         freed::count_together(&mut clues, |runs| scale.weights.evidence(scale.strata.spectra(runs)));
+    }
+    if tuning.regions {
+        regions::count_together(&mut clues, evidence.clues.iter(), |runs| {
+            scale.weights.evidence(scale.strata.spectra(runs))
+        });
     }
     clues.sort_unstable_by(|a, b| a.seen.runs.cmp(&b.seen.runs).then(a.pattern.cmp(&b.pattern)));
     let mut causes: Vec<Cause> = Vec::new();
@@ -255,6 +263,7 @@ impl<'e> Scale<'e> {
             standing,
             uses_freed,
             together: None,
+            region: None,
             is_new_code,
             is_predicting: false,
         })
@@ -308,6 +317,11 @@ impl<'e> Scale<'e> {
         reasons.extend(
             together.map(|failed| Reason::FreedTogether { failed, all_failed: self.runs.all_failed }),
         );
+        let region = clues.iter().find_map(|clue| clue.region.as_deref());
+        reasons.extend(region.map(|runs| {
+            let [failed, passed] = self.evidence.outcomes(runs);
+            Reason::RegionTogether { failed, passed }
+        }));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
@@ -385,8 +399,13 @@ impl<'e> Scale<'e> {
     fn indirect(&self, causes: &[Cause]) -> Vec<Cause> {
         let explained = causes.iter().map(|cause| cause.finding.failed).max().unwrap_or(0);
         let mut indirect = Vec::new();
-        for finding in self.evidence.pairs.findings(None) {
+        for mut finding in self.evidence.pairs.findings(None) {
             let Detail::Locon(procedure) = finding.detail else { continue };
+            if procedure == Procedure::MissingFromFailing {
+                let pattern = finding.pattern;
+                finding.failing_runs.retain(|&run| !self.is_cut_short(run, pattern));
+                finding.failed = finding.failing_runs.len() as u32;
+            }
             // Passing runs show the accesses, but never as they are meant here.
             let shown = self.evidence.bits_of(&finding.failing_runs);
             let evidence = self.weights.evidence(self.strata.spectra(&shown));
@@ -409,6 +428,16 @@ impl<'e> Scale<'e> {
             });
         }
         indirect
+    }
+
+    /// Where a failing run does the second of two accesses and never comes to the first, it ended before that: nothing follows
+    /// from its not showing them the other way round.
+    fn is_cut_short(&self, run: RunId, pair: Pattern) -> bool {
+        let does = |site| self.evidence.failing_sites.get(&run).is_some_and(|sites| sites.contains(&site));
+        match *pair.sites() {
+            [first, second] => does(second) && !does(first),
+            _ => false,
+        }
     }
 
     /// In how many trials chance gives a clue that is as good as the best.

@@ -8,6 +8,8 @@
 //!
 //! An update counts as a write in a triple: all four of AVIO's cases stay unserializable with it.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
 use crate::locon;
@@ -34,6 +36,8 @@ pub(crate) struct Clues {
     pub seen: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
+    /// Where a failing run accesses what threads share; empty for a passing one.
+    pub(super) sites: Arc<FxHashSet<SiteId>>,
     /// Where the run frees memory that threads share.
     pub(super) free_sites: Vec<SiteId>,
     pub(super) pairs: locon::Pairs,
@@ -166,7 +170,10 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         orders.visit(run.observations.iter().map(|observation| observation.site));
         orders.visit(run.free_sites.iter().copied());
     }
+    let sites =
+        if run.outcome.is_failing() { scan.sites().keys().copied().collect() } else { FxHashSet::default() };
     Clues {
+        sites: Arc::new(sites),
         run: run.id,
         outcome: run.outcome,
         way: run.way,

@@ -1,6 +1,7 @@
 //! In which runs clues are seen.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,6 +25,8 @@ pub(crate) struct Evidence {
     pub(super) clues: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
+    /// Where failing runs access what threads share.
+    pub(super) failing_sites: FxHashMap<RunId, Arc<FxHashSet<SiteId>>>,
     /// Where some run frees memory. The recorder does not say so of a free that is its location's first access.
     pub(super) free_sites: FxHashSet<SiteId>,
     pub(super) pairs: locon::Evidence,
@@ -66,8 +69,8 @@ pub(super) struct Seen {
 
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, orders, free_sites, pairs, standstills) = Default::default();
-        Self { runs, clues, orders, free_sites, pairs, standstills, overlooked: 1.0 }
+        let (runs, clues, orders, failing_sites, free_sites, pairs, standstills) = Default::default();
+        Self { runs, clues, orders, failing_sites, free_sites, pairs, standstills, overlooked: 1.0 }
     }
 }
 
@@ -77,6 +80,9 @@ impl Evidence {
         let number = self.runs.len();
         let is_failing = clues.outcome.is_failing();
         self.orders.extend(&clues.orders);
+        if is_failing {
+            self.failing_sites.insert(clues.run, Arc::clone(&clues.sites));
+        }
         self.free_sites.extend(&clues.free_sites);
         self.pairs.add(&clues.pairs);
         for standstill in &clues.standstills {
@@ -113,6 +119,8 @@ impl Evidence {
         for copy in 0..times {
             let runs = self.runs.iter().map(|run| KnownRun { id: copy_of(run.id, copy), ..*run });
             repeated.runs.extend(runs);
+            let sites = self.failing_sites.iter().map(|(id, sites)| (copy_of(*id, copy), Arc::clone(sites)));
+            repeated.failing_sites.extend(sites);
         }
         for seen in repeated.clues.values_mut() {
             let shows =
@@ -154,6 +162,14 @@ impl Evidence {
         let all_failed = self.runs.iter().filter(|run| run.is_failing).count() as u32;
         let all_passed = self.runs.len() as u32 - all_failed;
         Spectrum { failed: seen.failed, passed: seen.passed, all_failed, all_passed }
+    }
+
+    /// Failing and passing runs among some, which are given as bits.
+    pub(super) fn outcomes(&self, runs: &[u64]) -> [u32; 2] {
+        let is_in = |number: usize| runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
+        let members = || self.runs.iter().enumerate().filter(|(number, _)| is_in(*number));
+        let failed = members().filter(|(_, run)| run.is_failing).count();
+        [failed as u32, (members().count() - failed) as u32]
     }
 
     /// A bit for each of these runs.

@@ -41,6 +41,13 @@ pub enum Reason {
         /// All failing runs.
         all_failed: u32,
     },
+    /// So many runs show this or another access in between the same two.
+    RegionTogether {
+        /// Failing runs that show any of them.
+        failed: u32,
+        /// Passing runs that do.
+        passed: u32,
+    },
     /// Passing runs make the same accesses, but in one order always.
     OneOrder,
     /// Passing runs never make these accesses to one variable.
@@ -86,6 +93,10 @@ impl fmt::Display for Reason {
             Self::Freed => f.write_str("it uses memory that has been freed, which is never right"),
             Self::FreedTogether { failed, all_failed } => {
                 write!(f, "{failed} of {all_failed} failing runs and no passing run use freed memory, here or elsewhere")
+            }
+            Self::RegionTogether { failed, passed } => {
+                let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
+                write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
             }
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::Effect => f.write_str(

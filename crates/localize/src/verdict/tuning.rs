@@ -35,6 +35,8 @@ pub struct Tuning {
     pub new_code: bool,
     /// Whether uses of freed memory count together.
     pub freed: bool,
+    /// Whether accesses that break into the same stretch of code count together.
+    pub regions: bool,
     /// Whether outcomes are compared among runs that were scheduled alike.
     pub strata: bool,
 }
@@ -54,6 +56,7 @@ impl Default for Tuning {
             indirect: true,
             new_code: true,
             freed: true,
+            regions: true,
             strata: true,
         }
     }
