@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use recording::Interleaving;
 
 use crate::analysis::Analysis;
-use crate::interleaving::Forcible;
 
 /// Of each finding, the share of failing runs that show it or another one in the same stretch of code.
 pub fn shares(analysis: &Analysis) -> Vec<f64> {
     let findings = &analysis.report.findings;
-    let region = |nth: usize| analysis.interleavings.get(nth)?.as_ref().and_then(region_of);
+    let region = |nth: usize| ends(&analysis.interleavings.get(nth)?.as_ref()?.interleaving);
     let mut runs: BTreeMap<(u64, u64), BTreeSet<u64>> = BTreeMap::new();
     for (nth, finding) in findings.iter().enumerate() {
         if let Some(region) = region(nth) {
@@ -22,10 +21,6 @@ pub fn shares(analysis: &Analysis) -> Vec<f64> {
     let count = |nth: usize| region(nth).and_then(|region| runs.get(&region)).map_or(0, BTreeSet::len) as u64;
     let shown = findings.iter().enumerate().map(|(nth, finding)| finding.failed.max(count(nth)));
     shown.map(|shown| shown as f64 / failed).collect()
-}
-
-fn region_of(forcible: &Forcible) -> Option<(u64, u64)> {
-    ends(&forcible.interleaving)
 }
 
 /// Where a thread begins and ends what others break into; none for what is about an order alone.
