@@ -30,6 +30,8 @@ pub fn explain(
     let fix =
         evidence::advise(witness, accesses, &facts, &|lock, location| beside.contains(&(lock, location)));
     let fix = fix.and_then(|fix| rather_together(fix, described, accesses, profile, code, names));
+    let fix = fix
+        .filter(|fix| !looks_before(fix, accesses) || looks_then_acts(fix, described, profile, code, names));
     let held = recorded.iter().flat_map(|access| profile.run.held(access).unwrap_or_default());
     let advised = fix.iter().flat_map(|fix| fix.locks.iter().chain(&fix.held).copied());
     let usual = facts.iter().filter_map(|fact| match fact {
@@ -60,12 +62,36 @@ pub fn explain(
         if let Some(further) = fix.further {
             let access = &profile.run.accesses[further];
             let place = names.place_of(access.stack, code);
-            facts.push(explanation::Fact::WrittenBack([0, 1], place));
+            facts.push(if looks_before(fix, accesses) {
+                let lock = locks.get(fix.locks[0]);
+                explanation::Fact::LookedBefore { access: 1, place, lock }
+            } else {
+                explanation::Fact::WrittenBack([0, 1], place)
+            });
         }
         revise_kind(described, fix);
         set_fix(described, fix, (accesses, &locks), profile, code, names);
     }
     facts
+}
+
+/// Is the fix about what a thread looked at before all accesses of the finding?
+fn looks_before(fix: &Fix, accesses: &[usize]) -> bool {
+    fix.further.is_some_and(|further| further < accesses[0])
+}
+
+/// Does the thread come to its act after its look, in the function that encloses both? Otherwise the look was made in an
+/// earlier round of a loop, and the two may have nothing to do with each other.
+fn looks_then_acts(
+    fix: &Fix,
+    described: &report::Finding,
+    profile: &Profile,
+    code: &Code,
+    names: &mut Names,
+) -> bool {
+    let Some(look) = fix.further else { return false };
+    let look = names.access(&profile.run.accesses[look], described.accesses[1].thread, profile, code);
+    explanation::comes_first(&look, &described.accesses[1])
 }
 
 /// Two threads in one function cannot wait for each other to be done with it. If the first does there what the second

@@ -12,6 +12,7 @@ mod counterpart;
 mod deadlocks;
 mod facts;
 mod order;
+mod outdated;
 mod telling;
 
 pub use advice::{Action, Fix, Span, advise, advise_standstill};

@@ -361,6 +361,26 @@ fn of_two_locks_the_one_of_the_object_is_meant() {
 }
 
 #[test]
+fn who_acts_on_an_outdated_look_should_have_kept_the_lock() {
+    let look = "1:lock(a)@1 1:R(x)@2 1:unlock(a)";
+    let change = "2:lock(a)@3 2:W(x)@4 2:W(y)@5 2:unlock(a)";
+    let act = "1:lock(a)@6 1:W(y)@7 1:unlock(a)";
+    let outdated = run(&format!("{look} {change} {act}"));
+    let fix = advice_on(&outdated, &[2, 3]).unwrap();
+    assert_eq!((fix.action, fix.locks, fix.further), (Action::ExtendLock, vec![A], Some(0)));
+    assert_eq!(fix.spans, [Span { from: 2, to: 1 }]);
+    // What nobody has changed since is no reason, nor is what another thread did without the lock.
+    for unchanged in
+        ["2:lock(a)@3 2:W(z)@4 2:W(y)@5 2:unlock(a)", "2:W(x)@4 2:lock(a)@3 2:W(y)@5 2:unlock(a)"]
+    {
+        let run = run(&format!("{look} {unchanged} {act}"));
+        assert_eq!(advice_on(&run, &[2, 3]), None);
+    }
+    let looked_after = run(&format!("{change} {look} {act}"));
+    assert_eq!(advice_on(&looked_after, &[1, 3]), None);
+}
+
+#[test]
 fn what_is_written_back_is_no_mistake_of_order() {
     let lost = run("1:R(x)@1 2:W(x)@2 1:W(x)@3");
     let fix = advice_on(&lost, &[0, 1]).unwrap();

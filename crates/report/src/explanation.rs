@@ -11,5 +11,5 @@ mod story;
 pub use advice::{advice, any_of_array};
 pub use facts::{Fact, sentences};
 pub use patch::patch;
-pub use region::{enclosing_functions, region};
+pub use region::{comes_first, enclosing_functions, region};
 pub use story::story;

@@ -183,6 +183,8 @@ fn simulated_fix(finding: &Finding) -> Option<String> {
     let kept = match finding.kind {
         Kind::Deadlock => "With these locks taken by one thread after the other",
         Kind::MissedSignal | Kind::OrderViolation => "With the other order kept",
+        // Of two accesses the order may have been kept, or what the fix keeps whole.
+        _ if finding.accesses.len() == 2 => "With this interleaving kept from happening",
         _ => "With these accesses kept together",
     };
     Some(format!("{kept}, {} of {} runs failed.", forbidden.failed, forbidden.runs))

@@ -2,6 +2,7 @@
 //! fit without doubt gives none.
 
 use super::facts::{Fact, Witness};
+use super::outdated::look_before;
 use crate::run::{Access, AccessKind, LocationId, Run};
 use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind};
 use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind};
@@ -44,7 +45,8 @@ pub struct Fix {
     pub spans: Vec<Span>,
     /// The creation of a thread that it is about, by its place in [`Run::synchronization`](crate::Run::synchronization).
     pub creation: Option<usize>,
-    /// An access that is not part of the finding, by its global index: spans count it as the one behind the last.
+    /// An access that is not part of the finding, by its global index: spans count it as the one behind the last. It is
+    /// what a thread wrote back, or what it looked at before all others.
     pub further: Option<usize>,
     /// What the other thread read before its access, by its global index: a lock over that access is to be taken before
     /// it, or what was read is outdated all the same.
@@ -233,7 +235,7 @@ impl Case<'_> {
         }
         if first.kind.writes() {
             let late = first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
-            return late.or_else(|| self.read_amid_change());
+            return late.or_else(|| self.read_amid_change()).or_else(|| self.acted_on_outdated());
         }
         // The first access reads what the second has not written yet.
         if !second.kind.writes() || second.frees {
@@ -270,6 +272,13 @@ impl Case<'_> {
         let still = |lock: &&Lock| run.held(next).unwrap_or_default().contains(lock);
         let lock = run.held(write)?.iter().find(still)?.object;
         Some(fix(Action::TakeLock, vec![lock], vec![OTHER]))
+    }
+
+    /// A thread looked under a lock, gave it back and acted when it had it again, on what had changed in between.
+    fn acted_on_outdated(&self) -> Option<Fix> {
+        let (lock, look) = look_before(self.witness, self.accesses[0], self.accesses[1])?;
+        let since_the_look = Span { from: 2, to: 1 };
+        Some(Fix { further: Some(look), ..fix(Action::ExtendLock, vec![lock], vec![since_the_look]) })
     }
 
     /// Who holds a lock while it creates other threads or waits for their end may wait for ever.

@@ -41,6 +41,16 @@ pub enum Fact {
     AfterFree([usize; 2]),
     /// The thread of the first access wrote the variable at this place, over what the second access had written.
     WrittenBack([usize; 2], String),
+    /// The thread of this access had read something, at this place and under this lock, which another thread has changed
+    /// since.
+    LookedBefore {
+        /// The access.
+        access: usize,
+        /// Where it had read.
+        place: String,
+        /// The lock, given back since.
+        lock: String,
+    },
     /// Each thread holds a lock that another one waits for: first the locks held, then those awaited, by thread.
     Circle,
     /// The thread that took the lock at this access ended without giving it back.
@@ -183,6 +193,10 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             thread(*read),
             object(*read),
             thread(*write)
+        ),
+        Fact::LookedBefore { access, place, lock } => format!(
+            "{} goes by what it read at {place}, gave `{lock}` back after that, and another thread has changed it since",
+            thread(*access)
         ),
         Fact::Circle => circle(finding),
         Fact::Guessed(accesses) => {

@@ -18,6 +18,13 @@ pub fn region(finding: &Finding, accesses: &[usize]) -> Option<FixPlace> {
     })
 }
 
+/// In the innermost function that encloses these accesses of one thread, does the first stand before the second?
+pub fn comes_first(first: &Access, second: &Access) -> bool {
+    let line = |access: &Access, depth: usize| frame_at(access, depth).and_then(|frame| frame.line);
+    let lines = common_depth(&[first, second]).map(|depth| (line(first, depth), line(second, depth)));
+    matches!(lines, Some((Some(first), Some(second))) if first < second)
+}
+
 /// For each thread of a finding the innermost function of the program's own that encloses all its accesses.
 pub fn enclosing_functions(accesses: &[Access]) -> Vec<String> {
     let threads = distinct(accesses.iter().map(|access| access.thread));
@@ -48,5 +55,32 @@ impl Frame {
     pub fn is_library(&self) -> bool {
         const FOLDERS: [&str; 5] = ["/usr/include/", "/usr/lib/", "/rustc/", "/rustlib/src/", "/rust/deps/"];
         self.file.as_deref().is_some_and(|file| FOLDERS.iter().any(|folder| file.contains(folder)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An access with this stack, the innermost frame first.
+    fn access(stack: &[(&str, u32)]) -> Access {
+        let frame = |&(function, line): &(&str, u32)| serde_json::json!({ "function": function, "file": "a.c", "line": line, "column": null });
+        let stack: Vec<serde_json::Value> = stack.iter().map(frame).collect();
+        serde_json::from_value(serde_json::json!({
+            "thread": 1, "kind": "read", "variable": "", "function": null, "file": "a.c", "line": null,
+            "column": null, "source": null, "stack": stack, "value": null, "locks": null,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_look_stands_before_what_is_done_about_it() {
+        let look = access(&[("find", 6), ("open", 12), ("serve", 44), ("main", 9)]);
+        assert!(comes_first(&look, &access(&[("open", 16), ("serve", 44), ("main", 9)])));
+        let earlier_round = access(&[("count", 30), ("serve", 46), ("main", 9)]);
+        assert!(!comes_first(&earlier_round, &access(&[("open", 16), ("serve", 44), ("main", 9)])));
+        let same_line = access(&[("count", 30), ("main", 9)]);
+        assert!(!comes_first(&same_line, &access(&[("open", 16), ("main", 9)])));
+        assert!(!comes_first(&look, &access(&[])), "nothing encloses both");
     }
 }

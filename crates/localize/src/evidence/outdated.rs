@@ -1,0 +1,46 @@
+//! A thread that acts under a lock on what it read before it gave that lock back.
+
+use super::facts::Witness;
+use crate::run::{Access, AccessKind};
+use crate::synchronization::ObjectId;
+
+/// Accesses of one holding of a lock that are looked at.
+const MOST_LOOKS: usize = 64;
+
+/// What the thread of the second access read when it held their common lock the last time before the first one, and
+/// what another thread changed under that lock before the second: the lock, and the read by its global index.
+pub(super) fn look_before(witness: &Witness<'_>, first: usize, second: usize) -> Option<(ObjectId, usize)> {
+    let accesses = &witness.run.accesses;
+    let actor = accesses[second].thread;
+    let lock = common_lock(witness, first, second)?;
+    let own_before = (0..first).rev().filter(|&index| accesses[index].thread == actor);
+    let is_held = |access: &Access| {
+        witness.run.held(access).is_some_and(|locks| locks.iter().any(|held| held.object == lock))
+    };
+    // One holding of the lock, as far as accesses show where it begins.
+    let looks: Vec<usize> = own_before
+        .skip_while(|&index| !is_held(&accesses[index]))
+        .take_while(|&index| is_held(&accesses[index]))
+        .take(MOST_LOOKS)
+        .filter(|&index| accesses[index].kind == AccessKind::Read)
+        .collect();
+    let earliest = *looks.last()?;
+    let changes = (earliest..second).filter(|&index| {
+        let access = &accesses[index];
+        access.thread != actor && access.kind.writes() && is_held(access)
+    });
+    let outdated = |change: usize| {
+        let is_outdated =
+            |look: &usize| accesses[*look].location == accesses[change].location && *look < change;
+        looks.iter().copied().find(is_outdated)
+    };
+    changes.filter_map(outdated).max().map(|look| (lock, look))
+}
+
+/// A lock that both accesses hold, so that only one thread at a time can.
+fn common_lock(witness: &Witness<'_>, first: usize, second: usize) -> Option<ObjectId> {
+    let held = |index: usize| witness.run.held(&witness.run.accesses[index]);
+    let others = held(second)?;
+    let is_common = |object: ObjectId| others.iter().any(|other| other.object == object && !other.shared);
+    held(first)?.iter().find(|lock| !lock.shared && is_common(lock.object)).map(|lock| lock.object)
+}
