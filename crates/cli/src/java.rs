@@ -19,7 +19,7 @@ const LOOPS: &str = "UNSNARL_JVM_LOOPS";
 
 /// Can the command start a Java virtual machine?
 pub fn may_run_in(target: &Target) -> bool {
-    matches!(target.instrumentation, Instrumentation::Jvm | Instrumentation::Script)
+    matches!(target.instrumentation, Instrumentation::Jvm | Instrumentation::Launcher)
 }
 
 /// Is this an option whose value is a word of its own?

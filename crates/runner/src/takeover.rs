@@ -157,7 +157,7 @@ impl Recorder {
         if let Some(locks) = lock_code::file_for(&target.binaries, &self.folder) {
             environment.push((recording::ENV_LOCKS.into(), locks.into()));
         }
-        if target.instrumentation == Instrumentation::Script {
+        if target.instrumentation == Instrumentation::Launcher {
             // Build tools and start scripts pass this on to every virtual machine that they start. Each of them says
             // so on its standard error, which `java` itself is spared.
             let mut value = OsString::from("\"");
@@ -303,6 +303,6 @@ mod tests {
         assert_eq!(environment(target(Instrumentation::StaticRecorder, true), None), path_only);
         assert_eq!(environment(target(Instrumentation::Libraries(vec!["/l.so".into()]), false), None), both);
         let java = "JAVA_TOOL_OPTIONS=\"-agentpath:/r/libunsnarl_jvm_agent.so\"";
-        assert_eq!(environment(target(Instrumentation::Script, false), None), [path_only[0], java]);
+        assert_eq!(environment(target(Instrumentation::Launcher, false), None), [path_only[0], java]);
     }
 }

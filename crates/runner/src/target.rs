@@ -34,8 +34,8 @@ pub enum Instrumentation {
     Libraries(Vec<PathBuf>),
     /// Calls no hook at all.
     NotInstrumented,
-    /// Not a binary; what it starts inherits the environment and may well be instrumented.
-    Script,
+    /// A script, or a tool like `make` or `ctest`; what it starts inherits the environment and may well be instrumented.
+    Launcher,
 }
 
 /// The command's program.
@@ -45,7 +45,7 @@ pub struct Target {
     pub path: PathBuf,
     /// How it was built.
     pub instrumentation: Instrumentation,
-    /// The program and its instrumented libraries, with their build ids; empty for a script.
+    /// The program and its instrumented libraries, with their build ids; empty for a launcher.
     pub binaries: Vec<Binary>,
     /// The loader looks into the program's own DT_RPATH before it looks into LD_LIBRARY_PATH.
     pub(crate) has_rpath: bool,
@@ -58,7 +58,7 @@ impl Target {
         let Some(elf) = Elf::read(&path)? else {
             return Ok(Target {
                 path,
-                instrumentation: Instrumentation::Script,
+                instrumentation: Instrumentation::Launcher,
                 binaries: Vec::new(),
                 has_rpath: false,
             });
@@ -84,6 +84,10 @@ impl Target {
             Instrumentation::NotInstrumented if !libraries.is_empty() => {
                 Instrumentation::Libraries(libraries.into_iter().map(|(path, _)| path).collect())
             }
+            Instrumentation::NotInstrumented if is_tool(&path) => {
+                binaries.clear();
+                Instrumentation::Launcher
+            }
             other => other,
         };
         Ok(Target { path, instrumentation, binaries, has_rpath: elf.rpath.is_some() })
@@ -96,7 +100,7 @@ impl Target {
             Instrumentation::StaticRecorder
             | Instrumentation::Jvm
             | Instrumentation::Libraries(_)
-            | Instrumentation::Script => Ok(()),
+            | Instrumentation::Launcher => Ok(()),
             Instrumentation::SharedTsan { soname } if is_replaceable(soname) => Ok(()),
             Instrumentation::SharedTsan { soname } => {
                 Err(Error::OtherTsan { path, soname: soname.clone(), supported: TSAN_SONAME })
@@ -105,6 +109,13 @@ impl Target {
             Instrumentation::NotInstrumented => Err(Error::NotInstrumented { path }),
         }
     }
+}
+
+/// Is it a program of those that are at hand everywhere? Tests are not, so that what is not built for recording there is
+/// meant to start one.
+fn is_tool(path: &Path) -> bool {
+    let search = env::var_os("PATH").unwrap_or_default();
+    path.is_absolute() && env::split_paths(&search).any(|folder| Some(folder.as_path()) == path.parent())
 }
 
 fn is_replaceable(soname: &str) -> bool {
@@ -208,15 +219,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_binary_is_a_script() {
+    fn what_is_no_binary_is_there_to_start_something_else() {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in [("empty", "".as_bytes()), ("shell", b"#!/bin/sh\nexit 0\n"), ("text", b"hello")]
         {
             let path = folder.path().join(name);
             write(&path, 0o755, text);
             let target = Target::find(path.as_os_str()).unwrap();
-            assert_eq!(target.instrumentation, Instrumentation::Script, "{name}");
+            assert_eq!(target.instrumentation, Instrumentation::Launcher, "{name}");
             target.check_recordable().unwrap();
+        }
+    }
+
+    #[test]
+    fn tools_are_there_to_start_something_else() {
+        for tool in ["sh", "/usr/bin/env"] {
+            let target = Target::find(OsStr::new(tool)).unwrap();
+            assert_eq!(
+                (target.instrumentation, target.binaries),
+                (Instrumentation::Launcher, vec![]),
+                "{tool}"
+            );
         }
     }
 
