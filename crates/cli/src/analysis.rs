@@ -105,7 +105,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
                 fix.patch = patch;
             }
         }
-        report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code);
+        report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code, &mut runs.names);
         runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
     }
     report.hangs = hangs.into_report();
@@ -130,10 +130,18 @@ pub fn left_out_reads(session: &Session) -> Option<String> {
     ))
 }
 
-/// Reads one run; `code` numbers its sites.
-pub fn load(session: &Session, run: RunNumber, outcome: Outcome, code: &mut Code) -> anyhow::Result<Profile> {
+/// Reads one run; `code` numbers its sites. What a test harness does on its own account is left out: failing runs differ
+/// there, since it has more to tell of them.
+pub fn load(
+    session: &Session,
+    run: RunNumber,
+    outcome: Outcome,
+    code: &mut Code,
+    names: &mut Names,
+) -> anyhow::Result<Profile> {
     let file = session.load(run)?;
     let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
+    profile.leave_out(|access| names.is_rusts_own(access.stack, code));
     // What is no plan was made by another version, for all runs alike.
     profile.run.way = file.record.plan.parse().map_or(0, |plan| Policy::of(&plan) as u32);
     Ok(profile)

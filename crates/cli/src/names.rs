@@ -1,6 +1,6 @@
 //! Names for what was recorded as numbers: functions, lines, variables, locks, values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use localize::code::Module;
@@ -25,12 +25,15 @@ pub struct Names {
     symbolizer: Symbolizer,
     sources: Sources,
     warnings: BTreeSet<String>,
+    /// Stacks that were asked about, and whether they are Rust's own.
+    rusts_own: HashMap<StackId, bool>,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        Self { symbolizer: Symbolizer::default(), sources, warnings: BTreeSet::new() }
+        let (symbolizer, warnings, rusts_own) = Default::default();
+        Self { symbolizer, sources, warnings, rusts_own }
     }
 }
 
@@ -326,6 +329,19 @@ impl Names {
     pub(crate) fn own_site(&mut self, stack: StackId, code: &Code) -> Option<SiteId> {
         let is_own = |frame: &Frame| frame.line.is_some() && !frame.is_library();
         code.stack(stack).iter().copied().find(|&site| self.frames(site, code).iter().any(is_own))
+    }
+
+    /// Are these calls all within Rust's own libraries, its test harness among them, with nothing of the program's?
+    pub fn is_rusts_own(&mut self, stack: StackId, code: &Code) -> bool {
+        if let Some(&known) = self.rusts_own.get(&stack) {
+            return known;
+        }
+        let is_start = |frame: &Frame| frame.file.is_none() && frame.function.as_deref() == Some("main");
+        let mut sites = code.stack(stack).iter().filter(|&&site| !starts_programs(code, site));
+        let is_own = sites
+            .all(|&site| self.frames(site, code).iter().all(|frame| frame.is_of_rust() || is_start(frame)));
+        self.rusts_own.insert(stack, is_own);
+        is_own
     }
 
     /// The innermost frame of a stack with a line in the program's own sources.

@@ -58,7 +58,7 @@ impl<'a> Runs<'a> {
         if let Some(profile) = known {
             return Ok(Rc::clone(profile));
         }
-        let profile = Rc::new(analysis::load(self.session, run, outcome, &mut self.code)?);
+        let profile = Rc::new(analysis::load(self.session, run, outcome, &mut self.code, &mut self.names)?);
         if let Some(kept) = &mut self.kept {
             kept.profiles.insert((run, outcome), Rc::clone(&profile));
         }

@@ -16,6 +16,7 @@ pub use self::timeline::timelines;
 use self::tracer::Tracer;
 use crate::args::TraceArguments;
 use crate::exit::Complaint;
+use crate::names::Names;
 use crate::{analysis, exit, screen, sessions};
 
 /// `unsnarl trace RUN`.
@@ -27,7 +28,7 @@ pub fn trace(arguments: &TraceArguments) -> anyhow::Result<ExitCode> {
         return Err(Complaint::usage(what).into());
     };
     let mut code = Code::default();
-    let profile = analysis::load(&session, record.run, outcome, &mut code)?;
+    let profile = analysis::load(&session, record.run, outcome, &mut code, &mut Names::default())?;
     let whole = Tracer::new(&profile, &code, HashMap::new()).trace(words(record), &[]);
     let filter = Filter {
         threads: arguments.thread.clone(),

@@ -4,10 +4,12 @@ use localize::{Code, Options, Settling};
 use runner::Session;
 
 use crate::analysis;
+use crate::names::Names;
 
 /// What is known of the runs so far.
 pub struct Watch {
     code: Code,
+    names: Names,
     settling: Settling,
     /// Runs of the session that have been looked at.
     seen: usize,
@@ -15,7 +17,12 @@ pub struct Watch {
 
 impl Default for Watch {
     fn default() -> Watch {
-        Watch { code: Code::default(), settling: Settling::new(&Options::default()), seen: 0 }
+        Watch {
+            code: Code::default(),
+            names: Names::default(),
+            settling: Settling::new(&Options::default()),
+            seen: 0,
+        }
     }
 }
 
@@ -25,8 +32,9 @@ impl Watch {
         for record in &session.runs()[self.seen..] {
             let outcome = analysis::outcome(&record.outcome);
             // What cannot be read says nothing here; the report will say why.
-            let profile =
-                outcome.and_then(|outcome| analysis::load(session, record.run, outcome, &mut self.code).ok());
+            let profile = outcome.and_then(|outcome| {
+                analysis::load(session, record.run, outcome, &mut self.code, &mut self.names).ok()
+            });
             if let Some(profile) = profile {
                 self.settling.observe(&profile.run);
             }

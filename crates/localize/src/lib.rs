@@ -26,6 +26,7 @@ mod fisher;
 mod gathering;
 pub mod griffin;
 mod histories;
+mod left_out;
 mod locon;
 mod missing;
 mod name;

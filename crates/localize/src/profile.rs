@@ -15,6 +15,7 @@ use recording::{EventKind, NameKind, Recording, ThreadEvent, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::code::{Code, Module, ModuleId, Place, Site};
+use crate::left_out;
 use crate::missing;
 use crate::run::{
     Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
@@ -140,35 +141,13 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
         let frees = ProcessReader::new(recording, code, &mut profile).read();
         let run = &mut profile.run;
         run.free_sites.extend(frees.iter().map(|&index| run.accesses[index].site));
-        leave_out_last_frees(&mut profile, &frees);
+        left_out::last_frees(&mut profile, &frees);
     }
     profile.run.free_sites.sort_unstable();
     profile.run.free_sites.dedup();
     profile.run.observations.sort_unstable_by_key(|seen| seen.site);
     profile.run.observations.dedup();
     profile
-}
-
-/// Removes those of the accesses in `frees` (ascending) that are the last to their location.
-fn leave_out_last_frees(profile: &mut Profile, frees: &[usize]) {
-    let run = &mut profile.run;
-    let mut last_of = vec![0; profile.locations.len()];
-    for (index, access) in run.accesses.iter().enumerate() {
-        last_of[access.location.0 as usize] = index;
-    }
-    let mut removed: Vec<usize> = frees.to_vec();
-    removed.retain(|&index| last_of[run.accesses[index].location.0 as usize] == index);
-    for gap in &mut run.gaps {
-        gap.before -= removed.partition_point(|&index| index < gap.before);
-    }
-    for event in &mut run.synchronization {
-        event.before -= removed.partition_point(|&index| index < event.before);
-    }
-    let mut index = 0;
-    run.accesses.retain(|_| {
-        index += 1;
-        removed.binary_search(&(index - 1)).is_err()
-    });
 }
 
 /// Reads one process into the profile of its run.

@@ -8,6 +8,7 @@ use runner::{RunNumber, Session};
 use super::tracer::Tracer;
 use super::words;
 use crate::analysis;
+use crate::names::Names;
 
 /// More findings than these are rarely opened, and each takes two runs.
 const TIMELINES: usize = 3;
@@ -21,15 +22,17 @@ pub fn timelines(
     findings: &[Finding],
     described: &[report::Finding],
     code: &mut Code,
+    names: &mut Names,
 ) -> Vec<Timeline> {
     let shown = findings.iter().zip(described).take(TIMELINES).zip(1..);
     let timeline = |((finding, described), number): ((&Finding, &report::Finding), u64)| {
         let run = finding.example.run.0;
-        let failing =
-            part(session, run, &described.accesses, code, |_| Some(finding.example.accesses.clone()))?;
+        let failing = part(session, run, &described.accesses, (code, names), |_| {
+            Some(finding.example.accesses.clone())
+        })?;
         let passing = described.comparison.as_ref().and_then(|comparison| {
             let run = u32::try_from(comparison.run).ok()?;
-            part(session, run, &comparison.accesses, code, |profile| {
+            part(session, run, &comparison.accesses, (code, names), |profile| {
                 counterpart(&profile.run, &finding.pattern)
             })
         });
@@ -44,11 +47,12 @@ fn part(
     session: &Session,
     run: u32,
     described: &[report::Access],
-    code: &mut Code,
+    (code, names): (&mut Code, &mut Names),
     accesses: impl FnOnce(&Profile) -> Option<Vec<usize>>,
 ) -> Option<Trace> {
     let record = session.runs().iter().find(|record| record.run == RunNumber(run))?;
-    let profile = analysis::load(session, record.run, analysis::outcome(&record.outcome)?, code).ok()?;
+    let outcome = analysis::outcome(&record.outcome)?;
+    let profile = analysis::load(session, record.run, outcome, code, names).ok()?;
     let mut accesses = accesses(&profile)?;
     if accesses.len() != described.len() {
         // A standstill is told by what threads do to locks, which have other names.

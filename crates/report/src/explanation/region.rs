@@ -53,8 +53,16 @@ fn frame_at(access: &Access, depth: usize) -> Option<&Frame> {
 impl Frame {
     /// Whether it is code of a library that comes with the system or the compiler.
     pub fn is_library(&self) -> bool {
-        const FOLDERS: [&str; 5] = ["/usr/include/", "/usr/lib/", "/rustc/", "/rustlib/src/", "/rust/deps/"];
-        self.file.as_deref().is_some_and(|file| FOLDERS.iter().any(|folder| file.contains(folder)))
+        self.is_of_rust() || self.is_in(&["/usr/include/", "/usr/lib/"])
+    }
+
+    /// Whether it is code of a library that comes with Rust.
+    pub fn is_of_rust(&self) -> bool {
+        self.is_in(&["/rustc/", "/rustlib/src/", "/rust/deps/"])
+    }
+
+    fn is_in(&self, folders: &[&str]) -> bool {
+        self.file.as_deref().is_some_and(|file| folders.iter().any(|folder| file.contains(folder)))
     }
 }
 
