@@ -11,6 +11,7 @@
 mod avio;
 mod bugaboo;
 mod cci;
+mod cleaning;
 pub mod code;
 mod collector;
 mod communication;

@@ -14,6 +14,7 @@ use std::ops::Range;
 use recording::{EventKind, NameKind, Recording, ThreadEvent, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cleaning::Cleaning;
 use crate::code::{Code, Module, ModuleId, Place, Site};
 use crate::left_out;
 use crate::missing;
@@ -177,6 +178,7 @@ struct ProcessReader<'a> {
     held: Vec<Vec<(u64, u32)>>,
     /// Per thread: where in its innermost loop it is.
     positions: Vec<Option<LoopPosition>>,
+    cleaning: Cleaning,
 }
 
 impl<'a> ProcessReader<'a> {
@@ -211,6 +213,7 @@ impl<'a> ProcessReader<'a> {
             frees: Vec::new(),
             held: held(recording),
             positions: vec![None; recording.threads.len()],
+            cleaning: Cleaning::default(),
         }
     }
 
@@ -265,6 +268,7 @@ impl<'a> ProcessReader<'a> {
                 EventKind::Gap => self.gap(event),
                 EventKind::Within => self.within_turn(event),
                 EventKind::Iteration => self.iteration(event),
+                EventKind::Panic => self.cleaning.begin(event.actor(), &self.profile.run.accesses),
                 kind if kind.is_access() => self.access(event),
                 kind => {
                     if let Some(kind) = SyncKind::of(kind) {
@@ -319,11 +323,15 @@ impl<'a> ProcessReader<'a> {
         let locks = self.locks_at(event);
         let in_loop = event.event.flags & flag::ITERATION != 0;
         let iteration = self.positions[event.actor() as usize].filter(|_| in_loop);
+        let cleans_up = self.cleaning.includes(event.actor(), stack);
         for at in 0..self.pieces_of(event).len() {
             let piece = self.pieces_of(event)[at];
             let whole = self.pieces_of(event).len() == 1;
             if let (Some(value), Some(write)) = (before, self.unknown_write[piece as usize].take()) {
                 self.profile.run.accesses[write].value = whole.then_some(value);
+            }
+            if cleans_up {
+                continue;
             }
             if event.event.flags & flag::FREE != 0 {
                 self.frees.push(self.profile.run.accesses.len());

@@ -442,3 +442,16 @@ fn an_object_that_serves_as_a_lock_is_known_at_its_fields() {
     let in_lock: Vec<Option<ObjectId>> = profile.locations.iter().map(|location| location.in_lock).collect();
     assert_eq!(in_lock, [None, Some(ObjectId(0)), None, None]);
 }
+
+#[test]
+fn what_a_thread_does_after_it_panicked_is_left_out() {
+    let at = |tick: u64, thread: u32, leaf: u32| event(thread, EventKind::Write, tick, leaf, 1);
+    let panic = event(1, EventKind::Panic, 3, 0, 0);
+    // Leaf 110 is a place that was there before, and 120 one that is come to while the thread cleans up.
+    let events = vec![at(1, 1, 110), at(2, 2, 111), panic, at(4, 1, 120), at(5, 2, 112), at(6, 1, 121)];
+    let ends = read_run(&[process(0, &[location(0x900, 4, 0)], events.clone())], &mut Code::default());
+    assert_eq!(shown(&ends), ["W1(1)", "W2(1)", "W2(1)"]);
+    let goes_on = [events, vec![at(7, 1, 110), at(8, 1, 122)]].concat();
+    let caught = read_run(&[process(0, &[location(0x900, 4, 0)], goes_on)], &mut Code::default());
+    assert_eq!(shown(&caught), ["W1(1)", "W2(1)", "W2(1)", "W1(1)", "W1(1)"]);
+}

@@ -75,13 +75,15 @@ pub enum EventKind {
     Held = 42,
     /// No event: room for one that is overwritten now and then.
     Nothing = 43,
+    /// The thread began to panic, as Rust calls it: what it does next is to clean up.
+    Panic = 44,
 }
 
 impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 32] = [
+        const ALL: [EventKind; 33] = [
             Read,
             Write,
             Update,
@@ -114,6 +116,7 @@ impl EventKind {
             Iteration,
             Held,
             Nothing,
+            Panic,
         ];
         ALL.into_iter().find(|&kind| kind as u8 == number)
     }

@@ -63,6 +63,7 @@ impl Build {
         flags.push("-Clink-arg=-Wl,--whole-archive".to_owned());
         flags.push(format!("-Clink-arg={}", self.recorder.archive().display()));
         flags.push("-Clink-arg=-Wl,--no-whole-archive".to_owned());
+        flags.push("-Clink-arg=-Wl,--wrap=_Unwind_RaiseException".to_owned());
         flags.push("-Clink-arg=-Wl,--build-id".to_owned());
         flags.join("\x1f").into()
     }

@@ -122,6 +122,18 @@ fn a_rust_test_is_localized_by_name() {
     assert_eq!(functions, ["Queue::size", "Queue::pop", "Queue::pop"]);
     // The other thread has the mutex, whose own words are no suspects; what the first access held is not on record.
     assert_eq!(finding["accesses"][1]["locks"].as_array().unwrap().len(), 1, "{finding:#}");
+    // What the harness does with a failing test's output is no suspect, nor is what a panic cleans up.
+    for finding in report["findings"].as_array().unwrap() {
+        let accesses = finding["accesses"].as_array().unwrap().len();
+        assert_eq!(lines_of_the_queue(finding).len(), accesses, "{finding:#}");
+    }
+    let session = runner::Session::open(&place.path(".unsnarl/taking")).unwrap();
+    for record in session.runs() {
+        let run = session.load(record.run).unwrap();
+        let recording = recording::parse(&run.processes[0].bytes).unwrap();
+        let panicked = recording.events.iter().any(|event| event.kind == recording::EventKind::Panic);
+        assert_eq!(panicked, record.outcome.is_failing(), "run {}", record.run);
+    }
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn a_script_that_starts_an_instrumented_program_works() {
 #[test]
 fn a_tool_that_starts_an_instrumented_program_works() {
     let place = Workplace::new();
-    place.write("Makefile", &format!("check:\n\t{} count 2 exit\n", claims().display()));
+    place.write("Makefile", format!("check:\n\t{} count 2 exit\n", claims().display()));
     let seen = run(&place, "make check").exits(0);
     seen.says(&["2 runs", "1 passed", "1 failed", "exit code 2", "`queue.size`", "has_item()"]);
 }

@@ -13,6 +13,7 @@ mod memory;
 mod mutex;
 mod openmp;
 mod pages;
+mod panics;
 mod rwlock;
 mod sandbox;
 mod semaphore;
