@@ -3,107 +3,21 @@
 //! Thompson sampling (W. Thompson, Biometrika 1933): for each way, draw a failure rate from what is believed about it,
 //! and take the way that would then give most. What counts is *both* kinds of runs in little time: a way in which every
 //! run fails gives nothing to compare with. So a rate p is worth p (1 - p) per second: for rare failures that is the
-//! number of failures per second.
+//! number of failures per second. The seconds are those of runs that pass: what a failure takes (a time-out, a backtrace)
+//! it takes in any way that brings it about.
+//!
+//! As long as nothing has failed, chance alone would decide between the ways. Every other run is made in the one
+//! that needs the fewest runs on the whole (docs/search.md), so that the mixture is never far behind it.
 //!
 //! The same seed and the same outcomes make the same choices. How long runs take counts by powers of two only,
 //! so that small differences do not matter.
 
+mod policy;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
-use recording::{RunPlan, Schedule};
-
-/// One way to run a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Policy {
-    /// Freely, with random delays.
-    Noise,
-    /// Freely, with delays where some shared variables are accessed.
-    Delays,
-    /// Freely, with delays before an access that another one never came before.
-    DirectedDelays,
-    /// Controlled, by a random walk.
-    Random,
-    /// Controlled, by priorities that change a few times.
-    Pct,
-    /// Controlled, by priorities of operations that conflict.
-    Pos,
-    /// Controlled, with all orders of a few operations equally likely.
-    Surw,
-    /// Controlled, by a random walk that prefers an order of two accesses that was never seen.
-    Directed,
-    /// Controlled, one of all schedules with few preemptions.
-    Bounded,
-}
-
-impl Policy {
-    /// Those that a portfolio mixes, in the order in which they are first tried: what is learned from a free and from
-    /// a controlled run serves the others.
-    pub const MIXED: [Policy; 8] = [
-        Policy::Noise,
-        Policy::Random,
-        Policy::Surw,
-        Policy::Pos,
-        Policy::Pct,
-        Policy::Delays,
-        Policy::Directed,
-        Policy::DirectedDelays,
-    ];
-
-    /// The way that a plan asks for.
-    pub fn of(plan: &RunPlan) -> Policy {
-        match plan.schedule {
-            Schedule::Free if plan.directed => Policy::DirectedDelays,
-            Schedule::Free if !plan.sites.is_empty() => Policy::Delays,
-            Schedule::Free => Policy::Noise,
-            _ if plan.directed => Policy::Directed,
-            Schedule::Random => Policy::Random,
-            Schedule::Pct => Policy::Pct,
-            Schedule::Pos => Policy::Pos,
-            Schedule::Surw => Policy::Surw,
-            Schedule::Bounded => Policy::Bounded,
-        }
-    }
-
-    /// Who decides which thread runs.
-    pub fn schedule(self) -> Schedule {
-        match self {
-            Policy::Noise | Policy::Delays | Policy::DirectedDelays => Schedule::Free,
-            Policy::Random | Policy::Directed => Schedule::Random,
-            Policy::Pct => Schedule::Pct,
-            Policy::Pos => Schedule::Pos,
-            Policy::Surw => Schedule::Surw,
-            Policy::Bounded => Schedule::Bounded,
-        }
-    }
-
-    /// Whether it goes for orders of accesses that were never seen.
-    pub fn is_directed(self) -> bool {
-        matches!(self, Policy::Directed | Policy::DirectedDelays)
-    }
-
-    /// Whether one thread runs at a time.
-    pub fn is_controlled(self) -> bool {
-        self.schedule() != Schedule::Free
-    }
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::Noise => "noise",
-            Policy::Delays => "delays",
-            Policy::DirectedDelays => "directed-delays",
-            Policy::Directed => "directed",
-            other => other.schedule().name(),
-        }
-    }
-}
-
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+pub use policy::Policy;
 
 /// What came of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +50,8 @@ impl fmt::Display for Dropped {
     }
 }
 
+/// Leads until the first failure.
+const LEADER: Policy = Policy::Pos;
 /// Runs of each way before any is preferred.
 const FIRST_TRIES: u64 = 2;
 /// A controlled run that takes so much longer than free ones is slow, if it takes so many seconds at all.
@@ -159,6 +75,8 @@ pub struct Portfolio {
     /// Runs begun.
     begun: BTreeMap<Policy, u64>,
     choices: u64,
+    /// The most scheduling points of a controlled run that passed.
+    points: u64,
     slow: u32,
     dropped: Option<Dropped>,
 }
@@ -167,6 +85,7 @@ pub struct Portfolio {
 struct Tally {
     runs: u64,
     failed: u64,
+    /// Of the runs that passed.
     seconds: f64,
 }
 
@@ -179,6 +98,7 @@ impl Portfolio {
             tallies: BTreeMap::new(),
             begun: BTreeMap::new(),
             choices: 0,
+            points: 0,
             slow: 0,
             dropped: None,
         }
@@ -192,22 +112,28 @@ impl Portfolio {
             .filter(|&policy| (controlled || !policy.is_controlled()) && is_possible(policy))
             .collect();
         let begun = |policy: &Policy| self.begun.get(policy).copied().unwrap_or(0);
+        let leads = self.choices % 2 == 1 && !self.has_failed() && possible.contains(&LEADER);
         // One of each first, then another one, and then by what came of them.
         let untried = possible.iter().copied().filter(|policy| begun(policy) < FIRST_TRIES).min_by_key(begun);
-        let chosen = untried.unwrap_or_else(|| self.draw(&possible));
+        let chosen = if leads { LEADER } else { untried.unwrap_or_else(|| self.draw(&possible)) };
         *self.begun.entry(chosen).or_default() += 1;
         self.choices += 1;
         chosen
     }
 
+    fn has_failed(&self) -> bool {
+        self.tallies.values().any(|tally| tally.failed > 0)
+    }
+
     fn draw(&self, possible: &[Policy]) -> Policy {
+        let usual = mean_seconds(self.tallies.values());
         let mut chance = Chance(self.seed ^ self.choices.wrapping_mul(0xd134_2543_de82_ef95));
         let worth = possible.iter().map(|&policy| {
             let tally = self.tallies.get(&policy).copied().unwrap_or_default();
             let remembered = tally.runs.clamp(1, MOST_REMEMBERED) as f64 / tally.runs.max(1) as f64;
             let share = |count: u64| (count as f64 * remembered).round() as u64;
             let rate = chance.beta(PRIOR.0 + share(tally.failed), PRIOR.1 + share(tally.runs - tally.failed));
-            (rate * (1.0 - rate) / coarse(tally.mean_seconds()), policy)
+            (rate * (1.0 - rate) / coarse(mean_seconds([&tally]).or(usual).unwrap_or(1.0)), policy)
         });
         let best = worth.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or(Policy::Noise, |(_, policy)| policy)
@@ -219,10 +145,11 @@ impl Portfolio {
             if run.points == 0 {
                 self.dropped = self.dropped.or(Some(Dropped::NoPoints));
             }
-            let free = self.free_seconds();
-            let is_slow = run.seconds > SLOW_SECONDS && free.is_some_and(|free| run.seconds > SLOW * free);
-            if is_slow || run.taken_away > MOST_TAKEN_AWAY {
+            if self.is_slow(run) || run.taken_away > MOST_TAKEN_AWAY {
                 self.slow += 1;
+            }
+            if !run.failed {
+                self.points = self.points.max(run.points);
             }
             if self.slow >= MOST_SLOW {
                 self.dropped = self.dropped.or(Some(Dropped::Slow));
@@ -231,26 +158,30 @@ impl Portfolio {
         let tally = self.tallies.entry(policy).or_default();
         tally.runs += 1;
         tally.failed += u64::from(run.failed);
-        tally.seconds += run.seconds;
+        tally.seconds += if run.failed { 0.0 } else { run.seconds };
+    }
+
+    /// Does control take the time? Not if the run hangs by itself: then it comes no further than those that pass.
+    fn is_slow(&self, run: &Run) -> bool {
+        let free = self.tallies.iter().filter(|(policy, _)| !policy.is_controlled()).map(|(_, tally)| tally);
+        let is_long = |free| run.seconds > SLOW * free;
+        let comes_further = !run.failed || run.points as f64 > SLOW * self.points as f64;
+        run.seconds > SLOW_SECONDS && comes_further && mean_seconds(free).is_some_and(is_long)
     }
 
     /// Why controlled runs are no longer made, if that is so.
     pub fn dropped(&self) -> Option<Dropped> {
         self.dropped
     }
-
-    fn free_seconds(&self) -> Option<f64> {
-        let free = self.tallies.iter().filter(|(policy, _)| !policy.is_controlled());
-        let (runs, seconds) =
-            free.fold((0, 0.0), |(runs, seconds), (_, tally)| (runs + tally.runs, seconds + tally.seconds));
-        (runs > 0).then(|| seconds / runs as f64)
-    }
 }
 
-impl Tally {
-    fn mean_seconds(&self) -> f64 {
-        if self.runs == 0 { 1.0 } else { self.seconds / self.runs as f64 }
-    }
+/// What a run that passes takes.
+fn mean_seconds<'a>(tallies: impl IntoIterator<Item = &'a Tally>) -> Option<f64> {
+    let add = |(passed, seconds): (u64, f64), tally: &Tally| {
+        (passed + tally.runs - tally.failed, seconds + tally.seconds)
+    };
+    let (passed, seconds) = tallies.into_iter().fold((0, 0.0), add);
+    (passed > 0).then(|| seconds / passed as f64)
 }
 
 /// The next power of two. Below a few milliseconds, starting a process is what takes the time.
@@ -322,6 +253,39 @@ mod tests {
     }
 
     #[test]
+    fn what_failures_take_does_not_count() {
+        let mut portfolio = Portfolio::new(5, &[Policy::Noise, Policy::Surw]);
+        let mut counts: BTreeMap<Policy, u64> = BTreeMap::new();
+        for number in 0..300 {
+            let policy = portfolio.choose(|_| true);
+            let failed = policy == Policy::Surw && number % 3 == 0;
+            let seconds = if failed { 30.0 } else { 0.01 };
+            portfolio.observe(policy, &Run { failed, seconds, points: 9, taken_away: 0 });
+            *counts.entry(policy).or_default() += 1;
+        }
+        assert!(counts[&Policy::Surw] > 200, "{counts:?}");
+    }
+
+    #[test]
+    fn one_way_leads_until_the_first_failure() {
+        let mut portfolio = Portfolio::new(5, &Policy::MIXED);
+        let run = Run { failed: false, seconds: 0.01, points: 9, taken_away: 0 };
+        let choose = |portfolio: &mut Portfolio, failed| {
+            let policy = portfolio.choose(|_| true);
+            portfolio.observe(policy, &Run { failed, ..run });
+            policy
+        };
+        let chosen: Vec<Policy> = (0..40).map(|_| choose(&mut portfolio, false)).collect();
+        assert!(chosen.iter().skip(1).step_by(2).all(|&policy| policy == LEADER), "{chosen:?}");
+        assert!(Policy::MIXED.iter().all(|policy| chosen.contains(policy)), "{chosen:?}");
+        while choose(&mut portfolio, true) == LEADER {}
+        let led = (0..100).filter(|_| choose(&mut portfolio, false) == LEADER).count();
+        assert!(led < 50, "{led}");
+        let mut others = Portfolio::new(5, &Policy::MIXED);
+        assert!((0..40).all(|_| !others.choose(|policy| !policy.is_controlled()).is_controlled()));
+    }
+
+    #[test]
     fn a_way_that_always_fails_leaves_nothing_to_compare_with() {
         let counts = chosen(&[(Policy::Random, 1.0, 0.01), (Policy::Surw, 0.5, 0.01)]);
         assert!(counts[&Policy::Surw] > 200, "{counts:?}");
@@ -337,12 +301,16 @@ mod tests {
     fn control_that_does_not_work_is_given_up() {
         let free = Run { failed: false, seconds: 0.1, points: 0, taken_away: 0 };
         let controlled = |points, seconds| Run { points, seconds, ..free };
+        let hangs = |points| Run { failed: true, ..controlled(points, 30.0) };
         for (runs, why) in [
             (vec![controlled(0, 0.1)], Some(Dropped::NoPoints)),
             (vec![controlled(5, 3.0), controlled(5, 3.0)], Some(Dropped::Slow)),
             (vec![Run { taken_away: 99, ..controlled(5, 0.1) }; 2], Some(Dropped::Slow)),
             (vec![controlled(5, 0.9); 3], None),
             (vec![controlled(5, 3.0), controlled(5, 0.1)], None),
+            // Those that hang by themselves stand still.
+            (vec![controlled(5, 0.1), hangs(6), hangs(6)], None),
+            (vec![controlled(5, 0.1), hangs(600), hangs(600)], Some(Dropped::Slow)),
         ] {
             let mut portfolio = Portfolio::new(1, &Policy::MIXED);
             portfolio.observe(Policy::Noise, &free);
@@ -350,18 +318,6 @@ mod tests {
             assert_eq!(portfolio.dropped(), why);
             let goes_on = (0..40).any(|_| portfolio.choose(|_| true).is_controlled());
             assert_eq!(goes_on, why.is_none());
-        }
-    }
-
-    #[test]
-    fn plans_are_recognized() {
-        for policy in Policy::MIXED {
-            let mut plan =
-                RunPlan { schedule: policy.schedule(), directed: policy.is_directed(), ..RunPlan::default() };
-            if policy == Policy::Delays {
-                plan.sites = recording::List::of(["ab+1".parse().unwrap()]);
-            }
-            assert_eq!(Policy::of(&plan), policy);
         }
     }
 }

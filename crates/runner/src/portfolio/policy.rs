@@ -1,0 +1,114 @@
+//! The ways to run a test that a portfolio mixes.
+
+use std::fmt;
+
+use recording::{RunPlan, Schedule};
+
+/// One way to run a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// Freely, with random delays.
+    Noise,
+    /// Freely, with delays where some shared variables are accessed.
+    Delays,
+    /// Freely, with delays before an access that another one never came before.
+    DirectedDelays,
+    /// Controlled, by a random walk.
+    Random,
+    /// Controlled, by priorities that change a few times.
+    Pct,
+    /// Controlled, by priorities of operations that conflict.
+    Pos,
+    /// Controlled, with all orders of a few operations equally likely.
+    Surw,
+    /// Controlled, by a random walk that prefers an order of two accesses that was never seen.
+    Directed,
+    /// Controlled, one of all schedules with few preemptions.
+    Bounded,
+}
+
+impl Policy {
+    /// Those that a portfolio mixes, in the order in which they are first tried: what is learned from a free and from
+    /// a controlled run serves the others.
+    pub const MIXED: [Policy; 8] = [
+        Policy::Noise,
+        Policy::Random,
+        Policy::Surw,
+        Policy::Pos,
+        Policy::Pct,
+        Policy::Delays,
+        Policy::Directed,
+        Policy::DirectedDelays,
+    ];
+
+    /// The way that a plan asks for.
+    pub fn of(plan: &RunPlan) -> Policy {
+        match plan.schedule {
+            Schedule::Free if plan.directed => Policy::DirectedDelays,
+            Schedule::Free if !plan.sites.is_empty() => Policy::Delays,
+            Schedule::Free => Policy::Noise,
+            _ if plan.directed => Policy::Directed,
+            Schedule::Random => Policy::Random,
+            Schedule::Pct => Policy::Pct,
+            Schedule::Pos => Policy::Pos,
+            Schedule::Surw => Policy::Surw,
+            Schedule::Bounded => Policy::Bounded,
+        }
+    }
+
+    /// Who decides which thread runs.
+    pub fn schedule(self) -> Schedule {
+        match self {
+            Policy::Noise | Policy::Delays | Policy::DirectedDelays => Schedule::Free,
+            Policy::Random | Policy::Directed => Schedule::Random,
+            Policy::Pct => Schedule::Pct,
+            Policy::Pos => Schedule::Pos,
+            Policy::Surw => Schedule::Surw,
+            Policy::Bounded => Schedule::Bounded,
+        }
+    }
+
+    /// Whether it goes for orders of accesses that were never seen.
+    pub fn is_directed(self) -> bool {
+        matches!(self, Policy::Directed | Policy::DirectedDelays)
+    }
+
+    /// Whether one thread runs at a time.
+    pub fn is_controlled(self) -> bool {
+        self.schedule() != Schedule::Free
+    }
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Noise => "noise",
+            Policy::Delays => "delays",
+            Policy::DirectedDelays => "directed-delays",
+            Policy::Directed => "directed",
+            other => other.schedule().name(),
+        }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_recognized() {
+        for policy in Policy::MIXED {
+            let mut plan =
+                RunPlan { schedule: policy.schedule(), directed: policy.is_directed(), ..RunPlan::default() };
+            if policy == Policy::Delays {
+                plan.sites = recording::List::of(["ab+1".parse().unwrap()]);
+            }
+            assert_eq!(Policy::of(&plan), policy);
+        }
+    }
+}
