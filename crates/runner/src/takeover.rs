@@ -157,6 +157,7 @@ impl Recorder {
         if let Some(locks) = lock_code::file_for(&target.binaries, &self.folder) {
             environment.push((recording::ENV_LOCKS.into(), locks.into()));
         }
+        environment.extend(without_backtraces(&inherited));
         if target.instrumentation == Instrumentation::Launcher {
             // Build tools and start scripts pass this on to every virtual machine that they start. Each of them says
             // so on its standard error, which `java` itself is spared.
@@ -171,6 +172,16 @@ impl Recorder {
         }
         environment
     }
+}
+
+/// Looking up the names of a panic's callers takes far longer than a short test, once for each failing run, and what
+/// led to a failure the recorder tells. Backtraces that the program asks for by itself stay as they are.
+fn without_backtraces(inherited: impl Fn(&str) -> Option<OsString>) -> Vec<(OsString, OsString)> {
+    const OF_PANICS: &str = "RUST_BACKTRACE";
+    const OF_THE_PROGRAM: &str = "RUST_LIB_BACKTRACE";
+    let Some(wanted) = inherited(OF_PANICS) else { return Vec::new() };
+    let own = inherited(OF_THE_PROGRAM).unwrap_or(wanted);
+    vec![(OF_PANICS.into(), "0".into()), (OF_THE_PROGRAM.into(), own)]
 }
 
 /// The folder's time tells when it was last used. Where it cannot be set, it tells when the folder was last changed.
@@ -288,7 +299,7 @@ mod tests {
         let recorder = Recorder { folder: "/r".into() };
         let environment = |target: Target, present: Option<&str>| {
             recorder
-                .environment(&target, |_| present.map(OsString::from))
+                .environment(&target, |name| present.filter(|_| name.starts_with("LD_")).map(OsString::from))
                 .into_iter()
                 .map(|(name, value)| format!("{}={}", name.display(), value.display()))
                 .collect::<Vec<_>>()
@@ -304,5 +315,18 @@ mod tests {
         assert_eq!(environment(target(Instrumentation::Libraries(vec!["/l.so".into()]), false), None), both);
         let java = "JAVA_TOOL_OPTIONS=\"-agentpath:/r/libunsnarl_jvm_agent.so\"";
         assert_eq!(environment(target(Instrumentation::Launcher, false), None), [path_only[0], java]);
+    }
+
+    #[test]
+    fn panics_are_short_and_what_the_program_asks_for_is_not() {
+        let set = |panics: Option<&'static str>, own: Option<&'static str>| {
+            let of = |name: &str| if name == "RUST_BACKTRACE" { panics } else { own };
+            without_backtraces(|name| of(name).map(OsString::from))
+        };
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let quiet = pair("RUST_BACKTRACE", "0");
+        assert_eq!(set(None, Some("1")), []);
+        assert_eq!(set(Some("full"), None), [quiet.clone(), pair("RUST_LIB_BACKTRACE", "full")]);
+        assert_eq!(set(Some("1"), Some("0")), [quiet, pair("RUST_LIB_BACKTRACE", "0")]);
     }
 }
