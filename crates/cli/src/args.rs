@@ -152,7 +152,8 @@ pub struct LimitArguments {
 
 #[derive(Args)]
 pub struct OracleArguments {
-    /// A run that takes longer has hung, which counts as failing
+    /// A run that takes longer has hung, which counts as failing; once one has, others need only take many times longer
+    /// than those that pass
     #[arg(long, value_name = "T", value_parser = time_span, default_value = "30s")]
     pub timeout: Duration,
     /// A run that prints this regular expression has failed

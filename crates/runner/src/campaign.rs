@@ -13,6 +13,7 @@ use recording::RunPlan;
 use crate::elf::BuildId;
 use crate::error::Result;
 use crate::oracle::{Oracle, Outcome};
+use crate::patience::Patience;
 use crate::recorded_run;
 use crate::run_file::{RunFile, RunNumber, RunRecord};
 use crate::session::{Binary, Session};
@@ -73,7 +74,7 @@ pub struct Campaign {
     pub environment: Vec<(OsString, OsString)>,
     /// Says whether a run passed.
     pub oracle: Oracle,
-    /// When a run counts as hung.
+    /// When a run counts as hung; once one has, others do sooner ([`crate::patience`]).
     pub timeout: Option<Duration>,
     /// When to end.
     pub limits: Limits,
@@ -201,6 +202,7 @@ impl Campaign {
         // Set on an error as well, which must not wait for runs that nobody will look at.
         let cancelled = AtomicBool::new(false);
         let mut history = History::default();
+        let mut patience = Patience::new(self.timeout);
         let mut trouble = None;
         let stop = thread::scope(|scope| {
             let (reports, done) = mpsc::channel();
@@ -217,8 +219,9 @@ impl Campaign {
                         };
                         let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
                         sink(Event::RunStarted { run });
+                        let campaign = Campaign { timeout: patience.timeout(), ..self.clone() };
                         scope.spawn(move || {
-                            reports.send(recorded_run::perform(self, run, plan, &path, cancelled))
+                            reports.send(recorded_run::perform(&campaign, run, plan, &path, cancelled))
                         });
                         history.started += 1;
                         under_way += 1;
@@ -230,7 +233,10 @@ impl Campaign {
                 if let Ok(report) = done.recv_timeout(INTERRUPT_CHECK) {
                     under_way -= 1;
                     let added = report.and_then(|record| match record {
-                        Some(record) => add_run(session, &mut history, record, sink),
+                        Some(record) => {
+                            patience.observe(&record);
+                            add_run(session, &mut history, record, sink)
+                        }
                         None => Ok(()),
                     });
                     if let Err(error) = added {

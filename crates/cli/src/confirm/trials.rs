@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use recording::{Header, Interleaving, RegionId, RunPlan, Schedule, Treatment};
 use report::{Confirmation, Verdict};
 use runner::campaign::{self, Campaign};
-use runner::{Outcome, RunNumber, Session};
+use runner::{Outcome, RunNumber, Session, patience};
 
 use crate::interleaving::Forcible;
 use crate::run::INTERRUPTED;
@@ -14,11 +14,8 @@ use crate::run::INTERRUPTED;
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
 use super::turned;
 
-/// A run that hangs is one that failed, and nobody waits half a minute for each: this, or as long as so many of the
-/// slowest run that passed.
-const LEAST_TIMEOUT: Duration = Duration::from_secs(3);
+/// A run that hangs is one that failed, and nobody waits half a minute for each: this, before one has passed.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
-const TIMES_SLOWEST: f64 = 30.0;
 /// Runs with one variable turned round.
 const TURNED_RUNS: u32 = 8;
 
@@ -145,11 +142,8 @@ impl Laboratory {
     /// Runs at the same time: in a controlled run one thread runs at a time.
     fn round(&mut self, trials: &[Asked]) -> anyhow::Result<Vec<Option<Seen>>> {
         let mut campaign = self.campaign.clone();
-        let timeout = if self.slowest_pass == 0.0 {
-            FIRST_TIMEOUT
-        } else {
-            LEAST_TIMEOUT.max(Duration::from_secs_f64(self.slowest_pass * TIMES_SLOWEST))
-        };
+        let timeout =
+            if self.slowest_pass == 0.0 { FIRST_TIMEOUT } else { patience::enough(self.slowest_pass) };
         campaign.timeout = Some(campaign.timeout.map_or(timeout, |given| given.min(timeout)));
         let (campaign, this) = (&campaign, &*self);
         let seen = std::thread::scope(|scope| {

@@ -1,0 +1,93 @@
+//! How long a run is waited for.
+//!
+//! Once a run has hung for the whole time-out, the test is known to hang, and nobody learns more by waiting as long for
+//! each of those to come: many times the slowest run that passed is enough.
+
+use std::time::Duration;
+
+use crate::oracle::Outcome;
+use crate::run_file::RunRecord;
+
+/// No run is waited for less long than this.
+const LEAST: Duration = Duration::from_secs(3);
+/// Nor less long than so many times the slowest run that passed.
+const TIMES_SLOWEST: f64 = 30.0;
+
+/// How long it takes to know that a run hangs, if the slowest that passed took so many seconds.
+pub fn enough(slowest_pass: f64) -> Duration {
+    LEAST.max(Duration::from_secs_f64(slowest_pass * TIMES_SLOWEST))
+}
+
+pub(crate) struct Patience {
+    timeout: Option<Duration>,
+    slowest_pass: f64,
+    has_hung: bool,
+}
+
+impl Patience {
+    pub fn new(timeout: Option<Duration>) -> Patience {
+        Patience { timeout, slowest_pass: 0.0, has_hung: false }
+    }
+
+    /// The time after which the next run has hung.
+    pub fn timeout(&self) -> Option<Duration> {
+        let enough = enough(self.slowest_pass);
+        self.timeout.map(|timeout| if self.has_hung { timeout.min(enough) } else { timeout })
+    }
+
+    /// Takes note of a run.
+    pub fn observe(&mut self, record: &RunRecord) {
+        match record.outcome {
+            Outcome::Pass => self.slowest_pass = self.slowest_pass.max(record.seconds),
+            // One that was seen to stand still is ended sooner, and says nothing about others.
+            Outcome::Hang => {
+                self.has_hung |= self.timeout.is_some_and(|timeout| record.seconds >= timeout.as_secs_f64())
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_file::RunNumber;
+
+    fn run(outcome: Outcome, seconds: f64) -> RunRecord {
+        RunRecord {
+            run: RunNumber(1),
+            plan: String::new(),
+            outcome,
+            seconds,
+            processes: 1,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn timeouts(given: Duration, runs: &[RunRecord]) -> Duration {
+        let mut patience = Patience::new(Some(given));
+        runs.iter().for_each(|run| patience.observe(run));
+        patience.timeout().expect("one was given")
+    }
+
+    #[test]
+    fn only_the_first_hang_is_waited_for_to_the_end() {
+        let half_a_minute = Duration::from_secs(30);
+        let (pass, hang) = (run(Outcome::Pass, 0.01), run(Outcome::Hang, 30.1));
+        assert_eq!(timeouts(half_a_minute, std::slice::from_ref(&pass)), half_a_minute);
+        assert_eq!(timeouts(half_a_minute, &[pass.clone(), run(Outcome::Hang, 0.3)]), half_a_minute);
+        assert_eq!(timeouts(half_a_minute, &[pass, hang.clone()]), LEAST);
+        assert_eq!(
+            timeouts(half_a_minute, &[hang.clone(), run(Outcome::Pass, 0.5)]),
+            Duration::from_secs(15)
+        );
+        assert_eq!(timeouts(half_a_minute, &[hang, run(Outcome::Pass, 20.0)]), half_a_minute);
+        let short = Duration::from_secs(1);
+        assert_eq!(timeouts(short, &[run(Outcome::Hang, 1.2)]), short);
+    }
+
+    #[test]
+    fn who_wants_no_timeout_has_none() {
+        assert_eq!(Patience::new(None).timeout(), None);
+    }
+}
