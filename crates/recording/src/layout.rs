@@ -137,10 +137,12 @@ pub struct Header {
     /// One more than the [`points`](Header::points) at which all threads of a controlled run waited for one another without a
     /// time-out; zero if they never did. If no point came after, they wait to this day.
     pub standstill: u64,
+    /// Where one of them has a time-out nevertheless: when that is over, in nanoseconds of the system's monotonic clock.
+    pub standstill_until: u64,
 }
 
 impl Header {
-    /// Do all threads wait for one another, for ever? Only whoever looks twice can be sure that this is no moment on
+    /// Do all threads wait for one another, for ever or until [`standstill_until`](Header::standstill_until)? Only whoever looks twice can be sure that this is no moment on
     /// the way to the next point.
     pub fn stands_still(&self) -> bool {
         self.standstill == self.points + 1

@@ -149,7 +149,8 @@ impl<'a> Watched<'a> {
         family: &orphans::Family,
     ) -> io::Result<Option<End>> {
         let deadline = launch.timeout.map(|timeout| started + timeout);
-        let mut standstill = launch.recordings.map(|recordings| Standstill::new(recordings, family.group()));
+        let mut standstill =
+            launch.recordings.map(|recordings| Standstill::new(recordings, family.group(), launch.timeout));
         loop {
             if cancelled.load(Ordering::Relaxed) {
                 return Ok(Some(End::Cancelled));

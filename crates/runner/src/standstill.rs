@@ -1,5 +1,6 @@
 //! Does a run stand still for good? The recorder of a controlled run notes when all threads wait for one another, and of
-//! other runs the kernel tells; if that lasts, nobody needs to wait for a time-out to know that the run hangs.
+//! other runs the kernel tells; if that lasts, nobody needs to wait for a time-out to know that the run hangs. A thread that
+//! waits for longer than the run is given does so for ever: Rust's test harness, say, looks once a minute.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -7,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libc::pid_t;
-use recording::HEADER_BYTES;
+use recording::{HEADER_BYTES, Header};
 
 use crate::waiting;
 
@@ -18,6 +19,8 @@ const LASTING: Duration = Duration::from_millis(200);
 pub(crate) struct Standstill<'a> {
     recordings: &'a Path,
     group: pid_t,
+    /// When the run is over anyway, by the system's monotonic clock.
+    end: u64,
     /// When the run was first seen to stand still at this point.
     since: Option<(Instant, Point)>,
 }
@@ -32,15 +35,17 @@ enum Point {
 }
 
 impl<'a> Standstill<'a> {
-    /// Of the run with this process group.
-    pub fn new(recordings: &'a Path, group: pid_t) -> Standstill<'a> {
-        Standstill { recordings, group, since: None }
+    /// Of the run with this process group, which may go on for this time.
+    pub fn new(recordings: &'a Path, group: pid_t, left: Option<Duration>) -> Standstill<'a> {
+        let left = left.map_or(u64::MAX, |left| left.as_nanos().try_into().unwrap_or(u64::MAX));
+        let end = waiting::now(libc::CLOCK_MONOTONIC).saturating_add(left);
+        Standstill { recordings, group, end, since: None }
     }
 
     /// Is there nothing more to wait for?
     pub fn is_final(&mut self) -> bool {
-        let controlled = point_of(self.recordings).map(Point::Controlled);
-        let point = controlled.or_else(|| waiting::all_wait(self.group).map(Point::Waiting));
+        let controlled = self.controlled().map(Point::Controlled);
+        let point = controlled.or_else(|| waiting::all_wait(self.group, self.end).map(Point::Waiting));
         match (point, &self.since) {
             (Some(point), Some((since, known))) if point == *known => since.elapsed() >= LASTING,
             (point, _) => {
@@ -49,10 +54,18 @@ impl<'a> Standstill<'a> {
             }
         }
     }
+
+    /// The point at which a controlled run stands still.
+    fn controlled(&self) -> Option<u64> {
+        let header = only_header(self.recordings).filter(Header::stands_still)?;
+        let is_endless = header.standstill_until == 0
+            || header.standstill_until > self.end && waiting::has_timers(self.group) == Some(false);
+        is_endless.then_some(header.points)
+    }
 }
 
-/// The point at which a controlled run stands still. Of several processes, one may wait for another.
-fn point_of(recordings: &Path) -> Option<u64> {
+/// What the recorder of a run has noted. Of several processes, one may wait for another.
+fn only_header(recordings: &Path) -> Option<Header> {
     let mut files = fs::read_dir(recordings).ok()?.flatten();
     let only = files.next()?;
     if files.next().is_some() {
@@ -60,6 +73,5 @@ fn point_of(recordings: &Path) -> Option<u64> {
     }
     let mut bytes = [0; HEADER_BYTES];
     File::open(only.path()).ok()?.read_exact(&mut bytes).ok()?;
-    let header = recording::header(&bytes).ok()?;
-    header.stands_still().then_some(header.points)
+    recording::header(&bytes).ok()
 }

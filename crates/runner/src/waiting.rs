@@ -1,11 +1,13 @@
 //! Do all threads of a run wait for one another, as far as the kernel can tell?
 //!
-//! A thread that waits at a futex without a time limit goes on only when another thread wakes it, and one that waits for a
+//! A thread that waits at a futex without a time limit (or with one after the run's own end) goes on only when another thread wakes it, and one that waits for a
 //! child only when the child ends. If all threads of all processes of a run wait so, nobody is left to wake them, and
 //! nobody needs to wait for a time-out to know that the run hangs. Signals could still wake them: what has a timer, or a
 //! handler for the signals of timers, is never said to wait for good. Processes that have left the run's group are not looked
 //! at: these could wake others through shared memory only.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::{fs, iter};
 
@@ -14,32 +16,49 @@ use libc::{SIGALRM, SIGPROF, SIGVTALRM, c_long, pid_t};
 use crate::orphans;
 
 /// All threads of the processes in a group and how often each has given up the processor, if all of them wait for one
-/// another. Equal answers at two times: nobody has run in between.
-pub(crate) fn all_wait(group: pid_t) -> Option<Vec<(pid_t, u64)>> {
+/// another, until `end` at least. Equal answers at two times: nobody has run in between.
+pub(crate) fn all_wait(group: pid_t, end: u64) -> Option<Vec<(pid_t, u64)>> {
     let mut threads = Vec::new();
     let mut any_at_futex = false;
     for pid in iter::once(group).chain(others(group)) {
         let process = Path::new("/proc").join(pid.to_string());
-        // Without the list nothing is known about timers.
-        if !fs::read(process.join("timers")).ok()?.is_empty() {
+        if has_timers(pid)? {
             return None;
         }
         for thread in fs::read_dir(process.join("task")).ok()? {
             let thread = thread.ok()?;
+            match Wait::of(&fs::read_to_string(thread.path().join("syscall")).ok()?)? {
+                Wait::Futex => any_at_futex = true,
+                Wait::Until(limit) if limit.read(&process)? > end => any_at_futex = true,
+                Wait::Until(_) => return None,
+                Wait::Child => {}
+            }
             let status = fs::read_to_string(thread.path().join("status")).ok()?;
-            if catches_timers(&status)? {
-                return None;
-            }
-            match Wait::of(&fs::read_to_string(thread.path().join("syscall")).ok()?) {
-                Some(Wait::Futex) => any_at_futex = true,
-                Some(Wait::Child) => {}
-                None => return None,
-            }
             threads.push((thread.file_name().to_str()?.parse().ok()?, switches(&status)?));
         }
     }
     threads.sort_unstable();
     any_at_futex.then_some(threads)
+}
+
+/// Whether timers may interrupt a process. None if nothing is known about them.
+pub(crate) fn has_timers(pid: pid_t) -> Option<bool> {
+    let process = Path::new("/proc").join(pid.to_string());
+    let timers = fs::read(process.join("timers")).ok()?;
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    Some(!timers.is_empty() || catches_timers(&status)?)
+}
+
+/// A clock of the system's, in nanoseconds.
+pub(crate) fn now(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: fills the structure.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    nanoseconds(time.tv_sec, time.tv_nsec)
+}
+
+fn nanoseconds(seconds: i64, rest: i64) -> u64 {
+    (seconds.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(rest.max(0) as u64)
 }
 
 /// The living processes of a group but its leader. Looked for only once the leader is known to wait.
@@ -50,11 +69,34 @@ fn others(group: pid_t) -> impl Iterator<Item = pid_t> {
         .filter(move |&pid| pid != group && orphans::is_alive_in(pid, group))
 }
 
-/// What a thread waits for with no end in sight.
+/// What a thread waits for.
 #[derive(PartialEq, Debug)]
 enum Wait {
+    /// With no end in sight.
     Futex,
+    /// The same, up to a time.
+    Until(Limit),
     Child,
+}
+
+/// When a wait ends by itself.
+#[derive(PartialEq, Debug)]
+struct Limit {
+    /// Where the time is in the process's memory.
+    address: u64,
+    clock: libc::clockid_t,
+}
+
+impl Limit {
+    /// By the system's monotonic clock.
+    fn read(&self, process: &Path) -> Option<u64> {
+        let mut time = [[0; 8]; 2];
+        let memory = File::open(process.join("mem")).ok()?;
+        memory.read_exact_at(time.as_flattened_mut(), self.address).ok()?;
+        let [seconds, rest] = time.map(i64::from_ne_bytes);
+        let left = nanoseconds(seconds, rest).saturating_sub(now(self.clock));
+        Some(now(libc::CLOCK_MONOTONIC).saturating_add(left))
+    }
 }
 
 impl Wait {
@@ -69,9 +111,18 @@ impl Wait {
             words.map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).collect();
         match call {
             libc::SYS_futex => {
-                let operation = *arguments.get(OPERATION)? as libc::c_int & libc::FUTEX_CMD_MASK;
-                let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET, libc::FUTEX_LOCK_PI];
-                (waits.contains(&operation) && *arguments.get(TIME_LIMIT)? == 0).then_some(Wait::Futex)
+                let operation = *arguments.get(OPERATION)? as libc::c_int;
+                let address = *arguments.get(TIME_LIMIT)?;
+                let by_date = operation & libc::FUTEX_CLOCK_REALTIME != 0;
+                let clock = if by_date { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+                match operation & libc::FUTEX_CMD_MASK {
+                    libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET | libc::FUTEX_LOCK_PI if address == 0 => {
+                        Some(Wait::Futex)
+                    }
+                    // The others have a span of time, from nobody knows when.
+                    libc::FUTEX_WAIT_BITSET => Some(Wait::Until(Limit { address, clock })),
+                    _ => None,
+                }
             }
             libc::SYS_wait4 | libc::SYS_waitid => Some(Wait::Child),
             _ => None,
@@ -108,6 +159,18 @@ mod tests {
         let wait = PRIVATE | libc::FUTEX_WAIT as u64;
         assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 0, 0, 0])), Some(Wait::Futex));
         assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 8192, 0, 0])), None);
+        let until = PRIVATE | libc::FUTEX_WAIT_BITSET as u64;
+        let limit = |clock| Some(Wait::Until(Limit { address: 8192, clock }));
+        let by_date = until | libc::FUTEX_CLOCK_REALTIME as u64;
+        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, until, 2, 0, 0, 0])), Some(Wait::Futex));
+        assert_eq!(
+            Wait::of(&line(libc::SYS_futex, [4096, until, 2, 8192, 0, 0])),
+            limit(libc::CLOCK_MONOTONIC)
+        );
+        assert_eq!(
+            Wait::of(&line(libc::SYS_futex, [4096, by_date, 2, 8192, 0, 0])),
+            limit(libc::CLOCK_REALTIME)
+        );
         let wake = PRIVATE | libc::FUTEX_WAKE as u64;
         assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wake, 1, 0, 0, 0])), None);
         assert_eq!(Wait::of(&line(libc::SYS_wait4, [7, 0, 0, 0, 0, 0])), Some(Wait::Child));
@@ -126,6 +189,20 @@ mod tests {
     #[test]
     fn who_runs_does_not_wait() {
         // SAFETY: getpgrp has no preconditions.
-        assert_eq!(all_wait(unsafe { libc::getpgrp() }), None);
+        assert_eq!(all_wait(unsafe { libc::getpgrp() }, u64::MAX), None);
+    }
+
+    #[test]
+    fn times_are_read_from_memory() {
+        let process = Path::new("/proc/self");
+        for clock in [libc::CLOCK_MONOTONIC, libc::CLOCK_REALTIME] {
+            const LEFT: u64 = 100_000_000_000;
+            let end = now(clock) + LEFT;
+            let time = [(end / 1_000_000_000) as i64, (end % 1_000_000_000) as i64];
+            let read = Limit { address: time.as_ptr() as u64, clock }.read(process).unwrap();
+            let left = read.saturating_sub(now(libc::CLOCK_MONOTONIC));
+            assert!(left <= LEFT && left > LEFT / 2, "{left}");
+        }
+        assert_eq!(Limit { address: 8, clock: libc::CLOCK_MONOTONIC }.read(process), None);
     }
 }

@@ -118,3 +118,59 @@ fn a_deadlock_that_did_not_happen_is_told_too() {
         ])
     );
 }
+
+/// Two threads are each other's only hope, and the one that started them looks every ten minutes.
+const LOOKED_AFTER: &str = r#"
+#include <pthread.h>
+#include <stddef.h>
+#include <time.h>
+
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER, right = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t both_hold_one;
+static int count;
+
+static void take(pthread_mutex_t *first, pthread_mutex_t *second)
+{
+    pthread_mutex_lock(first);
+    pthread_barrier_wait(&both_hold_one);
+    pthread_mutex_lock(second);
+    pthread_mutex_lock(&lock);
+    count++;
+    pthread_cond_signal(&ended);
+    pthread_mutex_unlock(&lock);
+}
+
+static void *one_way(void *unused) { take(&left, &right); return unused; }
+static void *other_way(void *unused) { take(&right, &left); return unused; }
+
+int main(void)
+{
+    pthread_t threads[2];
+    struct timespec later;
+    clock_gettime(CLOCK_REALTIME, &later);
+    later.tv_sec += 600;
+    pthread_barrier_init(&both_hold_one, NULL, 2);
+    pthread_create(&threads[0], NULL, one_way, NULL);
+    pthread_create(&threads[1], NULL, other_way, NULL);
+    pthread_mutex_lock(&lock);
+    while (count < 2 && pthread_cond_timedwait(&ended, &lock, &later) == 0)
+        ;
+    pthread_mutex_unlock(&lock);
+    return count < 2;
+}
+"#;
+
+#[test]
+fn nobody_waits_for_a_wait_that_ends_after_the_run() {
+    let place = Workplace::new();
+    let program = compiled("looked_after", LOOKED_AFTER);
+    for schedule in ["random", "free"] {
+        let run = format!("run --runs 1 --schedule {schedule} --timeout 60s --session {schedule} -- ");
+        place.call(&(run + &program.display().to_string())).says(&["1 of them hung"]);
+        let report = place.call(&format!("report --json - --session {schedule}")).json();
+        let seconds = report["session"]["wall_seconds"].as_f64().unwrap();
+        assert!(seconds < 60.0, "{schedule}: the time-out was waited for: {seconds} s");
+    }
+}

@@ -5,10 +5,10 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::seats::{NEVER, Standing, State, lock};
+use super::seats::{NEVER, POINTS, Standing, State, lock};
 use super::{seated, waiting};
 use crate::thread::Thread;
-use crate::{errno, kernel, thread};
+use crate::{errno, kernel, mapping, thread};
 
 /// Logical nanoseconds per point: about what a shared access and the work around it take.
 pub const POINT: u64 = 1000;
@@ -145,17 +145,22 @@ pub unsafe fn sleep_off(thread: &mut Thread, deadline: &Deadline) {
         return;
     }
     let _errno = errno::keep();
-    note_sleep(thread, true);
+    note_sleep(thread, Some(deadline.real));
     (*thread.tls).busy = 0;
     kernel::sleep(left);
     (*thread.tls).busy = 1;
-    note_sleep(thread, false);
+    note_sleep(thread, None);
 }
 
-fn note_sleep(thread: &Thread, sleeps: bool) {
-    if let Some(mut state) = lock() {
-        state.seats[thread.seat as usize].sleeps = sleeps;
-    }
+/// Notes until when the thread sleeps. If all others wait for one another, nothing happens until then.
+unsafe fn note_sleep(thread: &Thread, until: Option<u64>) {
+    let Some(mut state) = lock() else { return };
+    let own = thread.seat as usize;
+    state.seats[own].sleeps = until.is_some();
+    let header = mapping::header();
+    (*header).standstill_until = until.unwrap_or(0);
+    let stands_still = until.is_some_and(|until| state.others_wait(own, until));
+    (*header).standstill = if stands_still { u64::from(POINTS.load(Ordering::Relaxed)) + 1 } else { 0 };
 }
 
 /// A sleep of the target's. False if it has to be slept in the usual way.

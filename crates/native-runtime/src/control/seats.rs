@@ -266,8 +266,16 @@ impl State {
 
     /// Do all wait for something that only another of them could give back?
     pub fn stands_still(&self) -> bool {
-        let mut seats = self.seats[1..self.end].iter().filter(|seat| seat.standing != Standing::Empty);
-        seats.all(|seat| seat.standing == Standing::Waiting && seat.deadline == NEVER && !seat.ends_by_signal)
+        self.others_wait(0, NEVER)
+    }
+
+    /// The same of all but one, at least until this time of the system's monotonic clock.
+    pub fn others_wait(&self, one: usize, until: u64) -> bool {
+        let others = (1..self.end).filter(|&seat| seat != one).map(|seat| &self.seats[seat]);
+        let mut seated = others.filter(|seat| seat.standing != Standing::Empty);
+        seated.all(|seat| {
+            seat.standing == Standing::Waiting && seat.real_deadline >= until && !seat.ends_by_signal
+        })
     }
 
     /// Lists all that can run, but for `except` if there are others.

@@ -50,6 +50,7 @@ fn raw_recording() -> Vec<u8> {
         taken_away: 0,
         sample: 0,
         standstill: 0,
+        standstill_until: 0,
     };
     let mut raw = bytes_of(&header).to_vec();
     raw.resize(HEADER_BYTES, 0);
