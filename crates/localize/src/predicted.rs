@@ -45,8 +45,9 @@ pub struct Coverage {
     pub seen: u64,
 }
 
-/// Runs after which an order that does not come about is taken to be impossible.
-const MOST_TRIES: u32 = 6;
+/// Runs after which an order that does not come about is taken to be impossible. Where a thread comes to an access many
+/// times, each run is directed at one of them.
+const MOST_TRIES: u32 = 40;
 
 impl Predicted {
     /// Looks at one more run.

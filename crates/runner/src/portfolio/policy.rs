@@ -33,12 +33,12 @@ impl Policy {
     pub const MIXED: [Policy; 8] = [
         Policy::Noise,
         Policy::Random,
+        Policy::Directed,
         Policy::Surw,
         Policy::Pos,
         Policy::Pct,
-        Policy::Delays,
-        Policy::Directed,
         Policy::DirectedDelays,
+        Policy::Delays,
     ];
 
     /// The way that a plan asks for.

@@ -45,6 +45,8 @@ const MOST_PATIENCE: u32 = 4000;
 const LEAST_PATIENCE: [u32; 2] = [60, 500];
 /// How often a step begins an instance, of this many, is chosen for each run.
 const ONE_IN_ALL: u64 = 8;
+/// Two to this power is how often a second step is let pass, at most.
+const MOST_DOUBLINGS: u64 = 9;
 /// Longest delay without purpose, in points.
 const LONGEST_DELAY: u64 = 200;
 /// What it costs, in points, to have a sleeping thread wake before its time.
@@ -75,6 +77,8 @@ pub struct Trial {
     waits_at_once: bool,
     /// How often a step begins an instance in this run, of [`ONE_IN_ALL`].
     begins: u64,
+    /// Of two steps: how often the second is let pass before it waits for the first.
+    spared: u64,
     /// The thread that was let go though it is held back; zero if there is none.
     let_go: usize,
 }
@@ -113,6 +117,7 @@ impl Trial {
             waits_for_first: false,
             waits_at_once: true,
             begins: ONE_IN_ALL,
+            spared: 0,
             let_go: 0,
         }
     }
@@ -133,6 +138,12 @@ impl Trial {
         if self.treatment == Treatment::Enforce {
             self.begins = ONE_IN_ALL >> if self.random.below(4) == 0 { 2 } else { 0 };
             self.least_patience = LEAST_PATIENCE[(plan.seed >> 32) as usize % LEAST_PATIENCE.len()];
+        }
+        if plan.directed {
+            // Nobody knows which time matters. The first does in half of the runs, in the others any order of
+            // magnitude is as likely.
+            let doublings = self.random.below(2) * self.random.below(MOST_DOUBLINGS);
+            self.spared = self.random.below(1 << doublings);
         }
     }
 
@@ -178,6 +189,9 @@ impl Trial {
 
     /// The thread of this seat does this now.
     pub fn goes_on(&mut self, seat: usize, operation: Operation) {
+        if self.wanted.pattern.as_ref().is_some_and(|pattern| pattern.is_at(1, operation)) {
+            self.spared = self.spared.saturating_sub(1);
+        }
         self.wanted.goes_on(seat, operation);
         self.avoided.goes_on(seat, operation);
     }
@@ -319,7 +333,10 @@ impl Trial {
                 };
                 !active.clone().any(brings_on)
                     && (active.clone().any(keeps_waiting)
-                        || self.waits_for_first && pattern.steps().any(comes_early) && !active.any(leads_on))
+                        || self.waits_for_first
+                            && self.spared == 0
+                            && pattern.steps().any(comes_early)
+                            && !active.any(leads_on))
             }
         }
     }
