@@ -9,7 +9,8 @@ use regex::{Captures, Regex};
 const LONGEST: usize = 160;
 
 /// What a failing program says last, and how that reads as a signature. The first that occurs counts, so the
-/// more telling ones come first. `$name` stands for the pattern's group, `file` without its folders.
+/// more telling ones come first. `$name` stands for the pattern's group, `file` without its folders and `said`, which the
+/// program makes up as it goes, without its numbers.
 const MESSAGES: &[(&str, &str)] = &[
     // glibc's assert
     (
@@ -23,13 +24,13 @@ const MESSAGES: &[(&str, &str)] = &[
     ),
     // libstdc++'s terminate
     (
-        r"(?m)^terminate called after throwing an instance of '(?<type>.*)'\n +what\(\): +(?<what>.*)$",
-        "uncaught $type: $what",
+        r"(?m)^terminate called after throwing an instance of '(?<type>.*)'\n +what\(\): +(?<said>.*)$",
+        "uncaught $type: $said",
     ),
     (r"(?m)^terminate called after throwing an instance of '(?<type>.*)'$", "uncaught $type"),
     (r"(?m)^terminate called without an active exception$", "terminate without an active exception"),
     // Rust's panic
-    (r"(?m)panicked at (?<file>[^\s:]+):(?<line>\d+):\d+:\n(?<what>.*)$", "panic `$what` at $file:$line"),
+    (r"(?m)panicked at (?<file>[^\s:]+):(?<line>\d+):\d+:\n(?<said>.*)$", "panic `$said` at $file:$line"),
     // glibc's checks of its heap and stack
     (
         r"(?m)^(?<what>(?:malloc|calloc|realloc|free|munmap_chunk|malloc_consolidate)\(\): .*|double free or corruption.*|corrupted .*)$",
@@ -45,8 +46,12 @@ static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     MESSAGES.iter().filter_map(compile).collect()
 });
 
-/// Addresses and long numbers differ between runs that failed alike.
+/// Addresses differ between runs that failed alike.
 static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"0x[0-9a-fA-F]+").ok());
+
+/// So do numbers, in what a program says about them.
+static NUMBERS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b[0-9][0-9.,_]*[0-9]\b|\b[0-9]\b").ok());
 
 /// Adds what the program said to how it ended.
 pub(crate) fn describe(end: &str, stderr: &[u8], stdout: &[u8]) -> String {
@@ -80,6 +85,11 @@ fn fill(form: &str, groups: &Captures<'_>) -> String {
         .replace("$line", group("line"))
         .replace("$type", group("type"))
         .replace("$what", group("what"))
+        .replace("$said", &without_numbers(group("said")))
+}
+
+fn without_numbers(text: &str) -> Cow<'_, str> {
+    NUMBERS.as_ref().map_or(Cow::Borrowed(text), |numbers| numbers.replace_all(text, "…"))
 }
 
 /// A signal's usual name.
@@ -115,7 +125,7 @@ mod tests {
     #[test]
     fn every_pattern_is_valid() {
         assert_eq!(PATTERNS.len(), MESSAGES.len());
-        assert!(CHANGING.is_some());
+        assert!(CHANGING.is_some() && NUMBERS.is_some());
     }
 
     #[test]
@@ -139,6 +149,10 @@ mod tests {
         );
         check("terminate called after throwing an instance of 'int'\n", "END, uncaught int");
         check("thread 'main' panicked at src/lib.rs:3:5:\nboom\nnote: …\n", "END, panic `boom` at lib.rs:3");
+        check(
+            "thread 'main' panicked at a.rs:3:5:\nserved 52 of 50 by worker2: -1.5\n",
+            "END, panic `served … of … by worker2: -…` at a.rs:3",
+        );
         check("double free or corruption (fasttop)\n", "END, double free or corruption (fasttop)");
         check("*** stack smashing detected ***: terminated\n", "END, stack smashing detected");
     }

@@ -2,7 +2,7 @@
 
 use super::facts::list;
 use crate::model::{Action, Fix, FixPlace};
-use crate::wording::{brief_function, distinct};
+use crate::wording::{all_of, brief_function, distinct};
 
 /// The fix in a few sentences: what to do, and what it costs where that is worth knowing.
 pub fn advice(fix: &Fix) -> String {
@@ -78,7 +78,7 @@ fn action(fix: &Fix) -> String {
 fn lock_order(fix: &Fix) -> String {
     let locks: Vec<String> = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
     let each: Vec<String> = distinct(fix.places.iter().map(over));
-    let at = if each.is_empty() { String::new() } else { format!(", also at {}", each.join(" and ")) };
+    let at = if each.is_empty() { String::new() } else { format!(", also at {}", all_of(&each)) };
     // Elements of one array, and what goes by one name, are told apart by nothing but their addresses.
     let what = match locks.as_slice() {
         [one] => format!("locks like `{one}`"),

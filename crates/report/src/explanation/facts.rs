@@ -2,7 +2,7 @@
 
 use super::region::region;
 use crate::model::{Access, Finding};
-use crate::wording::{Places, distinct, plural, variable};
+use crate::wording::{Places, all_of, distinct, plural, variable};
 
 /// Something that holds for accesses of a finding; these are given by their place in it. Locks go by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             let each = distinct(accesses.iter().map(holding)).into_iter().map(|holder| {
                 let own = accesses.iter().filter(|access| holding(access) == holder);
                 let labels = distinct(own.map(|(index, _)| label(*index)));
-                format!("{holder} at {}", labels.join(" and "))
+                format!("{holder} at {}", all_of(&labels))
             });
             let each: Vec<String> = each.collect();
             format!("no lock guards all of these accesses to {}: {}", object(accesses[0].0), each.join(", "))
@@ -125,7 +125,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             if objects[0] != object(accesses[0]) {
                 return None;
             }
-            let (objects, released) = (objects.join(" and "), released.join(" and "));
+            let (objects, released) = (all_of(&objects), all_of(&released));
             if objects == variable(lock) {
                 return Some(format!(
                     "both threads hold the lock of {objects} at each access, but {released}"
@@ -169,7 +169,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             let others = plural(*of as u64, "other access").replace("accesss", "accesses");
             let mut without: Vec<String> = accesses.iter().map(|&index| label(index)).collect();
             without.dedup();
-            let (verb, these) = (if without.len() == 1 { "does" } else { "do" }, without.join(" and "));
+            let (verb, these) = (if without.len() == 1 { "does" } else { "do" }, all_of(&without));
             format!("{holding} of {others} to {} hold `{lock}`; {these} {verb} not", object(accesses[0]))
         }
         Fact::CreatedBefore([creator, created], place) => format!(
@@ -204,7 +204,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             let (verb, whose) = if labels.len() == 1 { ("was", "its") } else { ("were", "their") };
             format!(
                 "{} {verb} made while another thread was at the same variable: {whose} place in this order is a guess",
-                labels.join(" and ")
+                all_of(&labels)
             )
         }
         Fact::EndedHolding(taken) => {
@@ -265,5 +265,5 @@ fn between_words(finding: &Finding, [from, to]: [usize; 2]) -> String {
 /// `` `a` and `b` ``.
 pub(super) fn list(locks: &[String]) -> String {
     let quoted: Vec<String> = locks.iter().map(|lock| format!("`{lock}`")).collect();
-    quoted.join(" and ")
+    all_of(&quoted)
 }

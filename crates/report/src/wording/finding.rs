@@ -1,7 +1,7 @@
 //! One finding: what it is called, how sure it is, what its accesses did.
 
 use super::functions::function_title;
-use super::{Places, brief_function, distinct, function, plural, variable};
+use super::{Places, all_of, brief_function, distinct, function, plural, variable};
 use crate::model::{
     Access, AccessKind, Confirmation, Finding, Kind, NeededOrder, NeededOrders, NeededStep, Report, Runs,
     Trial, Verdict,
@@ -22,8 +22,7 @@ pub(crate) fn headline(finding: &Finding) -> String {
     let names: Vec<String> = variables(finding).into_iter().map(variable).collect();
     match names.as_slice() {
         [] => kind.to_owned(),
-        [one] => format!("{kind} on {one}"),
-        [one, two] => format!("{kind} on {one} and {two}"),
+        [_] | [_, _] | [_, _, _] => format!("{kind} on {}", all_of(&names)),
         [one, two, more @ ..] => format!("{kind} on {one}, {two} and {} more", more.len()),
     }
 }

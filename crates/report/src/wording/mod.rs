@@ -20,6 +20,21 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
     if number == 1 { format!("{number} {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Several things in one breath: `a`, `a and b`, `a, b and c`.
+pub(crate) fn all_of(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A share of a hundred, with as many digits as it takes to tell it from nothing.
+pub(crate) fn percentage(share: f64) -> String {
+    let digits = if share >= 0.1 || share <= 0.0 { 1 } else { (-share.log10()).ceil().min(6.0) as usize };
+    format!("{share:.digits$} %")
+}
+
 /// A length of time as a person would say it: `3.2 s`, `38 s`, `2 min 5 s`, `1 h 3 min`.
 pub(crate) fn span(seconds: f64) -> String {
     let whole = seconds.round() as u64;
@@ -58,5 +73,18 @@ mod tests {
             ["0.0 s", "0.0 s", "3.2 s", "10 s", "38 s", "1 min 0 s", "2 min 5 s", "1 h 3 min", "25 h 0 min"];
         assert_eq!(spans.map(span), said);
         assert_eq!(span(-1.0), "0.0 s");
+    }
+
+    #[test]
+    fn things_are_listed_as_a_person_would() {
+        let said = |parts: &[&str]| all_of(&parts.iter().map(|&part| part.to_owned()).collect::<Vec<_>>());
+        let lists = [said(&[]), said(&["a"]), said(&["a", "b"]), said(&["a", "b", "c"])];
+        assert_eq!(lists, ["", "a", "a and b", "a, b and c"]);
+    }
+
+    #[test]
+    fn small_shares_are_more_than_nothing() {
+        let said = ["100.0 %", "13.5 %", "0.1 %", "0.02 %", "0.003 %", "0.0 %"];
+        assert_eq!([100.0, 13.51, 0.1, 0.0197, 0.0031, 0.0].map(percentage), said);
     }
 }

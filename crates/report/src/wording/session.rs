@@ -1,6 +1,6 @@
 //! The session as a whole: how the runs ended, and how far the findings can be trusted.
 
-use super::{plural, span};
+use super::{percentage, plural, span};
 use crate::model::{FailureGroup, Finding, Hang, HangKind, Needs, Report, Runs, Session, Verdict};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
@@ -56,7 +56,7 @@ pub(crate) fn tally(report: &Report) -> Vec<(Tone, String)> {
     }
     if runs.failed > 0 {
         let share = 100.0 * runs.failed as f64 / runs.judged() as f64;
-        parts.push((Tone::Bad, format!("{} failed ({share:.1} %)", runs.failed)));
+        parts.push((Tone::Bad, format!("{} failed ({})", runs.failed, percentage(share))));
     }
     if runs.hung > 0 {
         parts.push((Tone::Bad, format!("{} of them hung", runs.hung)));
