@@ -45,9 +45,12 @@ pub struct Arguments {
     /// How long to run each program without the tool, for each trial
     #[arg(long, value_name = "T", default_value = "1s", value_parser = humantime::parse_duration)]
     native: Duration,
-    /// Also search until the cause is confirmed, with unsnarl's own limits, in the ways that have made the program fail
+    /// Also search until the cause is confirmed, in the ways that have made the program fail
     #[arg(long)]
     proof: bool,
+    /// Time for the runs of one search for a confirmed cause; trying the cause out comes on top
+    #[arg(long, value_name = "T", default_value = "10s", value_parser = humantime::parse_duration)]
+    proof_time: Duration,
     /// Begin no search after this time; what is left can be searched by the same command later
     #[arg(long, value_name = "T", value_parser = humantime::parse_duration)]
     total: Option<Duration>,
@@ -72,7 +75,10 @@ impl Arguments {
         if let Some(total) = self.total {
             typed += &format!(" --total {}", humantime::format_duration(total));
         }
-        typed + if self.proof { " --proof" } else { "" }
+        if self.proof {
+            typed += &format!(" --proof --proof-time {}ms", self.proof_time.as_millis());
+        }
+        typed
     }
 }
 
@@ -96,6 +102,9 @@ const WAYS: [Way; 8] = [
 
 /// In a program's folder: its searches so far.
 const KEPT: &str = "searches.json";
+
+/// Failing runs after which a cause is looked for, as many as `unsnarl run` makes by itself.
+const FAILURES: &str = "15";
 
 /// Below this rate a failure counts as rare.
 const RARE: f64 = 0.01;
@@ -159,7 +168,7 @@ impl Searched {
         let native = build::build_native(&subject, &folder, Variant::Buggy, 1)?;
         let mut hasher = DefaultHasher::new();
         let hashes = (hash_of_file(&recorded)?, hash_of_file(tool.program())?);
-        (hashes, arguments.time, arguments.seed).hash(&mut hasher);
+        (hashes, arguments.time, arguments.proof_time, arguments.seed).hash(&mut hasher);
         let fingerprint = hasher.finish();
         let kept = fs::read(folder.join(KEPT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let none = || vec![Vec::new(); WAYS.len()];
@@ -193,7 +202,7 @@ impl Searched {
             (Goal::Proof, None) => return Ok(()),
             (Goal::Proof, Some(_)) if self.is_in_vain(way) => return Ok(()),
             (Goal::Proof, Some(flags)) => {
-                let proven = self.proof(tool, flags, seed)?;
+                let proven = self.proof(tool, flags, seed, arguments.proof_time)?;
                 self.searches.proven[way].push(proven);
             }
         }
@@ -227,9 +236,10 @@ impl Searched {
     }
 
     /// From the first run to the report: what counts is a confirmed finding that is right.
-    fn proof(&self, tool: &Tool, flags: &[&str], seed: u64) -> anyhow::Result<Found> {
-        let seed = seed.to_string();
-        let flags: Vec<&str> = flags.iter().copied().chain(["--jobs", "1", "--seed", &seed]).collect();
+    fn proof(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
+        let (seed, time) = (seed.to_string(), format!("{}ms", time.as_millis()));
+        let limits = ["--jobs", "1", "--seed", &seed, "--until-failures", FAILURES, "--time", &time];
+        let flags: Vec<&str> = flags.iter().copied().chain(limits).collect();
         let (subject, program, folder) = (&self.subject, &*self.recorded, &*self.folder);
         let attempt = Target { tool, subject, program, folder }.attempt(&flags, 0)?;
         let (runs, failed) = (attempt.runs + attempt.trials, attempt.is_proven());

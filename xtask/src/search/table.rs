@@ -31,7 +31,8 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     }
     if arguments.proof {
         text += &format!(
-            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run`, median of {}:\n\n{}\n{}\n",
+            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run` with up to 15 failing runs or {:.0?} of them, median of {}:\n\n{}\n{}\n",
+            arguments.proof_time,
             counts(lines, 1),
             rows(lines, |line| &line.proven),
             (1..WAYS.len()).map(|way| proofs(lines, way)).collect::<Vec<_>>().join("; ") + "."
