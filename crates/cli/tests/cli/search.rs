@@ -82,7 +82,7 @@ fn orders_that_were_never_seen_are_gone_for() {
 #include <unistd.h>
 volatile int ready, result;
 static void *reader(void *argument) {
-    usleep(20000);
+    usleep(200000);
     result = ready;
     return argument;
 }
@@ -95,12 +95,12 @@ int main(void) {
 }
 "#;
     place.compile(&format!("{UNSNARL} cc"), "late", source);
-    place.call("run --seed 1 --runs 24 --session late -- ./late");
+    place.call("run --seed 1 --runs 8 --session late -- ./late");
     let search = &place.call("report --session late --json").json()["search"];
     assert_eq!(search["orders"]["predicted"], 2);
     let directed = &search["directed"];
     assert!(directed["runs"].as_u64() > Some(0), "{search}");
-    let undirected = place.call("run --seed 1 --runs 20 --undirected --session undirected -- ./late");
+    let undirected = place.call("run --seed 1 --runs 4 --undirected --session undirected -- ./late");
     assert!(!undirected.stdout.contains("directed at"), "{}", undirected.stdout);
 }
 
@@ -130,7 +130,7 @@ int main(void) {
 }
 "#;
     place.compile(&format!("{UNSNARL} cc"), "looks", source);
-    place.call("run --seed 1 --runs 8 --session looks -- ./looks");
+    place.call("run --seed 1 --runs 12 --session looks -- ./looks");
     let plans: Vec<String> =
         place.runs("looks").iter().map(|run| run["plan"].as_str().unwrap().to_owned()).collect();
     let is_directed = |plan: &&String| plan.contains("directed=yes") && plan.contains("interleaving=enforce");
