@@ -68,13 +68,14 @@ impl<'a> Runs<'a> {
     /// What a technique keeps of a run.
     pub fn reduce(&mut self, profile: &Profile, technique: Technique, options: &Options) -> Rc<Reduced> {
         let Some(kept) = &mut self.kept else { return Rc::new(technique.reduce(&profile.run, options)) };
-        let key = |technique| (RunNumber(profile.run.id.0), profile.run.outcome, technique);
+        let key =
+            |technique: Technique| (RunNumber(profile.run.id.0), profile.run.outcome, technique.basis());
         if let Some(known) = kept.reduced.get(&key(technique)) {
             return Rc::clone(known);
         }
         let scan = Scan::new(&profile.run, options);
         for &other in &kept.techniques {
-            kept.reduced.insert(key(other), Rc::new(other.reduce_scanned(&scan)));
+            kept.reduced.entry(key(other)).or_insert_with(|| Rc::new(other.reduce_scanned(&scan)));
         }
         let asked = kept.reduced.entry(key(technique));
         Rc::clone(asked.or_insert_with(|| Rc::new(technique.reduce_scanned(&scan))))

@@ -16,21 +16,16 @@
 //! 1. Those of the graph.
 //! 2. The score is Recon's first feature, so that the two techniques differ only in the reconstruction.
 
-use crate::communication::{Graph, Which};
+use crate::communication::Which;
 use crate::edge_counts::EdgeCounts;
 use crate::finding::{self, Finding};
-use crate::scan::Scan;
 use crate::suspiciousness::Spectrum;
-
-/// The communications that a run shows, with the first occurrence of each.
-pub(crate) fn graph(scan: &Scan) -> Graph {
-    scan.edges().graph(scan, Which::First)
-}
 
 /// The communications of failing runs by their score. Passing runs have far too many others to be worth a finding.
 pub(crate) fn findings(counts: &EdgeCounts) -> Vec<Finding> {
     let findings = counts.in_failing_runs();
-    let findings = findings.map(|(edge, seen, counts)| seen.finding(edge, counts, frequency_ratio(counts)));
+    let findings = findings
+        .map(|(edge, seen, counts)| seen.finding(edge, counts, frequency_ratio(counts), Which::First));
     finding::rank_by_score(findings.collect())
 }
 

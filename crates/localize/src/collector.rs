@@ -1,9 +1,7 @@
 //! From the runs of a session, one after another, to ranked findings.
 
-use crate::bugaboo;
 use crate::communication::Graph;
 use crate::counts::Counts;
-use crate::edge_counts::EdgeCounts;
 use crate::finding::Finding;
 use crate::locon::{self, Procedure};
 use crate::occurrences::Occurrences;
@@ -51,7 +49,6 @@ pub struct Collector {
 #[derive(Clone, Debug)]
 enum Evidence {
     Counts(Counts),
-    EdgeCounts(EdgeCounts),
     Graphs(recon::Graphs),
     Pairs(locon::Evidence),
     Clues(Box<verdict::Evidence>),
@@ -75,8 +72,7 @@ impl Collector {
     pub fn new(technique: Technique, options: &Options) -> Self {
         let evidence = match technique.method() {
             Method::Counting { .. } => Evidence::Counts(Counts::default()),
-            Method::Bugaboo => Evidence::EdgeCounts(EdgeCounts::default()),
-            Method::Recon => Evidence::Graphs(recon::Graphs::default()),
+            Method::Communications { .. } => Evidence::Graphs(recon::Graphs::default()),
             Method::Locon => Evidence::Pairs(locon::Evidence::default()),
             Method::Verdict => Evidence::Clues(Box::default()),
         };
@@ -100,7 +96,6 @@ impl Collector {
     pub fn add(&mut self, run: &Reduced) {
         match (&mut self.evidence, &run.0) {
             (Evidence::Counts(counts), Form::Occurrences(found)) => counts.add(found),
-            (Evidence::EdgeCounts(counts), Form::Graph(graph)) => counts.add(graph),
             (Evidence::Graphs(graphs), Form::Graph(graph)) => graphs.add(graph),
             (Evidence::Pairs(evidence), Form::Pairs(pairs)) => evidence.add(pairs),
             (Evidence::Clues(evidence), Form::Clues(clues)) => evidence.add(clues),
@@ -111,13 +106,21 @@ impl Collector {
     /// All suspects seen so far, the most suspicious first. Falcon, Unicorn and CCI have those that only passing
     /// runs show, too; the others do not.
     pub fn findings(&self) -> Vec<Finding> {
-        match (&self.evidence, self.technique.method()) {
+        self.findings_of(self.technique)
+    }
+
+    /// The same of a technique with the same [basis](Technique::basis).
+    ///
+    /// # Panics
+    /// If it has another one.
+    pub fn findings_of(&self, technique: Technique) -> Vec<Finding> {
+        assert_eq!(technique.basis(), self.technique.basis(), "what they gather is not the same");
+        match (&self.evidence, technique.method()) {
             (Evidence::Counts(counts), Method::Counting { findings, .. }) => findings(counts, &self.options),
-            (Evidence::EdgeCounts(counts), _) => bugaboo::findings(counts),
-            (Evidence::Graphs(graphs), _) => graphs.findings(),
-            (Evidence::Pairs(evidence), _) => evidence.findings(None),
-            (Evidence::Clues(evidence), _) => evidence.findings(&self.options.tuning),
-            (Evidence::Counts(_), _) => Vec::new(),
+            (Evidence::Graphs(graphs), Method::Communications { findings }) => findings(graphs),
+            (Evidence::Pairs(evidence), Method::Locon) => evidence.findings(None),
+            (Evidence::Clues(evidence), Method::Verdict) => evidence.findings(&self.options.tuning),
+            _ => Vec::new(),
         }
     }
 

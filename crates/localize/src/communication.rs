@@ -96,13 +96,6 @@ impl fmt::Display for Context {
     }
 }
 
-/// The communications of a run.
-pub(crate) struct Edges {
-    numbers: Numbering<Edge>,
-    /// Source and sink of the first and of the last occurrence, by number.
-    places: Vec<[[u32; 2]; 2]>,
-}
-
 /// A communication, the same value in all runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Edge {
@@ -114,15 +107,21 @@ pub(crate) struct Edge {
     pub contexts: [Context; 2],
 }
 
-/// The communications that a run shows, each once, with source and sink in one of its occurrences.
+/// The communications that a run shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     pub run: RunId,
     pub outcome: Outcome,
-    pub edges: Vec<(Edge, [u32; 2])>,
+    /// Each once.
+    pub edges: Vec<Edge>,
+    /// Where they are; empty for a passing run, which is no example.
+    pub places: Vec<Places>,
 }
 
-/// Which of the occurrences of a communication is asked for.
+/// Source and sink of the first and of the last occurrence of a communication.
+pub(crate) type Places = [[u32; 2]; 2];
+
+/// Which of the occurrences of a communication is asked for: an index of [`Places`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which {
     First,
@@ -135,6 +134,13 @@ impl Edge {
         Pattern::new(if self.overwrites { PatternId::P3 } else { PatternId::P2 }, &self.sites)
     }
 
+    /// In words as wide as the machine's, as few as there can be.
+    fn words(self) -> [u64; 2] {
+        let [source, sink] = self.sites.map(|site| u64::from(site.0));
+        let [before, after] = self.contexts.map(|context| u64::from(context.events));
+        [source | sink << 32, before | after << 31 | u64::from(self.overwrites) << 63]
+    }
+
     /// Source and sink.
     pub fn nodes(self) -> [Node; 2] {
         [0, 1].map(|end| Node { site: self.sites[end], context: self.contexts[end] })
@@ -142,36 +148,55 @@ impl Edge {
 }
 
 impl Hash for Edge {
-    /// In words as wide as the machine's, as few as there can be.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let [source, sink] = self.sites.map(|site| u64::from(site.0));
-        let [before, after] = self.contexts.map(|context| u64::from(context.events));
-        state.write_u64(source | sink << 32);
-        state.write_u64(before | after << 31 | u64::from(self.overwrites) << 63);
-    }
-}
-
-impl Edges {
-    /// The graph of the run that was looked at.
-    pub fn graph(&self, scan: &Scan, which: Which) -> Graph {
-        let edges = self.numbers.keys().iter().zip(&self.places);
-        let edges = edges.map(|(&edge, places)| (edge, places[which as usize])).collect();
-        Graph { run: scan.run.id, outcome: scan.run.outcome, edges }
+        self.words().into_iter().for_each(|word| state.write_u64(word));
     }
 }
 
 /// The communications of a run.
-pub(crate) fn edges(scan: &Scan) -> Edges {
-    let mut edges = Edges { numbers: Numbering::new(), places: Vec::new() };
+pub(crate) fn graph(scan: &Scan) -> Graph {
+    let is_failing = scan.run.outcome.is_failing();
+    let mut numbers: Numbering<Edge> = Numbering::new();
+    let mut places: Vec<Places> = Vec::new();
+    let mut recent = Recent::new();
     each_edge(scan, |edge, ends| {
-        let (number, is_new) = edges.numbers.number(edge);
-        if is_new {
-            edges.places.push([ends; 2]);
-        } else {
-            edges.places[number as usize][Which::Last as usize] = ends;
+        // Where a passing run shows it does not matter.
+        if !is_failing && !recent.is_new(edge) {
+            return;
+        }
+        let (number, is_new) = numbers.number(edge);
+        if is_failing && is_new {
+            places.push([ends; 2]);
+        } else if is_failing {
+            places[number as usize][Which::Last as usize] = ends;
         }
     });
-    edges
+    Graph { run: scan.run.id, outcome: scan.run.outcome, edges: numbers.keys().to_vec(), places }
+}
+
+/// Communications that came lately: most repeat, and this is quicker than to look them up.
+struct Recent {
+    edges: Vec<Edge>,
+}
+
+impl Recent {
+    const BITS: u32 = 13;
+
+    fn new() -> Self {
+        let none =
+            Edge { overwrites: false, sites: [SiteId(u32::MAX); 2], contexts: [Context::default(); 2] };
+        Self { edges: vec![none; 1 << Self::BITS] }
+    }
+
+    #[inline]
+    fn is_new(&mut self, edge: Edge) -> bool {
+        let hash = edge
+            .words()
+            .into_iter()
+            .fold(0, |hash: u64, word| (hash.rotate_left(26) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let place = &mut self.edges[(hash >> (u64::BITS - Self::BITS)) as usize];
+        std::mem::replace(place, edge) != edge
+    }
 }
 
 /// Tells `edge` each communication of a run with the indices of its accesses, in the order of its sinks.
@@ -259,7 +284,13 @@ impl Sharing {
 #[derive(Default)]
 struct Readers {
     bits: u64,
-    others: Vec<u32>,
+    others: Option<Box<Others>>,
+}
+
+/// The threads for which there is no bit: behind a pointer, since there are many sets and few of these.
+#[derive(Default)]
+struct Others {
+    threads: Vec<u32>,
 }
 
 impl Readers {
@@ -268,17 +299,18 @@ impl Readers {
     }
 
     fn contains(&self, thread: u32) -> bool {
-        Self::bit(thread).map_or_else(|| self.others.contains(&thread), |bit| self.bits & bit != 0)
+        let is_other = || self.others.as_ref().is_some_and(|others| others.threads.contains(&thread));
+        Self::bit(thread).map_or_else(is_other, |bit| self.bits & bit != 0)
     }
 
     fn is_empty(&self) -> bool {
-        self.bits == 0 && self.others.is_empty()
+        self.bits == 0 && self.others.is_none()
     }
 
     fn insert(&mut self, thread: u32) {
         match Self::bit(thread) {
             Some(bit) => self.bits |= bit,
-            None => self.others.push(thread),
+            None => self.others.get_or_insert_default().threads.push(thread),
         }
     }
 
@@ -288,7 +320,7 @@ impl Readers {
             each(self.bits.trailing_zeros());
             self.bits &= self.bits - 1;
         }
-        self.others.drain(..).for_each(each);
+        self.others.take().into_iter().flat_map(|others| others.threads).for_each(each);
     }
 }
 

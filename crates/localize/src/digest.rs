@@ -6,11 +6,13 @@ use std::hash::{Hash, Hasher};
 use crate::avio::{self, History};
 use crate::dependencies::{self, Instance, Places, State};
 use crate::gathering::Gathering;
+use crate::histories::Entry;
 use crate::numbering::Numbering;
 use crate::occurrences::Occurrences;
 use crate::pattern::PatternId;
 use crate::run::{AccessKind, SiteId, ThreadId};
 use crate::scan::Scan;
+use crate::segments::Segments;
 
 /// The dependencies and triples of a run.
 pub(crate) struct Digest {
@@ -52,41 +54,11 @@ impl Digest {
     pub fn of(scan: &Scan) -> Self {
         let mut digest =
             Self { dependencies: Numbering::new(), places: Vec::new(), triples: Gathering::new() };
-        let (mut state, mut history) = (State::default(), History::default());
-        // Tail and head of those of one location, by ascending tail.
-        let mut depends: Vec<[u32; 2]> = Vec::new();
-        for stretch in scan.histories.stretches() {
-            let location = scan.run.accesses[stretch[0].index as usize].location;
-            depends.clear();
-            dependencies::each(stretch, &mut state, |pair| {
-                let ends = [pair.head, pair.tail];
-                depends.push([pair.tail.index, pair.head.index]);
-                let instance = Instance { location, accesses: ends.map(|access| access.index) };
-                let known = KnownDependency {
-                    id: pair.id,
-                    sites: ends.map(|access| access.site),
-                    threads: ends.map(|access| access.thread),
-                    is_immediate: pair.is_immediate,
-                    reads: pair.tail.kind != AccessKind::Write,
-                };
-                digest.add(known, instance);
-            });
-            let mut nth = 0;
-            avio::each_triple(stretch, &mut history, |id, accesses| {
-                let indices @ [_, middle, last] = accesses.map(|access| access.index);
-                while depends.get(nth).is_some_and(|[tail, _]| *tail < last) {
-                    nth += 1;
-                }
-                let mut of_last = depends[nth..].iter().take_while(|[tail, _]| *tail == last);
-                let [first, between, third] = accesses.map(|access| access.kind.as_written());
-                let triple = KnownTriple {
-                    id,
-                    written: PatternId::triple(first, between, third),
-                    sites: accesses.map(|access| access.site),
-                    depends: of_last.any(|[_, head]| *head == middle),
-                };
-                digest.triples.add(triple, [last, middle], indices);
-            });
+        let mut look = Look::default();
+        let mut segments = Segments::default();
+        segments.each_of(&scan.histories, |segment| look.at_last(scan, segment, &mut digest));
+        for segment in segments.known(&scan.histories) {
+            look.at_last(scan, segment, &mut digest);
         }
         digest
     }
@@ -129,6 +101,54 @@ impl Digest {
         let mut found = Occurrences::of(scan.run);
         triples.iter().for_each(|((id, sites), accesses)| found.push(id, &sites, &accesses));
         found
+    }
+}
+
+/// What is used again from one look to the next.
+#[derive(Default)]
+struct Look {
+    state: State,
+    history: History,
+    /// The accesses that the last one depends on.
+    heads: Vec<u32>,
+}
+
+impl Look {
+    /// Adds to the digest what ends with the last access of a segment.
+    fn at_last(&mut self, scan: &Scan, segment: &[Entry], digest: &mut Digest) {
+        let Some(last) = segment.last().map(|last| last.index) else { return };
+        let location = scan.run.accesses[last as usize].location;
+        self.heads.clear();
+        dependencies::each(segment, &mut self.state, |pair| {
+            if pair.tail.index != last {
+                return;
+            }
+            let ends = [pair.head, pair.tail];
+            self.heads.push(pair.head.index);
+            let instance = Instance { location, accesses: ends.map(|access| access.index) };
+            let known = KnownDependency {
+                id: pair.id,
+                sites: ends.map(|access| access.site),
+                threads: ends.map(|access| access.thread),
+                is_immediate: pair.is_immediate,
+                reads: pair.tail.kind != AccessKind::Write,
+            };
+            digest.add(known, instance);
+        });
+        avio::each_triple(segment, &mut self.history, |id, accesses| {
+            let indices @ [_, middle, third] = accesses.map(|access| access.index);
+            if third != last {
+                return;
+            }
+            let [first, between, third] = accesses.map(|access| access.kind.as_written());
+            let triple = KnownTriple {
+                id,
+                written: PatternId::triple(first, between, third),
+                sites: accesses.map(|access| access.site),
+                depends: self.heads.contains(&middle),
+            };
+            digest.triples.add(triple, [last, middle], indices);
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::communication::{Edge, Graph};
+use crate::communication::{Edge, Graph, Places, Which};
 use crate::finding::{Detail, Example, Finding};
 use crate::numbering::Numbering;
 use crate::run::RunId;
@@ -26,8 +26,8 @@ pub(crate) struct EdgeCounts {
 pub(crate) struct InFailing {
     pub runs: Vec<RunId>,
     example_run: RunId,
-    /// Source and sink in that run.
-    pub example: [u32; 2],
+    /// In that run.
+    pub places: Places,
 }
 
 impl EdgeCounts {
@@ -35,25 +35,25 @@ impl EdgeCounts {
     pub fn add(&mut self, graph: &Graph) {
         let is_failing = graph.outcome.is_failing();
         *(if is_failing { &mut self.all_failed } else { &mut self.all_passed }) += 1;
-        for &(edge, ends) in &graph.edges {
+        for (nth, &edge) in graph.edges.iter().enumerate() {
             let (number, is_new) = self.numbers.number(edge);
             if is_new {
                 self.passed.push(0);
             }
             if is_failing {
-                self.see_failing(number, graph.run, ends);
+                self.see_failing(number, graph.run, graph.places[nth]);
             } else {
                 self.passed[number as usize] += 1;
             }
         }
     }
 
-    fn see_failing(&mut self, number: u32, run: RunId, example: [u32; 2]) {
-        let new = || InFailing { runs: Vec::new(), example_run: run, example };
+    fn see_failing(&mut self, number: u32, run: RunId, places: Places) {
+        let new = || InFailing { runs: Vec::new(), example_run: run, places };
         let seen = self.failing.entry(number).or_insert_with(new);
         seen.runs.push(run);
         if run < seen.example_run {
-            (seen.example_run, seen.example) = (run, example);
+            (seen.example_run, seen.places) = (run, places);
         }
     }
 
@@ -80,8 +80,8 @@ impl EdgeCounts {
 }
 
 impl InFailing {
-    /// A finding without a rank.
-    pub fn finding(&self, edge: Edge, spectrum: Spectrum, score: f64) -> Finding {
+    /// A finding without a rank, with one of the occurrences as its example.
+    pub fn finding(&self, edge: Edge, spectrum: Spectrum, score: f64, which: Which) -> Finding {
         let mut failing_runs = self.runs.clone();
         failing_runs.sort_unstable();
         let pattern = edge.pattern();
@@ -96,7 +96,7 @@ impl InFailing {
             example: Example {
                 run: self.example_run,
                 id: pattern.shape(),
-                accesses: self.example.map(|index| index as usize).to_vec(),
+                accesses: self.places[which as usize].map(|index| index as usize).to_vec(),
             },
             detail: Detail::Communication(edge.contexts),
         }

@@ -22,7 +22,7 @@ use crate::occurrences::Occurrences;
 use crate::pattern::PatternId;
 use crate::run::SiteId;
 use crate::scan::Scan;
-use crate::views::Code;
+use crate::window::Code;
 
 type Patterns = Gathering<(PatternId, [SiteId; 3]), 3>;
 
@@ -45,8 +45,9 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
 fn add_triples(codes: &[Code], indices: &[u32], found: &mut Patterns) -> bool {
     let mut any = false;
     let places = || 1..codes.len();
-    for middle in places().filter(|&middle| !codes[middle].is_own()) {
-        for last in places().skip(middle).filter(|&last| codes[last].is_own()) {
+    let is_own = |slot: usize| codes[slot].thread() == codes[0].thread();
+    for middle in places().filter(|&middle| !is_own(middle)) {
+        for last in places().skip(middle).filter(|&last| is_own(last)) {
             if let Some(id) = PatternId::triple(codes[0].kind(), codes[middle].kind(), codes[last].kind()) {
                 let slots = [0, middle, last];
                 found.add(
@@ -62,7 +63,8 @@ fn add_triples(codes: &[Code], indices: &[u32], found: &mut Patterns) -> bool {
 }
 
 fn add_pairs(codes: &[Code], indices: &[u32], found: &mut Patterns) {
-    for other in (1..codes.len()).filter(|&other| !codes[other].is_own()) {
+    let is_own = |slot: usize| codes[slot].thread() == codes[0].thread();
+    for other in (1..codes.len()).filter(|&other| !is_own(other)) {
         if let Some(id) = PatternId::pair(codes[0].kind(), codes[other].kind()) {
             let sites = [codes[0].site(), codes[other].site(), SiteId(0)];
             found.add((id, sites), [indices[0], 0], [indices[0], indices[other], 0]);

@@ -97,6 +97,11 @@ impl Histories {
     pub fn stretches(&self) -> impl Iterator<Item = &[Entry]> {
         self.stretches.iter().map(|stretch| &self.entries[stretch.start as usize..stretch.end as usize])
     }
+
+    /// All accesses, location by location: the stretches, one after another.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
 }
 
 /// The accesses in few bytes each; behind 0 how many there are to each location; and whether some are in loops. Nothing if

@@ -41,6 +41,8 @@ mod pset;
 mod recon;
 pub mod run;
 mod scan;
+mod segments;
+mod sequences;
 mod settling;
 mod shape;
 mod spare;

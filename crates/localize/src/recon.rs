@@ -34,7 +34,6 @@ use crate::communication::{Context, Edge, Graph, Node, Which};
 use crate::edge_counts::{EdgeCounts, InFailing};
 use crate::finding::{self, Detail, Finding};
 use crate::run::{RunId, SiteId};
-use crate::scan::Scan;
 use crate::suspiciousness::Spectrum;
 
 /// Reconstructions are made for so many edges: the paper's choice.
@@ -86,13 +85,8 @@ impl Reconstruction {
 /// What is known of all runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graphs {
-    counts: EdgeCounts,
+    pub counts: EdgeCounts,
     failing: Vec<Graph>,
-}
-
-/// The communications that a run shows, with the latest occurrence of each.
-pub(crate) fn graph(scan: &Scan) -> Graph {
-    scan.edges().graph(scan, Which::Last)
 }
 
 impl Graphs {
@@ -110,7 +104,7 @@ impl Graphs {
         let timelines: Vec<Timeline> = self.failing.iter().map(Timeline::new).collect();
         let findings = self.edges_to_reconstruct().into_iter().map(|(edge, seen, spectrum)| {
             let [source, sink] = edge.nodes();
-            let mut finding = seen.finding(edge, spectrum, 0.0);
+            let mut finding = seen.finding(edge, spectrum, 0.0, Which::Last);
             let [prefix, body, suffix] = reconstruct(edge, finding.example.run, &timelines);
             let reconstruction = Reconstruction {
                 source,
@@ -139,7 +133,7 @@ impl Graphs {
         let mut edges: Vec<_> = self.counts.in_failing_runs().collect();
         let order = |a: &(Edge, &InFailing, Spectrum), b: &(Edge, &InFailing, Spectrum)| {
             let key = |&(edge, seen, _): &(Edge, &InFailing, Spectrum)| {
-                (Reverse(seen.runs.len()), seen.example, edge.pattern(), edge.contexts)
+                (Reverse(seen.runs.len()), seen.places[Which::Last as usize], edge.pattern(), edge.contexts)
             };
             let [ratio_a, ratio_b] = [a.2, b.2].map(frequency_ratio);
             ratio_b.total_cmp(&ratio_a).then_with(|| key(a).cmp(&key(b)))
@@ -182,7 +176,9 @@ struct Timeline {
 impl Timeline {
     fn new(graph: &Graph) -> Self {
         let mut latest: FxHashMap<Node, u32> = FxHashMap::default();
-        for (edge, ends) in &graph.edges {
+        let last = graph.places.iter().map(|places| places[Which::Last as usize]);
+        let edges: FxHashMap<Edge, [u32; 2]> = graph.edges.iter().copied().zip(last).collect();
+        for (edge, ends) in &edges {
             for (node, &index) in edge.nodes().into_iter().zip(ends) {
                 let known = latest.entry(node).or_insert(index);
                 *known = index.max(*known);
@@ -190,7 +186,7 @@ impl Timeline {
         }
         let mut nodes: Vec<(u32, Node)> = latest.into_iter().map(|(node, index)| (index, node)).collect();
         nodes.sort_unstable();
-        Self { run: graph.run, edges: graph.edges.iter().copied().collect(), nodes }
+        Self { run: graph.run, edges, nodes }
     }
 
     /// Prefix, body and suffix around the edge between these accesses.

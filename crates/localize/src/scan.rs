@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use rustc_hash::FxHashMap;
 
 use crate::cci::{self, Sightings};
-use crate::communication::{self, Edges};
+use crate::communication::{self, Graph};
 use crate::digest::Digest;
 use crate::histories::Histories;
 use crate::locon;
@@ -23,7 +23,7 @@ pub struct Scan<'r> {
     pub(crate) histories: Histories,
     unicorn: OnceCell<Occurrences>,
     pairs: OnceCell<locon::Pairs>,
-    edges: OnceCell<Edges>,
+    graph: OnceCell<Graph>,
     digest: OnceCell<Digest>,
     views: OnceCell<Views>,
     sites: OnceCell<FxHashMap<SiteId, Sightings>>,
@@ -38,7 +38,7 @@ impl<'r> Scan<'r> {
             histories: Histories::of(run),
             unicorn: OnceCell::new(),
             pairs: OnceCell::new(),
-            edges: OnceCell::new(),
+            graph: OnceCell::new(),
             digest: OnceCell::new(),
             views: OnceCell::new(),
             sites: OnceCell::new(),
@@ -60,8 +60,8 @@ impl<'r> Scan<'r> {
     }
 
     /// The communications of Bugaboo and Recon.
-    pub(crate) fn edges(&self) -> &Edges {
-        self.edges.get_or_init(|| communication::edges(self))
+    pub(crate) fn graph(&self) -> &Graph {
+        self.graph.get_or_init(|| communication::graph(self))
     }
 
     /// Dependencies and triples.

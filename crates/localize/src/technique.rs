@@ -51,10 +51,8 @@ struct Row {
 pub(crate) enum Method {
     /// Suspects are found in each run, and the runs that show them are counted.
     Counting { occurrences: fn(&Scan) -> Occurrences, findings: fn(&Counts, &Options) -> Vec<Finding> },
-    /// The runs that show communications are counted.
-    Bugaboo,
-    /// The failing runs are looked at again once all are known.
-    Recon,
+    /// The runs that show communications are counted, and the failing ones looked at again once all are known.
+    Communications { findings: fn(&recon::Graphs) -> Vec<Finding> },
     /// Each failing run is compared with all passing ones.
     Locon,
     /// Clues of several techniques are weighed and put together.
@@ -91,13 +89,13 @@ const TABLE: [Row; 11] = [
         technique: Technique::Recon,
         name: "recon",
         summary: "communications between threads, with what surrounds them in failing runs",
-        method: Method::Recon,
+        method: Method::Communications { findings: recon::Graphs::findings },
     },
     Row {
         technique: Technique::Bugaboo,
         name: "bugaboo",
         summary: "communications between threads, in the context of those before",
-        method: Method::Bugaboo,
+        method: Method::Communications { findings: |graphs| bugaboo::findings(&graphs.counts) },
     },
     Row {
         technique: Technique::Locon,
@@ -152,6 +150,16 @@ impl Technique {
         self.row().summary
     }
 
+    /// The technique that gathers the same and ranks it otherwise, or itself: a collector of the one has the findings of
+    /// the other, too.
+    pub fn basis(self) -> Self {
+        match self {
+            Self::Griffin => Self::Unicorn,
+            Self::Bugaboo => Self::Recon,
+            other => other,
+        }
+    }
+
     /// All that has to be known of `run`. Runs can be looked at in parallel.
     pub fn reduce(self, run: &Run, options: &Options) -> Reduced {
         self.reduce_scanned(&Scan::new(run, options))
@@ -161,8 +169,7 @@ impl Technique {
     pub fn reduce_scanned(self, scan: &Scan) -> Reduced {
         Reduced(match self.method() {
             Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(scan)),
-            Method::Bugaboo => Form::Graph(bugaboo::graph(scan)),
-            Method::Recon => Form::Graph(recon::graph(scan)),
+            Method::Communications { .. } => Form::Graph(scan.graph().clone()),
             Method::Locon => Form::Pairs(scan.pairs().clone()),
             Method::Verdict => Form::Clues(verdict::clues(scan)),
         })

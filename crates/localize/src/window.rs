@@ -23,64 +23,124 @@ use crate::run::{AccessKind, SiteId, ThreadId};
 pub(crate) struct Slot {
     /// The global index of the access.
     pub index: u32,
-    pub thread: ThreadId,
-    pub site: SiteId,
-    /// Read or Write.
-    pub kind: AccessKind,
     /// Whatever is to be remembered of the slot until it leaves; 0 at first.
     pub note: u32,
+}
+
+/// The access of a slot as others see it: its site, whether it is a write, and the number of its thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Code(u64);
+
+impl Code {
+    const WRITES: u64 = 1 << 32;
+    const THREAD: u32 = 33;
+
+    fn new(access: &Entry, thread: u32) -> Self {
+        let writes = u64::from(access.kind.writes()) * Self::WRITES;
+        Self(u64::from(access.site.0) | writes | u64::from(thread) << Self::THREAD)
+    }
+
+    pub fn site(self) -> SiteId {
+        SiteId(self.0 as u32)
+    }
+
+    /// Read or Write.
+    pub fn kind(self) -> AccessKind {
+        if self.writes() { AccessKind::Write } else { AccessKind::Read }
+    }
+
+    pub fn thread(self) -> u32 {
+        (self.0 >> Self::THREAD) as u32
+    }
+
+    fn writes(self) -> bool {
+        self.0 & Self::WRITES != 0
+    }
+}
+
+impl From<Code> for u64 {
+    fn from(code: Code) -> Self {
+        code.0
+    }
 }
 
 /// The slots of one location, oldest first.
 #[derive(Default)]
 pub(crate) struct Window {
+    /// Those that have left, and behind them those in the window.
     slots: Vec<Slot>,
-}
-
-impl Slot {
-    fn new(access: &Entry) -> Self {
-        let &Entry { index, thread, site, kind } = access;
-        Self { index, thread, site, kind: kind.as_written(), note: 0 }
-    }
+    /// The same for their codes.
+    codes: Vec<Code>,
+    /// How many have left.
+    left: usize,
 }
 
 impl Window {
+    /// Slots that have left are removed so many at a time, since the others have to move then.
+    const MOST_LEFT: usize = 64;
+
     /// Slides a window of `size` slots over the accesses to a location. `leaving` is told the slots, oldest first, each
-    /// time that the first of them is about to leave.
-    pub fn slide(&mut self, stretch: &[Entry], size: NonZeroUsize, mut leaving: impl FnMut(&mut [Slot])) {
+    /// time that the first of them is about to leave. `number` gives the numbers of threads.
+    pub fn slide(
+        &mut self,
+        stretch: &[Entry],
+        size: NonZeroUsize,
+        mut number: impl FnMut(ThreadId) -> u32,
+        mut leaving: impl FnMut(&[Code], &mut [Slot]),
+    ) {
         for access in stretch {
-            self.take(Slot::new(access), size, &mut leaving);
+            let code = Code::new(access, number(access.thread));
+            self.take(Slot { index: access.index, note: 0 }, code, size, &mut leaving);
         }
-        for oldest in 0..self.slots.len() {
-            leaving(&mut self.slots[oldest..]);
+        for oldest in self.left..self.slots.len() {
+            leaving(&self.codes[oldest..], &mut self.slots[oldest..]);
         }
         self.slots.clear();
+        self.codes.clear();
+        self.left = 0;
     }
 
-    fn take(&mut self, new: Slot, size: NonZeroUsize, leaving: &mut impl FnMut(&mut [Slot])) {
-        match self.slots.last() {
-            Some(last) if last.thread != new.thread => self.forget_earlier_turn_like_last(),
-            Some(last) if last.kind.writes() && !new.kind.writes() => return,
-            Some(_) => drop(self.slots.pop()),
-            None => {}
+    #[inline]
+    fn take(
+        &mut self,
+        new: Slot,
+        code: Code,
+        size: NonZeroUsize,
+        leaving: &mut impl FnMut(&[Code], &mut [Slot]),
+    ) {
+        if self.slots.len() > self.left
+            && let (Some(slot), Some(last)) = (self.slots.last_mut(), self.codes.last_mut())
+        {
+            if last.thread() == code.thread() {
+                if code.writes() || !last.writes() {
+                    (*slot, *last) = (new, code);
+                }
+                return;
+            }
+            if !last.writes() {
+                self.forget_earlier_turn_like_last();
+            }
         }
-        if self.slots.len() == size.get() {
-            leaving(&mut self.slots);
-            self.slots.remove(0);
+        if self.slots.len() - self.left == size.get() {
+            leaving(&self.codes[self.left..], &mut self.slots[self.left..]);
+            self.left += 1;
+            if self.left == Self::MOST_LEFT {
+                self.slots.drain(..self.left);
+                self.codes.drain(..self.left);
+                self.left = 0;
+            }
         }
         self.slots.push(new);
+        self.codes.push(code);
     }
 
-    /// Removes the slot that the last one makes needless, if it is a read and there is one.
+    /// Removes the slot that the last one, a read, makes needless, if there is one.
     fn forget_earlier_turn_like_last(&mut self) {
-        let Some((last, earlier)) = self.slots.split_last() else { return };
-        if last.kind.writes() {
-            return;
-        }
-        let readers = earlier.iter().rposition(|slot| slot.kind.writes()).map_or(0, |write| write + 1);
-        let alike = |slot: &Slot| slot.thread == last.thread && slot.site == last.site;
-        if let Some(nth) = earlier[readers..].iter().position(alike) {
-            self.slots.remove(readers + nth);
+        let Some((last, earlier)) = self.codes[self.left..].split_last() else { return };
+        let readers = earlier.iter().rposition(|code| code.writes()).map_or(0, |write| write + 1);
+        if let Some(nth) = earlier[readers..].iter().position(|code| code == last) {
+            self.slots.remove(self.left + readers + nth);
+            self.codes.remove(self.left + readers + nth);
         }
     }
 }

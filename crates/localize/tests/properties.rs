@@ -134,6 +134,53 @@ fn ranks_by_time(technique: Technique) -> bool {
     matches!(technique, Technique::Locon | Technique::Avio | Technique::Defuse | Technique::Pset)
 }
 
+/// A location that is used for so long that slots are moved, and histories are too long to be compared with others.
+fn long_run() -> impl Strategy<Value = Run> {
+    let kind = prop_oneof![
+        6 => Just(AccessKind::Read),
+        2 => Just(AccessKind::Write),
+        1 => Just(AccessKind::Update),
+    ];
+    // The first two threads alternate, and now and then others come by.
+    let thread = prop_oneof![20 => 0..2u32, 1 => 2..4u32];
+    let location = prop_oneof![9 => Just(0), 1 => Just(1u32)];
+    let access = (kind, thread, location, 0..3u32).prop_map(|(kind, thread, location, site)| {
+        support::access(kind, ThreadId(thread), LocationId(location), SiteId(site))
+    });
+    prop::collection::vec(access, 250..300)
+        .prop_map(|accesses| Run { accesses, ..Run::new(RunId(1), Outcome::Fail) })
+}
+
+fn check_against_twin(technique: Technique, runs: &[Run], options: &Options) -> Result<(), TestCaseError> {
+    let findings = localize(technique, runs, options);
+    let mut actual = BTreeMap::new();
+    for finding in &findings {
+        let found = Expected {
+            failing_runs: finding.failing_runs.clone(),
+            passed: finding.passed,
+            example_run: Some(finding.example.run),
+            example_id: format!("{:?}", finding.example.id),
+            example: finding.example.accesses.clone(),
+        };
+        let twice = actual.insert(naive::identity_of(finding, runs), found);
+        prop_assert!(twice.is_none(), "one suspect is two findings: {finding:?}");
+    }
+    prop_assert_eq!(actual, naive::expected(technique, runs, options));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, ..config() })]
+
+    #[test]
+    fn long_histories_are_looked_at_like_short_ones(run in long_run()) {
+        for technique in [Technique::Falcon, Technique::Unicorn, Technique::Avio, Technique::Defuse, Technique::Pset] {
+            check_against_twin(technique, std::slice::from_ref(&run), &Options::default())?;
+        }
+        check_locon(std::slice::from_ref(&run), None)?;
+    }
+}
+
 proptest! {
     #![proptest_config(config())]
 
@@ -141,20 +188,14 @@ proptest! {
     fn finds_what_its_naive_twin_finds(technique in technique(), runs in runs(), options in options()) {
         // Locon has a twin of its own; the verdict is made of what the others see.
         prop_assume!(!matches!(technique, Technique::Locon | Technique::Verdict));
-        let findings = localize(technique, &runs, &options);
-        let mut actual = BTreeMap::new();
-        for finding in &findings {
-            let found = Expected {
-                failing_runs: finding.failing_runs.clone(),
-                passed: finding.passed,
-                example_run: Some(finding.example.run),
-                example_id: format!("{:?}", finding.example.id),
-                example: finding.example.accesses.clone(),
-            };
-            let twice = actual.insert(naive::identity_of(finding, &runs), found);
-            prop_assert!(twice.is_none(), "one suspect is two findings: {finding:?}");
-        }
-        prop_assert_eq!(actual, naive::expected(technique, &runs, &options));
+        check_against_twin(technique, &runs, &options)?;
+    }
+
+    #[test]
+    fn techniques_with_one_basis_share_a_collector(technique in technique(), runs in runs(), options in options()) {
+        let mut collector = Collector::new(technique.basis(), &options);
+        runs.iter().for_each(|run| collector.observe(run));
+        prop_assert_eq!(collector.findings_of(technique), localize(technique, &runs, &options));
     }
 
     #[test]

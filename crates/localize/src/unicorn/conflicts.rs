@@ -1,0 +1,302 @@
+//! Conflicting pairs, and the patterns on one variable.
+
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+
+use crate::gathering::Gathering;
+use crate::numbering::Numbering;
+use crate::occurrences::Occurrences;
+use crate::pattern::PatternId;
+use crate::run::SiteId;
+use crate::spare;
+use crate::views::Views;
+use crate::window::{Code, Slot};
+
+/// Two accesses of different threads to one location, at least one of them a write.
+#[derive(Clone, Copy)]
+pub(super) struct Pair {
+    /// Global index of the earlier access.
+    pub first: u32,
+    /// Global index of the later access.
+    pub second: u32,
+    pub class: u32,
+    pub lane: u32,
+}
+
+/// What pairs of one class have in common: their kinds (P1, P2 or P3) and sites.
+pub(super) type Class = (PatternId, [SiteId; 2]);
+
+/// The pairs of a run.
+pub(super) struct Pairs {
+    /// By ascending index of their first access, then of their second.
+    pub sorted: Vec<Pair>,
+    /// Their classes by number.
+    pub classes: Vec<Class>,
+    /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
+    pub lanes: Vec<Lane>,
+    /// The pairs lane by lane, by ascending place in each.
+    pub members: Vec<Member>,
+}
+
+/// What has to be known of a pair when it is combined with one before it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Member {
+    /// Where it is in the sorted list.
+    pub place: u32,
+    pub first: u32,
+    pub class: u32,
+}
+
+pub(super) struct Lane {
+    /// Its part of all members.
+    pub members: Range<usize>,
+    /// The lane with whose pairs its own can make quadruples: all of these, in the table, run in opposite
+    /// directions and have opposite kinds.
+    pub opposite: Option<u32>,
+}
+
+/// Step 1, and of step 2 what is about one variable.
+pub(super) struct Conflicts {
+    classes: Numbering<Class>,
+    lanes: Numbering<LaneKey>,
+    /// The pairs of which the views consist: where each view's begin, by its number, and the end.
+    in_view: Vec<InView>,
+    view_starts: Vec<u32>,
+    /// How often each view came.
+    view_counts: Vec<u32>,
+    /// The slots that left and are part of pairs, by the upper bits of their index: index, view, and the second access of
+    /// each pair in that view.
+    buckets: Vec<Vec<u32>>,
+    /// Two pairs, (a, b) and (b, c), with a and c by one thread.
+    triples: Gathering<u64, 3>,
+    recent: Recent,
+    /// Pairs of the location at hand whose first slot has left and whose second has not.
+    ending: Vec<Ending>,
+}
+
+/// What pairs of one lane have in common. Threads are told by number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct LaneKey {
+    id: PatternId,
+    threads: [u32; 2],
+}
+
+impl Hash for LaneKey {
+    /// In words as wide as the machine's, as few as there can be.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [from, to] = self.threads.map(u64::from);
+        state.write_u64(from << 2 ^ to << 33 ^ self.id as u64);
+    }
+}
+
+/// A pair of a view's oldest slot with a later one.
+#[derive(Clone, Copy)]
+struct InView {
+    slot: u32,
+    class: u32,
+    lane: u32,
+}
+
+/// A pair, as its second slot sees it.
+#[derive(Clone, Copy)]
+struct Ending {
+    first: u32,
+    thread: u32,
+    class: u32,
+    /// One more than the place of the next that ends with the same slot.
+    next: u32,
+}
+
+impl Conflicts {
+    pub fn new(accesses: usize) -> Self {
+        let mut buckets = Vec::new();
+        buckets.resize_with(accesses.div_ceil(BUCKET), spare::take);
+        Self {
+            classes: Numbering::new(),
+            lanes: Numbering::new(),
+            in_view: Vec::new(),
+            view_starts: vec![0],
+            view_counts: Vec::new(),
+            buckets,
+            triples: Gathering::new(),
+            recent: Recent::new(),
+            ending: Vec::new(),
+        }
+    }
+
+    /// The first of the slots leaves, in a view with this number.
+    pub fn leave(&mut self, view: usize, codes: &[Code], slots: &mut [Slot]) {
+        if view == self.view_counts.len() {
+            self.add_view(codes);
+        }
+        self.view_counts[view] += 1;
+        let Some((oldest, later)) = slots.split_first_mut() else { return };
+        if later.is_empty() {
+            self.ending.clear();
+            return;
+        }
+        let in_view = &self.in_view[self.view_starts[view] as usize..self.view_starts[view + 1] as usize];
+        if in_view.is_empty() {
+            return;
+        }
+        let mut place = oldest.note;
+        while let Some(nth) = place.checked_sub(1) {
+            let Ending { first, thread, class, next } = self.ending[nth as usize];
+            place = next;
+            if !self.recent.is_earlier([class, thread, view as u32], first) {
+                continue;
+            }
+            let to_thread = |pair: &&InView| codes[pair.slot as usize].thread() == thread;
+            for pair in in_view.iter().filter(to_thread) {
+                let classes = u64::from(class) << 32 | u64::from(pair.class);
+                let accesses = [first, oldest.index, later[pair.slot as usize - 1].index];
+                self.triples.add(classes, [first, 0], accesses);
+            }
+        }
+        let bucket = &mut self.buckets[oldest.index as usize / BUCKET];
+        bucket.extend_from_slice(&[oldest.index, view as u32]);
+        let thread = codes[0].thread();
+        for &InView { slot, class, .. } in in_view {
+            let other = &mut later[slot as usize - 1];
+            self.ending.push(Ending { first: oldest.index, thread, class, next: other.note });
+            other.note = self.ending.len() as u32;
+            bucket.push(other.index);
+        }
+    }
+
+    #[cold]
+    fn add_view(&mut self, codes: &[Code]) {
+        let (oldest, later) = (codes[0], (1..).zip(&codes[1..]));
+        for (slot, other) in later.filter(|(_, other)| other.thread() != oldest.thread()) {
+            if let Some(id) = PatternId::pair(oldest.kind(), other.kind()) {
+                let class = self.classes.number((id, [oldest.site(), other.site()])).0;
+                let threads = [oldest.thread(), other.thread()];
+                let lane = self.lanes.number(LaneKey { id, threads }).0;
+                self.in_view.push(InView { slot, class, lane });
+            }
+        }
+        self.view_starts.push(self.in_view.len() as u32);
+        self.view_counts.push(0);
+    }
+
+    fn pairs_in(&self, view: usize) -> &[InView] {
+        &self.in_view[self.view_starts[view] as usize..self.view_starts[view + 1] as usize]
+    }
+
+    /// Adds pairs and triples to what is `found`.
+    pub fn add_on_one_variable(&self, views: &Views, found: &mut Occurrences) {
+        let mut pairs: Gathering<Class, 2> = Gathering::new();
+        for (view, (_, indices)) in views.iter().enumerate() {
+            for &InView { slot, class, .. } in self.pairs_in(view) {
+                let accesses = [indices[0], indices[slot as usize]];
+                pairs.add(self.classes.keys()[class as usize], [indices[0], 0], accesses);
+            }
+        }
+        for ((id, sites), accesses) in pairs.iter() {
+            found.push(id, &sites, &accesses);
+        }
+        for (classes, accesses) in self.triples.iter() {
+            let [(one, [first, middle]), (other, [_, last])] = [classes >> 32, classes & u64::from(u32::MAX)]
+                .map(|class| self.classes.keys()[class as usize]);
+            let [kinds, later] = [one, other].map(|id| id.steps().iter().map(|step| step.kind));
+            let kinds: Vec<_> = kinds.chain(later.skip(1)).collect();
+            if let Some(id) = PatternId::triple(kinds[0], kinds[1], kinds[2]) {
+                found.push(id, &[first, middle, last], &accesses);
+            }
+        }
+    }
+
+    /// Sorts the pairs by their first access.
+    pub fn into_pairs(self) -> Pairs {
+        let mut sizes = vec![0; self.lanes.keys().len()];
+        for (view, &count) in self.view_counts.iter().enumerate() {
+            self.pairs_in(view).iter().for_each(|pair| sizes[pair.lane as usize] += count as usize);
+        }
+        let mut lanes: Vec<Lane> = Vec::new();
+        let mut before = 0;
+        for (&LaneKey { id, threads: [from, to] }, size) in self.lanes.keys().iter().zip(sizes) {
+            let opposite = self.lanes.find(LaneKey { id: opposite(id), threads: [to, from] });
+            lanes.push(Lane { members: before..before + size, opposite });
+            before += size;
+        }
+        let mut next: Vec<usize> = lanes.iter().map(|lane| lane.members.start).collect();
+        let mut members: Vec<Member> = spare::take();
+        members.resize(before, Member::default());
+        let mut sorted: Vec<Pair> = spare::take();
+        sorted.reserve(before);
+        for bucket in &self.buckets {
+            self.each_by_first(bucket, |pair| {
+                let next = &mut next[pair.lane as usize];
+                members[*next] = Member { place: sorted.len() as u32, first: pair.first, class: pair.class };
+                *next += 1;
+                sorted.push(pair);
+            });
+        }
+        self.buckets.into_iter().for_each(spare::give);
+        Pairs { sorted, classes: self.classes.keys().to_vec(), lanes, members }
+    }
+
+    /// Tells `found` the pairs of a bucket, by ascending first access.
+    fn each_by_first(&self, bucket: &[u32], mut found: impl FnMut(Pair)) {
+        // Where in the bucket the pairs of each first access are, or 0: behind its index and view.
+        let mut places = [0u32; BUCKET];
+        let mut place = 0;
+        while let Some(&[first, view]) = bucket.get(place..).and_then(|rest| rest.first_chunk()) {
+            places[first as usize % BUCKET] = place as u32 + 2;
+            place += 2 + self.pairs_in(view as usize).len();
+        }
+        for place in places.into_iter().filter(|&place| place != 0).map(|place| place as usize) {
+            let [first, view] = [bucket[place - 2], bucket[place - 1]];
+            let pairs = self.pairs_in(view as usize);
+            for (&InView { class, lane, .. }, &second) in pairs.iter().zip(&bucket[place..]) {
+                found(Pair { first, second, class, lane });
+            }
+        }
+    }
+}
+
+/// Pairs of so many first accesses are sorted at a time: as many as a processor's cache has room for.
+const BUCKET: usize = 1 << 12;
+
+impl Drop for Pairs {
+    fn drop(&mut self) {
+        spare::give(std::mem::take(&mut self.sorted));
+        spare::give(std::mem::take(&mut self.members));
+    }
+}
+
+fn opposite(pair: PatternId) -> PatternId {
+    match pair {
+        PatternId::P1 => PatternId::P2,
+        PatternId::P2 => PatternId::P1,
+        same => same,
+    }
+}
+
+/// What middle accesses came with lately: most repeat, and this is quicker than to look all of their triples up.
+struct Recent {
+    /// Class and first thread of a pair, and the view of its second access; with the index of the first in the earliest
+    /// occurrence.
+    middles: Vec<([u32; 3], u32)>,
+}
+
+impl Recent {
+    const BITS: u32 = 11;
+
+    fn new() -> Self {
+        Self { middles: vec![([u32::MAX; 3], 0); 1 << Self::BITS] }
+    }
+
+    /// Whether this may not have come with a first access as early as that.
+    #[inline]
+    fn is_earlier(&mut self, middle: [u32; 3], first: u32) -> bool {
+        let [class, thread, view] = middle.map(u64::from);
+        let hash = (class << 32 ^ thread << 20 ^ view).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (known, earliest) = &mut self.middles[(hash >> (u64::BITS - Self::BITS)) as usize];
+        if *known == middle && *earliest <= first {
+            return false;
+        }
+        (*known, *earliest) = (middle, first);
+        true
+    }
+}
