@@ -18,6 +18,17 @@ pub struct Subject {
     pub truth: Truth,
 }
 
+impl Subject {
+    /// Whether it can be built with several sizes of noise. What others have published is as it is, and in correct programs
+    /// there is nothing to be found beside it.
+    pub fn has_noise(&self) -> bool {
+        self.truth.has_bug() && self.folder.parent().is_none_or(|parent| !parent.ends_with(CRATES))
+    }
+}
+
+/// The folder of published crates.
+const CRATES: &str = "crates";
+
 /// The kind of a correct program.
 pub const NO_BUG: &str = "none";
 
@@ -238,7 +249,7 @@ pub fn subjects() -> anyhow::Result<Vec<Subject>> {
 
 /// Drivers of published crates with known faults, by name.
 pub fn crates() -> anyhow::Result<Vec<Subject>> {
-    subjects_in(&["crates"])
+    subjects_in(&[CRATES])
 }
 
 /// Programs in which patterns that go along with the bug were planted, by name.

@@ -33,7 +33,9 @@
 //! 5. A couple's three levels are nested, so that a thread's own two accesses are compared at the loop level
 //!    only for whether they are in the same iteration, as the paper does in its Figure 4. Of nested loops,
 //!    only the innermost is known. Where an access's place in a loop is unknown, it may be any.
-//! 6. Of the couples of one failing run, the [`couples::MOST`] that are complete first are looked at.
+//! 6. What the creation or the end of a thread keeps in order can never be the other way round: procedure II does not
+//!    conclude it from a failing run that ended too early to show the pair.
+//! 7. Of the couples of one failing run, the [`couples::MOST`] that are complete first are looked at.
 //!
 //! Of a passing run 4 bytes are kept for each different pair and two threads between which it ran, and 24 more
 //! for each two iterations in which it did; of a failing run 60 bytes for each such pair.
@@ -50,6 +52,7 @@ use rustc_hash::FxHashSet;
 
 use crate::dependencies::{self, Instance, Places};
 use crate::digest::KnownDependency;
+use crate::evidence::HappensBefore;
 use crate::numbering::Numbering;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{LoopPosition, Outcome, RunId, SiteId, ThreadId};
@@ -122,6 +125,8 @@ struct Lane {
     /// Of the head and of the tail.
     threads: [ThreadId; 2],
     places: Places,
+    /// The creation or the end of a thread comes between its two accesses, at least where it comes first.
+    is_kept_in_order: bool,
 }
 
 /// A pair in an iteration of each thread.
@@ -145,7 +150,8 @@ pub(crate) fn find(scan: &Scan) -> Pairs {
         let KnownDependency { id, sites, threads, .. } = *known;
         let (lane, is_new) = numbers.number((id, sites, threads));
         if is_new {
-            lanes.push(Lane { pattern: Pattern::new(id, &sites), threads, places: *places });
+            let pattern = Pattern::new(id, &sites);
+            lanes.push(Lane { pattern, threads, places: *places, is_kept_in_order: false });
         } else {
             let known = &mut lanes[lane as usize].places;
             known.add(places.first);
@@ -157,6 +163,14 @@ pub(crate) fn find(scan: &Scan) -> Pairs {
         iterations = find_iterations(scan, |known| numbers.find(known));
     }
     in_order_of_time(&mut lanes, &mut iterations);
+    if !run.outcome.is_failing() {
+        let ends = |lane: &Lane| lane.places.first.accesses.map(|index| index as usize);
+        let order = HappensBefore::by_threads(run, lanes.iter().flat_map(ends));
+        for lane in &mut lanes {
+            let [head, tail] = ends(lane);
+            lane.is_kept_in_order = order.orders(head, tail) == Some(true);
+        }
+    }
     Pairs {
         run: run.id,
         outcome: run.outcome,

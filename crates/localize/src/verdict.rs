@@ -5,7 +5,7 @@
 //! **Finds** what any of Locon, AVIO and Unicorn finds. *Clues* are the immediate dependencies of a run, its
 //! unserializable triples and Unicorn's patterns on two variables (`clues.rs`). Each is weighed by how well it
 //! explains which runs fail (`weight.rs`), and against what is known of causes: a cause reorders accesses that
-//! passing runs make as well, in another order (`causes.rs`). Clues that the same runs show, on the same data
+//! passing runs make as well, in another order (`scale.rs`). Clues that the same runs show, on the same data
 //! or one within the other, are one cause. How sure that makes is asked of chance: would runs that are called
 //! failing at random have given as good a clue (`chance.rs`)?
 //!
@@ -20,6 +20,8 @@ mod freed;
 mod orders;
 mod reason;
 mod regions;
+mod scale;
+mod sources;
 mod strata;
 mod tuning;
 mod weight;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use localize::{Collector, Finding, Level, Options, Procedure, Technique};
+use localize::*;
 use support::Session;
 
 const SITE: Procedure = Procedure::NeverTogether(Level::Site);
@@ -214,6 +214,34 @@ fn absence_is_judged_by_runs_without_gaps() {
     // But presence does.
     check_by(I, "P: gap(y) W2(x)@init R1(x)@use\nF: W2(x)@init R1(x)@use", "");
     check_by(SITE, "P: W1(x)@a R2(x)@b W1(y)@c R2(y)@d gap(z)\nF: W1(x)@a R2(x)@b W1(y)@c R2(y)@d", "");
+}
+
+/// A thread is created after a write, or has ended before a read: no run can show these the other way round, however early
+/// it ends.
+#[test]
+fn what_threads_keep_in_order_is_not_turned_around() {
+    let orders = |events: &[(usize, u32, SyncKind, u32)]| {
+        let mut session = support::parse("P: W2(x)@work R1(x)@print\nF: W2(y)@work");
+        for &(before, thread, kind, other) in events {
+            session.runs[0].synchronization.push(SyncEvent {
+                before,
+                thread: ThreadId(thread),
+                kind,
+                target: SyncTarget::Thread(ThreadId(other)),
+                site: SiteId(9),
+                stack: StackId(0),
+            });
+        }
+        let mut collector = Collector::new(Technique::Locon, &Options::default());
+        session.runs.iter().for_each(|run| collector.observe(run));
+        collector.findings_by(II).len()
+    };
+    assert_eq!(orders(&[]), 1);
+    assert_eq!(orders(&[(1, 2, SyncKind::End, 2), (1, 1, SyncKind::Join, 2)]), 0);
+    assert_eq!(orders(&[(1, 2, SyncKind::Create, 1), (1, 1, SyncKind::Start, 2)]), 0);
+    // The end of another thread, and a creation before the write, order nothing.
+    assert_eq!(orders(&[(1, 3, SyncKind::End, 3), (1, 1, SyncKind::Join, 3)]), 1);
+    assert_eq!(orders(&[(0, 2, SyncKind::Create, 1), (0, 1, SyncKind::Start, 2)]), 1);
 }
 
 /// What all passing runs show on one variable is nothing that belongs together.

@@ -262,6 +262,28 @@ fn what_breaks_into_the_same_code_counts_together() {
     assert!(reasons.contains(&Reason::RegionTogether { failed: 12, passed: 0 }), "{reasons:?}");
 }
 
+/// The same with two variables, which others change at one place or at another.
+#[test]
+fn what_breaks_into_code_between_two_variables_counts_together() {
+    let asked = "R2(s)@ask W1(s)@stop";
+    let whole = "R1(c)@look R1(d)@look W2(c)@take W2(d)@give W2(d)@take W2(c)@give";
+    let traces = many(
+        &[&format!("W2(s)@stop R1(s)@ask {whole}"), &format!("{asked} W2(c)@give W2(d)@take {whole}")],
+        &[],
+    ) + &["W2(c)@take W2(d)@give", "W2(c)@give W2(d)@take"]
+        .map(|writes| {
+            let broken = format!("R1(c)@look {writes} R1(d)@look");
+            format!("F: {asked} {broken}\n").repeat(5) + &format!("F: W1(s)@stop R2(s)@ask {broken}\n")
+        })
+        .concat();
+    let session = support::parse(&traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let all: Vec<String> = findings.iter().map(|finding| in_short(&session, finding)).collect();
+    let together =
+        |finding: &Finding| reasons(finding).contains(&Reason::RegionTogether { failed: 12, passed: 0 });
+    assert!(findings[0].pattern.sites().len() == 4 && together(&findings[0]), "{all:?}");
+}
+
 /// Passing runs end with a look at what was written. Failing ones end before it, so that nothing follows from its absence.
 #[test]
 fn what_comes_after_the_failure_is_not_missed() {

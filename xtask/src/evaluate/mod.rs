@@ -118,7 +118,7 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
         .noise_size
         .iter()
         .flat_map(|&noise_size| subjects.iter().map(move |subject| (noise_size, subject)))
-        .filter(|(noise_size, subject)| subject.truth.has_bug() || *noise_size == USUAL_NOISE)
+        .filter(|(noise_size, subject)| subject.has_noise() || *noise_size == USUAL_NOISE)
         .map(|(noise_size, subject)| {
             let folder = folder.join(format!("noise-{noise_size}")).join(&subject.truth.name);
             Task { subject, noise_size, folder }

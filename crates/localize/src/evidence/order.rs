@@ -62,6 +62,30 @@ impl HappensBefore {
         Self { stamps }
     }
 
+    /// The same, but by nothing else than the creation and the end of threads: what these order can never be the other way
+    /// round.
+    pub(crate) fn by_threads(run: &Run, accesses: impl IntoIterator<Item = usize>) -> Self {
+        let mut events = run.synchronization.iter().filter(|event| event.kind.concerns_thread()).peekable();
+        let mut wanted: Vec<usize> = accesses.into_iter().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let threads =
+            wanted.iter().map(|&index| run.accesses[index].thread.0).max().unwrap_or(0) as usize + 1;
+        if events.peek().is_none() || threads.saturating_mul(wanted.len() + threads) > MOST_WORK {
+            return Self::default();
+        }
+        let mut clocks = Clocks::default();
+        let mut stamps = FxHashMap::default();
+        for index in wanted {
+            while let Some(event) = events.next_if(|event| event.before <= index) {
+                clocks.synchronize(event.thread, event.kind, event.target);
+            }
+            let thread = run.accesses[index].thread;
+            stamps.insert(index, Stamp { thread, clock: clocks.of(thread).clone() });
+        }
+        Self { stamps }
+    }
+
     /// Whether synchronization made the access `first` happen before `second`; none if that is not known.
     pub fn orders(&self, first: usize, second: usize) -> Option<bool> {
         let (first, second) = (self.stamps.get(&first)?, self.stamps.get(&second)?);

@@ -41,6 +41,8 @@ pub(super) struct InPassing {
     pub pattern: Pattern,
     /// In which directions between which threads of which runs it ran.
     pub directions: Vec<u32>,
+    /// Whether something else than the creation or the end of a thread keeps it in order, in some run.
+    can_turn: bool,
     /// Its first occurrence in the first run that is whole and shows it.
     first: Option<First>,
 }
@@ -101,6 +103,7 @@ impl Evidence {
             });
             let direction = 2 * thread_pair + u32::from(head > tail);
             self.pairs[pair as usize].directions.push(direction);
+            self.pairs[pair as usize].can_turn |= !lane.is_kept_in_order;
             lanes.push((pair, direction));
 
             let location = Some(lane.places.first.location).filter(|_| lane.places.other.is_none());
@@ -124,7 +127,7 @@ impl Evidence {
 
     fn number(&mut self, pattern: Pattern) -> u32 {
         *self.numbers.entry(pattern).or_insert_with(|| {
-            self.pairs.push(InPassing { pattern, directions: Vec::new(), first: None });
+            self.pairs.push(InPassing { pattern, directions: Vec::new(), can_turn: false, first: None });
             self.pairs.len() as u32 - 1
         })
     }
@@ -196,7 +199,8 @@ impl Evidence {
         }
         let missing = absence.missing(self, |pair| present[pair as usize]);
         let report = |pair: u32| {
-            let InPassing { pattern, first, .. } = &self.pairs[pair as usize];
+            let InPassing { pattern, first, .. } =
+                self.pairs.get(pair as usize).filter(|pair| pair.can_turn)?;
             let First { run, accesses: [head, tail], .. } = (*first)?;
             let pattern = pattern.reversed();
             Some(Reported { pattern, run, shape: pattern.shape(), accesses: vec![tail, head] })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::causes::Clue;
+use super::scale::Clue;
 
 /// Groups of `clues`, which the same runs show: in one group are those that have an access in common in their
 /// example, and those whose order follows from another's, which is marked as predicting it.

@@ -5,7 +5,7 @@
 //! failure may be seen in more of them. But no passing run uses freed memory, so that all uses are one hypothesis: the one that
 //! most failing runs show stands for it.
 
-use super::causes::Clue;
+use super::scale::Clue;
 
 /// Has the use of freed memory that most failing runs show count for all that no passing run shows. `evidence` tells how
 /// well some runs, as bits, explain which runs fail.

@@ -2,7 +2,7 @@
 //!
 //! Where a thread looks twice and must see the same, it does not matter which of the others' accesses comes in between: each
 //! of them is seen in a part of the failing runs only, and a pair that is half of them all may be seen in more. That the
-//! stretch is broken into is one hypothesis, for or against which all of its triples speak: the best of them stands for it.
+//! stretch is broken into is one hypothesis, for or against which all that breaks into it speaks: the best clue stands for it.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,19 @@ use crate::pattern::Pattern;
 use crate::run::SiteId;
 use crate::shape::Shape;
 
-use super::causes::Clue;
 use super::evidence::Seen;
+use super::scale::Clue;
 
-/// A stretch of code: what kind of triple breaks into it, and where it begins and ends.
-type Region = (Shape, SiteId, SiteId);
+/// A stretch of code: what kind of triple or quadruple breaks into it, and where it begins and ends.
+type Region = (Shape, [SiteId; 2]);
 
 fn region(pattern: &Pattern) -> Option<Region> {
-    match *pattern.sites() {
-        [first, _, last] => Some((pattern.shape(), first, last)),
-        _ => None,
-    }
+    let steps = pattern.shape().steps().zip(pattern.sites());
+    let mut own = steps.filter(|(step, _)| step.thread == 1).map(|(_, &site)| site);
+    Some((pattern.shape(), [own.next()?, own.next()?]))
 }
 
-/// Has the best triple of each region count for all of them, if these explain more together. `evidence` tells how well some
+/// Has the best clue of each region count for all of them, if these explain more together. `evidence` tells how well some
 /// runs, as bits, explain which runs fail; `all` is what was seen, whether it speaks for anything or not.
 pub(super) fn count_together<'e>(
     clues: &mut [Clue],

@@ -1,0 +1,197 @@
+//! How much clues weigh.
+
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{AccessKind, RunId, SiteId};
+use crate::shape::Shape;
+use crate::suspiciousness::Spectrum;
+
+use super::chance::{self, Signature};
+use super::clues::Sighting;
+use super::evidence::{Evidence, KnownRun, Seen};
+use super::orders::Standing;
+use super::strata::Strata;
+use super::tuning::Tuning;
+use super::weight::Weights;
+
+/// Passing runs that come to all code that such runs come to, but for the rarest.
+const ENOUGH_PASSING: u32 = 10;
+/// Unless so much of it may be overlooked.
+const OVERLOOKED: f64 = 0.01;
+
+/// A clue that tells failing from passing runs.
+pub(super) struct Clue<'e> {
+    pub pattern: Pattern,
+    pub seen: &'e Seen,
+    pub sighting: &'e Sighting,
+    pub run: RunId,
+    /// The logarithm of its probability, up to a constant.
+    pub weight: f64,
+    pub standing: Standing,
+    /// Whether it uses memory that has been freed, at places where passing runs come by.
+    pub uses_freed: bool,
+    /// The failing runs that this and the other uses of freed memory are seen in, if it counts for all of them.
+    pub together: Option<u32>,
+    /// The runs that show this or another access in the same stretch of code, as bits, if these explain more.
+    pub region: Option<Vec<u64>>,
+    /// Whether passing runs never come to one of its accesses.
+    pub is_new_code: bool,
+    /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
+    pub is_predicting: bool,
+}
+
+impl Clue<'_> {
+    /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
+    /// the words of locks; an unserializable triple before its pairs, unless it is but a loop's next round.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let rank = |clue: &Self| {
+            let sites = clue.pattern.sites();
+            let is_loop = sites.len() == 3 && sites[0] == sites[2];
+            let length = [3, 2, 4].iter().position(|&length| length == sites.len());
+            (clue.is_new_code, clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
+        };
+        rank(self)
+            .cmp(&rank(other))
+            .then(other.weight.total_cmp(&self.weight))
+            .then(self.sighting.completed().cmp(&other.sighting.completed()))
+            .then(self.pattern.cmp(&other.pattern))
+    }
+}
+
+/// Weighs clues.
+pub(super) struct Scale<'e> {
+    pub evidence: &'e Evidence,
+    pub tuning: &'e Tuning,
+    strata: Strata,
+    pub runs: Spectrum,
+    weights: Weights,
+    /// How many pairs there are, and how many pairs and triples.
+    pub pairs: f64,
+    triples: f64,
+}
+
+impl<'e> Scale<'e> {
+    pub fn new(evidence: &'e Evidence, tuning: &'e Tuning) -> Self {
+        let of_length = |length: usize| {
+            evidence
+                .clues
+                .iter()
+                .filter(|(pattern, seen)| seen.is_clue && pattern.sites().len() == length)
+                .count()
+        };
+        let pairs = of_length(2).max(1) as f64;
+        let ways =
+            evidence.runs.iter().map(|run| KnownRun { way: if tuning.strata { run.way } else { 0 }, ..*run });
+        Self {
+            evidence,
+            tuning,
+            strata: Strata::of(&ways.collect::<Vec<_>>()),
+            runs: evidence.spectrum(&Seen::default()),
+            weights: Weights::new(evidence.runs.len() as u32, tuning.sure),
+            pairs,
+            triples: pairs + of_length(3) as f64,
+        }
+    }
+
+    /// How well some runs, as bits, explain which runs fail.
+    pub fn evidence_of(&self, runs: &[u64]) -> f64 {
+        self.weights.evidence(self.strata.spectra(runs))
+    }
+
+    /// How much (as logarithm) a clue loses whose accesses no passing run shows. If few accesses of these were looked
+    /// at, they may well have made them.
+    pub fn unseen(&self, loss: f64) -> f64 {
+        let unless_overlooked = (-loss).exp();
+        -(unless_overlooked + (1.0 - unless_overlooked) * self.evidence.overlooked).ln()
+    }
+
+    /// Whether passing runs would have shown code that they come to.
+    fn knows_all_code(&self) -> bool {
+        self.tuning.new_code
+            && self.runs.all_passed >= ENOUGH_PASSING
+            && self.evidence.overlooked < OVERLOOKED
+    }
+
+    /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
+    pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
+        let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
+        let evidence = self.evidence_of(&seen.runs);
+        if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
+            return None;
+        }
+        let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
+        let frees =
+            |([_, _], [head, _]): ([AccessKind; 2], [SiteId; 2])| self.evidence.free_sites.contains(&head);
+        let uses_freed = !is_new_code && (sighting.uses_freed || pattern.conflicts().any(frees));
+        let standing = match self.evidence.orders.standing(&pattern) {
+            // What is new of one of its accesses is new of the whole.
+            _ if is_new_code => Standing::New,
+            Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
+            standing => standing,
+        };
+        let mut weight = evidence + self.prior(pattern, Some(sighting));
+        weight -= match standing {
+            Standing::Reordered | Standing::Freed => 0.0,
+            Standing::OneOrder => self.unseen(self.tuning.one_order),
+            Standing::New => self.unseen(self.tuning.effect),
+        };
+        weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
+        Some(Clue {
+            pattern,
+            seen,
+            sighting,
+            run: *run,
+            weight,
+            standing,
+            uses_freed,
+            together: None,
+            region: None,
+            is_new_code,
+            is_predicting: false,
+        })
+    }
+
+    /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
+    /// Two pairs make a quadruple with all pairs that are as near.
+    fn prior(&self, pattern: Pattern, sighting: Option<&Sighting>) -> f64 {
+        if !self.tuning.simplicity {
+            return 0.0;
+        }
+        let span = sighting.map_or(1, |sighting| sighting.span());
+        -match pattern.sites().len() {
+            ..=2 => self.pairs.ln(),
+            3 => self.triples.ln(),
+            _ => (self.pairs * f64::from(span)).ln(),
+        }
+    }
+
+    /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing.
+    fn is_said_by_a_part(&self, pattern: Pattern, evidence: f64) -> bool {
+        pattern.shape().len() == Shape::MAX_STEPS
+            && pattern.conflicts().any(|([head, tail], sites)| {
+                let part = PatternId::pair(head, tail).map(|id| Pattern::new(id, &sites));
+                let seen = part.and_then(|part| self.evidence.clues.get(&part));
+                seen.is_some_and(|seen| self.evidence_of(&seen.runs) >= evidence)
+            })
+    }
+
+    /// In how many trials chance gives a clue that is as good as the best.
+    pub fn as_good_by_chance(&self) -> u32 {
+        let mut simplest: FxHashMap<&[u64], f64> = FxHashMap::default();
+        let mut best = f64::NEG_INFINITY;
+        for (&pattern, seen) in self.evidence.clues.iter().filter(|(_, seen)| seen.is_clue) {
+            let prior = self.prior(pattern, None);
+            let known = simplest.entry(&seen.runs).or_insert(prior);
+            *known = known.max(prior);
+            if seen.failed > 0 {
+                best = best.max(self.evidence_of(&seen.runs) + prior);
+            }
+        }
+        let signatures: Vec<Signature> =
+            simplest.into_iter().map(|(runs, prior)| Signature { runs, prior }).collect();
+        chance::as_good(&signatures, &self.strata, &self.weights, best)
+    }
+}

@@ -1,0 +1,163 @@
+//! Where causes come from: clues, standstills, and what Locon concludes.
+
+use crate::finding::{Detail, Example, Finding};
+use crate::locon::Procedure;
+use crate::pattern::Pattern;
+use crate::run::{AccessKind, RunId};
+use crate::shape::Shape;
+use crate::suspiciousness::Spectrum;
+
+use super::causes::Cause;
+use super::evidence::StoodStill;
+use super::orders::Standing;
+use super::reason::Reason;
+use super::scale::{Clue, Scale};
+
+impl Scale<'_> {
+    /// The cause that some clues with the same runs stand for.
+    pub fn cause(&self, mut clues: Vec<Clue>) -> Cause {
+        clues.sort_unstable_by(Clue::compare);
+        let best = &clues[0];
+        let (failed, passed) = (best.seen.failed, best.seen.passed);
+        let mut reasons = vec![
+            Reason::Runs {
+                failed,
+                passed,
+                all_failed: self.runs.all_failed,
+                all_passed: self.runs.all_passed,
+            },
+            match best.standing {
+                _ if best.is_new_code => Reason::NewCode,
+                Standing::Reordered => Reason::Reordered,
+                Standing::Freed => Reason::Freed,
+                Standing::OneOrder => Reason::OneOrder,
+                Standing::New => Reason::Effect,
+            },
+        ];
+        let together = clues.iter().find_map(|clue| clue.together);
+        reasons.extend(
+            together.map(|failed| Reason::FreedTogether { failed, all_failed: self.runs.all_failed }),
+        );
+        let region = clues.iter().find_map(|clue| clue.region.as_deref());
+        reasons.extend(region.map(|runs| {
+            let [failed, passed] = self.evidence.outcomes(runs);
+            Reason::RegionTogether { failed, passed }
+        }));
+        reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
+        reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
+        let others = clues.len() as u32 - 1;
+        reasons.extend((others > 0).then_some(Reason::Folded(others)));
+        let finding = Finding {
+            rank: 0,
+            tied: 0,
+            score: 0.0,
+            failed,
+            passed,
+            pattern: best.pattern,
+            failing_runs: self.evidence.failing_runs(best.seen),
+            example: Example {
+                run: best.run,
+                id: best.sighting.shape,
+                accesses: best.sighting.accesses().iter().map(|&index| index as usize).collect(),
+            },
+            detail: Detail::Accesses,
+        };
+        Cause {
+            weight: clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max),
+            is_effect: best.standing == Standing::New,
+            is_new_code: best.is_new_code,
+            completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
+            finding,
+            reasons,
+            standstill: None,
+        }
+    }
+
+    /// The standstills of hung runs. None is as probable as one that is there to be seen.
+    pub fn standstills(&self) -> Vec<Cause> {
+        let Spectrum { all_failed, all_passed, .. } = self.runs;
+        let mut causes = Vec::new();
+        for StoodStill { failing_runs, passing_runs, example: (_, run, standstill) } in
+            self.evidence.standstills.values()
+        {
+            let [failed, passed] = [failing_runs, passing_runs].map(|runs| runs.len() as u32);
+            let shown = self.evidence.bits_of(&[failing_runs.as_slice(), passing_runs].concat());
+            let evidence = self.evidence_of(&shown);
+            if evidence <= 0.0 {
+                continue;
+            }
+            let mut failing_runs = failing_runs.clone();
+            failing_runs.sort_unstable();
+            let pattern = Pattern::access(AccessKind::Write, standstill.steps[0].site);
+            causes.push(Cause {
+                weight: evidence + self.tuning.standstill,
+                is_effect: false,
+                is_new_code: false,
+                completed: None,
+                reasons: vec![
+                    Reason::Runs { failed, all_failed, passed, all_passed },
+                    Reason::Standstill(standstill.kind),
+                ],
+                finding: Finding {
+                    rank: 0,
+                    tied: 0,
+                    score: 0.0,
+                    failed,
+                    passed,
+                    pattern,
+                    failing_runs,
+                    example: Example { run: *run, id: pattern.shape(), accesses: Vec::new() },
+                    detail: Detail::Accesses,
+                },
+                standstill: Some(standstill.clone()),
+            });
+        }
+        causes
+    }
+
+    /// What Locon concludes from what failing runs lack, and from pairs that are harmless one by one, where that
+    /// explains more failing runs than any of `causes`.
+    pub fn indirect(&self, causes: &[Cause]) -> Vec<Cause> {
+        let explained = causes.iter().map(|cause| cause.finding.failed).max().unwrap_or(0);
+        let mut indirect = Vec::new();
+        for mut finding in self.evidence.pairs.findings(None) {
+            let Detail::Locon(procedure) = finding.detail else { continue };
+            if procedure == Procedure::MissingFromFailing {
+                let pattern = finding.pattern;
+                finding.failing_runs.retain(|&run| !self.is_cut_short(run, pattern));
+                finding.failed = finding.failing_runs.len() as u32;
+            }
+            // Passing runs show the accesses, but never as they are meant here.
+            let shown = self.evidence.bits_of(&finding.failing_runs);
+            let evidence = self.evidence_of(&shown);
+            if finding.failed <= explained || evidence <= 0.0 {
+                continue;
+            }
+            let prior = match procedure {
+                Procedure::OnlyInFailing => self.pairs.ln(),
+                Procedure::MissingFromFailing => self.pairs.ln() + self.tuning.effect,
+                Procedure::NeverTogether(_) => 2.0 * self.pairs.ln(),
+            };
+            indirect.push(Cause {
+                weight: evidence - prior,
+                is_effect: false,
+                is_new_code: false,
+                completed: finding.example.accesses.iter().copied().max(),
+                reasons: vec![Reason::Procedure(procedure)],
+                finding,
+                standstill: None,
+            });
+        }
+        indirect
+    }
+
+    /// Where a failing run does the second of two accesses and never comes to the first, it ended before that: nothing follows
+    /// from its not showing them the other way round.
+    fn is_cut_short(&self, run: RunId, pair: Pattern) -> bool {
+        let does = |site| self.evidence.failing_sites.get(&run).is_some_and(|sites| sites.contains(&site));
+        match *pair.sites() {
+            [first, second] => does(second) && !does(first),
+            _ => false,
+        }
+    }
+}
