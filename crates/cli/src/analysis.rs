@@ -10,7 +10,8 @@ use localize::{
 };
 use recording::Recording;
 use report::explanation;
-use report::{FailureGroup, Kind, Report};
+use report::source::Sources;
+use report::{FailureGroup, Kind, NeededStep, Report};
 use runner::portfolio::Policy;
 use runner::{RunFile, RunNumber, Session};
 
@@ -95,9 +96,14 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         let details: Vec<Details>;
         (report.findings, details) = described.into_iter().map(|one| (one.finding, one.details)).unzip();
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
-        report::source::Sources::new(java::source_roots()).fill_in(&mut report);
-        for (finding, details) in report.findings.iter_mut().zip(&details) {
+        let mut sources = Sources::new(java::source_roots());
+        sources.fill_in(&mut report);
+        let forcible = interleavings.iter_mut();
+        for ((finding, details), forcible) in report.findings.iter_mut().zip(&details).zip(forcible) {
             name_by_source(finding, &details.accesses, &details.compared, &runs.code, &mut runs.names);
+            if let Some(forcible) = forcible {
+                tell_leads(forcible, finding, details, &mut sources, runs);
+            }
             finding.evidence.extend(explanation::sentences(finding, &details.facts));
             finding.story = explanation::story(finding, &report.runs);
             let patch = explanation::patch(finding);
@@ -278,6 +284,8 @@ struct Details {
     compared: Vec<Unnamed>,
     /// What is known about them.
     facts: Vec<explanation::Fact>,
+    /// The accesses that lead to them, and as recorded.
+    leading: Vec<(report::Access, Unnamed)>,
 }
 
 fn describe_one(
@@ -348,8 +356,35 @@ fn describe_one(
         None => explain(&mut described, finding, witness, profile, code, names),
     };
     let interleaving = interleaving::of(finding, &profile.run, code);
-    let details = Details { accesses, compared: Vec::new(), facts };
+    let leads = interleaving.iter().flat_map(|forcible| &forcible.leading);
+    let steps = leads.flat_map(|lead| lead.accesses().into_iter().zip(lead.threads()));
+    let leading = steps.map(|(index, thread)| {
+        let access = &profile.run.accesses[index];
+        (names.access(access, thread.into(), profile, code), Unnamed::of(access, profile, code, names))
+    });
+    let details = Details { accesses, compared: Vec::new(), facts, leading: leading.collect() };
     Described { finding: described, details, interleaving }
+}
+
+/// Puts into words what leads to a finding.
+fn tell_leads(
+    forcible: &mut Forcible,
+    finding: &report::Finding,
+    details: &Details,
+    sources: &mut Sources,
+    runs: &mut Runs<'_>,
+) {
+    let (mut accesses, recorded): (Vec<report::Access>, Vec<Unnamed>) =
+        details.leading.iter().cloned().unzip();
+    for access in &mut accesses {
+        access.source =
+            access.file.as_deref().zip(access.line).and_then(|(file, line)| sources.line(file, line));
+    }
+    let mut told = report::Finding { accesses, comparison: None, ..finding.clone() };
+    name_by_source(&mut told, &recorded, &[], &runs.code, &mut runs.names);
+    for (lead, both) in forcible.leading.iter_mut().zip(told.accesses.chunks(2)) {
+        lead.told = both.iter().map(NeededStep::from).collect();
+    }
 }
 
 /// What a finding is called. Techniques that look at communication alone do not tell what is violated by it.

@@ -86,11 +86,11 @@ fn causes(session: &Session, test: &Test, analysis: &Analysis) -> Vec<(usize, Re
     let mut causes = Vec::new();
     for index in wanted {
         let unknown = || "its places in the code are not known well enough".to_owned();
-        let interleaving =
-            analysis.interleavings[index].as_ref().map(|one| one.interleaving).ok_or_else(unknown);
-        let interleaving = interleaving.and_then(|old| match &mut carry_over {
-            Some(carry_over) => carry_over.interleaving(index, &old),
-            None => Ok(old),
+        let forcible = analysis.interleavings[index].as_ref().ok_or_else(unknown);
+        let interleaving = forcible.and_then(|forcible| match &mut carry_over {
+            // Of what leads to it, the text is not known.
+            Some(carry_over) => carry_over.interleaving(index, &forcible.interleaving),
+            None => Ok(forcible.forced()),
         });
         causes.push((index + 1, interleaving));
     }

@@ -1,7 +1,10 @@
 //! A finding as the recorder can recognize and bring it about: steps at places in the code, and their order.
 
+mod leading;
 mod wider;
 
+use leading::Lead;
+pub use leading::{Led, Origin};
 use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
 use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, Treatment};
@@ -16,6 +19,17 @@ pub struct Forcible {
     pub accesses: Vec<usize>,
     /// The run of the example, and for each step what it was there; nothing for what is more than accesses.
     example: Option<(RunId, Vec<Moment>)>,
+    /// What may have to be in place for it.
+    pub leading: Vec<Lead>,
+    /// It with what has to be in place, once that was found out.
+    pub whole: Option<Interleaving>,
+}
+
+impl Forcible {
+    /// What makes runs fail, as far as is known.
+    pub fn forced(&self) -> Interleaving {
+        self.whole.unwrap_or(self.interleaving)
+    }
 }
 
 /// An access in a run.
@@ -57,7 +71,15 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     let interleaving =
         if steps.len() < 4 { interleaving } else { interleaving.with_orders(&conflicts(&steps))? };
     let wider = wider::wider(&steps, &moments, run, code);
-    Some(Forcible { interleaving, wider, accesses, example: Some((example.run, moments)) })
+    let leading = leading::leads(&steps, &moments, run, code);
+    Some(Forcible {
+        interleaving,
+        wider,
+        accesses,
+        example: Some((example.run, moments)),
+        leading,
+        whole: None,
+    })
 }
 
 fn moment(run: &Run, index: usize) -> Moment {
@@ -114,7 +136,8 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
             waits.flat_map(|wait| (0..threads).map(move |take| (take, wait))).collect();
         interleaving = interleaving.with_orders(&orders)?;
     }
-    Some(Forcible { interleaving, wider: None, accesses: (0..steps.len()).collect(), example: None })
+    let accesses = (0..steps.len()).collect();
+    Some(Forcible { interleaving, wider: None, accesses, example: None, leading: Vec::new(), whole: None })
 }
 
 /// Where the monitor was entered within which a thread signals or waits, if it is an object's own as in Java.

@@ -563,6 +563,19 @@ pub struct NeededStep {
     pub line: Option<u32>,
 }
 
+impl From<&Access> for NeededStep {
+    fn from(access: &Access) -> NeededStep {
+        NeededStep {
+            thread: access.thread,
+            kind: access.kind,
+            variable: access.variable.clone(),
+            function: access.function.clone(),
+            file: access.file.clone(),
+            line: access.line,
+        }
+    }
+}
+
 /// JSON has no infinity, so an infinite score travels as `null`.
 mod score {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -19,6 +19,8 @@ const FEW: u64 = 3;
 pub struct Standing {
     number: u64,
     interleaving: Interleaving,
+    /// What brings it about.
+    forced: Interleaving,
     is_confirmed: bool,
 }
 
@@ -26,9 +28,9 @@ impl Standing {
     /// None if it was not tried out, or refuted. Numbers count from one.
     pub fn of(number: u64, finding: &Finding, forcible: Option<&Forcible>) -> Option<Standing> {
         let verdict = finding.confirmation?.verdict;
-        let interleaving = forcible?.interleaving;
+        let (interleaving, forced) = (forcible?.interleaving, forcible?.forced());
         let is_confirmed = verdict == Verdict::Confirmed;
-        (verdict != Verdict::Refuted).then_some(Standing { number, interleaving, is_confirmed })
+        (verdict != Verdict::Refuted).then_some(Standing { number, interleaving, forced, is_confirmed })
     }
 }
 
@@ -41,7 +43,7 @@ pub fn judge(
 ) -> anyhow::Result<(Confirmation, Option<String>)> {
     let others = standing.iter().filter(|_| confirmation.verdict == Verdict::Confirmed);
     for other in others {
-        if let Some(apart) = explained(laboratory, own.interleaving, other)? {
+        if let Some(apart) = explained(laboratory, own, other)? {
             let apart = Some(Trial { runs: apart.came_about, failed: apart.failed_with_it });
             let verdict = Verdict::Refuted;
             let refuted = Confirmation { verdict, explained_by: Some(other.number), apart, ..confirmation };
@@ -53,16 +55,14 @@ pub fn judge(
 
 /// Forces a finding without another that was tried before it, and that one without it. What came of the first, if the
 /// other one explains it.
-fn explained(
-    laboratory: &mut Laboratory,
-    own: Interleaving,
-    other: &Standing,
-) -> anyhow::Result<Option<Arm>> {
-    let apart = laboratory.enforce_without(own, avoidable(other.interleaving, own), RUNS)?;
+fn explained(laboratory: &mut Laboratory, own: &Forcible, other: &Standing) -> anyhow::Result<Option<Arm>> {
+    let forced = own.forced();
+    let apart = laboratory.enforce_without(forced, avoidable(other.interleaving, forced), RUNS)?;
     if fails(&apart) {
         return Ok(None);
     }
-    let without = laboratory.enforce_without(other.interleaving, avoidable(own, other.interleaving), RUNS)?;
+    let avoided = avoidable(own.interleaving, other.forced);
+    let without = laboratory.enforce_without(other.forced, avoided, RUNS)?;
     Ok(is_explained(&apart, &without, other.is_confirmed).then_some(apart))
 }
 

@@ -24,6 +24,9 @@ pub struct Tried {
     /// The text form of the interleaving that explains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
+    /// The text form of all that was forced, if its own steps were not enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
 }
 
 fn file(session: &Session) -> PathBuf {
@@ -52,7 +55,8 @@ pub fn recall(session: &Session, analysis: &mut Analysis) {
         .iter()
         .map(|forcible| forcible.as_ref().map(|one| one.interleaving.to_string()))
         .collect();
-    for (finding, text) in analysis.report.findings.iter_mut().zip(&texts) {
+    let forcible = analysis.interleavings.iter_mut();
+    for ((finding, text), forcible) in analysis.report.findings.iter_mut().zip(&texts).zip(forcible) {
         let tried = text.as_ref().and_then(|text| all.get(text));
         let number = |explanation: &String| {
             let place = texts.iter().position(|text| text.as_ref() == Some(explanation))?;
@@ -63,6 +67,9 @@ pub fn recall(session: &Session, analysis: &mut Analysis) {
             ..tried.confirmation
         });
         finding.needs = tried.and_then(|tried| tried.needs.clone());
+        if let Some(forcible) = forcible {
+            forcible.whole = tried.and_then(|tried| tried.whole.as_ref()?.parse().ok());
+        }
     }
     settle(analysis);
 }

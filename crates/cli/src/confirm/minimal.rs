@@ -44,14 +44,7 @@ pub fn needs(
     let step = |nth: usize| {
         let (finding, access) = joined.accesses[nth];
         let access = &analysis.report.findings[finding].accesses[access];
-        NeededStep {
-            thread: u32::from(joined.interleaving.steps()[nth].thread),
-            kind: access.kind,
-            variable: access.variable.clone(),
-            function: access.function.clone(),
-            file: access.file.clone(),
-            line: access.line,
-        }
+        NeededStep { thread: u32::from(joined.interleaving.steps()[nth].thread), ..NeededStep::from(access) }
     };
     let orders =
         orders.iter().map(|&(first, second)| NeededOrder { first: step(first), second: step(second) });
@@ -98,7 +91,7 @@ fn is_sufficient(arm: &Arm) -> bool {
 }
 
 /// What one thread does in order needs no help.
-fn between_threads(interleaving: &Interleaving) -> Vec<(usize, usize)> {
+pub fn between_threads(interleaving: &Interleaving) -> Vec<(usize, usize)> {
     let steps = interleaving.steps();
     interleaving.orders().filter(|&(first, second)| steps[first].thread != steps[second].thread).collect()
 }

@@ -4,6 +4,7 @@
 mod apart;
 mod decision;
 mod kept;
+mod leading;
 mod minimal;
 mod region;
 mod settling;
@@ -15,18 +16,19 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use recording::Interleaving;
-use report::{Verdict, terminal};
+use report::{Confirmation, Finding, NeededOrders, Verdict, terminal};
 use runner::campaign::Campaign;
 use runner::{Binary, Session};
 
 use apart::Standing;
 use kept::Tried;
 pub use kept::recall;
-use trials::{Laboratory, Limits};
+use trials::{Laboratory, Limits, Proof};
 
 use crate::analysis::{self, Analysis};
 use crate::args::{ConfirmArguments, RunArguments};
 use crate::exit::{self, Complaint};
+use crate::interleaving::Forcible;
 use crate::{look, run, screen, sessions};
 
 /// Runs of each kind after which the answer is taken as it is.
@@ -44,7 +46,7 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let analysis = analysis::examine(&session, &arguments.ranking)?;
     let number = arguments.finding;
     let index = number.wrapping_sub(1);
-    let Some(forcible) = analysis.interleavings.get(index) else {
+    let Some(forcible) = analysis.interleavings.get(index).cloned() else {
         let present = analysis.report.findings.len();
         return Err(
             Complaint::usage(format!("there is no finding {number}: the report has {present}")).into()
@@ -53,27 +55,31 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let prepared = run::prepare(&again(&session))?;
     check_same(&session.manifest().binaries, &prepared.target.binaries)?;
     let limits = Limits { runs: arguments.runs, until: arguments.time.map(|time| Instant::now() + time) };
-    let forcible = forcible.as_ref().ok_or_else(|| Complaint {
+    let mut forcible = forcible.ok_or_else(|| Complaint {
         code: exit::UNDECIDED,
         what: format!("finding {number} cannot be forced: its places in the code are not known well enough"),
         advice: "  try another finding, or another technique:  unsnarl confirm 2",
     })?;
     let mut laboratory = Laboratory::new(&session, &prepared.campaign);
     let share = region::shares(&analysis)[index];
-    let confirmation = laboratory.confirm(forcible, share, &limits)?;
+    let finding = &analysis.report.findings[index];
+    let (confirmation, mut needs) = try_out(&mut laboratory, &mut forcible, finding, share, &limits)?;
     let better = analysis.report.findings.iter().zip(&analysis.interleavings).take(index);
     let standing: Vec<Standing> = (1..)
         .zip(better)
         .filter_map(|(number, (other, forcible))| Standing::of(number, other, forcible.as_ref()))
         .collect();
-    let (confirmation, explanation) = apart::judge(&mut laboratory, forcible, confirmation, &standing)?;
+    let (confirmation, explanation) = apart::judge(&mut laboratory, &forcible, confirmation, &standing)?;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
-    let mut needs = analysis.report.findings[index].needs.clone();
-    if arguments.minimize {
+    if needs.is_none() && arguments.minimize {
         needs = minimal::needs(&mut laboratory, &analysis, index, &limits)?;
+    }
+    if needs.is_some() || arguments.minimize {
         screen::print(&terminal::needs(needs.as_ref()))?;
     }
-    kept::keep(&session, forcible.interleaving, Tried { confirmation, needs, explanation })?;
+    let needs = needs.or_else(|| analysis.report.findings[index].needs.clone());
+    let whole = forcible.whole.map(|whole| whole.to_string());
+    kept::keep(&session, forcible.interleaving, Tried { confirmation, needs, explanation, whole })?;
     // What was found out can change the order of findings.
     look::keep(&session, &analysis::analyse(&session, &arguments.ranking)?)?;
     Ok(ExitCode::from(match confirmation.verdict {
@@ -100,7 +106,7 @@ pub fn confirm_first(
     let mut standing: Vec<Standing> = Vec::new();
     let mut left = count;
     let shares = region::shares(analysis);
-    let tried = analysis.report.findings.iter_mut().zip(&analysis.interleavings);
+    let tried = analysis.report.findings.iter_mut().zip(&mut analysis.interleavings);
     for (number, ((finding, forcible), &share)) in (1..).zip(tried.zip(&shares)) {
         if left == 0 || limits.is_over() {
             break;
@@ -114,10 +120,12 @@ pub fn confirm_first(
             continue;
         }
         left -= 1;
-        let confirmation = laboratory.confirm(forcible, share, &limits)?;
+        let (confirmation, needs) = try_out(&mut laboratory, forcible, finding, share, &limits)?;
         let (confirmation, explanation) = apart::judge(&mut laboratory, forcible, confirmation, &standing)?;
-        kept::keep(session, forcible.interleaving, Tried { confirmation, needs: None, explanation })?;
+        finding.needs.clone_from(&needs);
         finding.confirmation = Some(confirmation);
+        let whole = forcible.whole.map(|whole| whole.to_string());
+        kept::keep(session, forcible.interleaving, Tried { confirmation, needs, explanation, whole })?;
         standing.extend(Standing::of(number, finding, Some(forcible)));
         if confirmation.verdict == Verdict::Confirmed {
             confirmed.insert(finding.cluster);
@@ -126,6 +134,20 @@ pub fn confirm_first(
     }
     settling::settle(analysis);
     Ok(())
+}
+
+/// Tries a finding out, and notes what it takes if its own steps are not enough.
+fn try_out(
+    laboratory: &mut Laboratory,
+    forcible: &mut Forcible,
+    finding: &Finding,
+    share: f64,
+    limits: &Limits,
+) -> anyhow::Result<(Confirmation, Option<NeededOrders>)> {
+    let Proof { confirmation, led } = laboratory.confirm(forcible, share, limits)?;
+    forcible.whole = led.as_ref().map(|led| led.interleaving);
+    let needs = led.map(|led| leading::needs(finding, forcible, &led, confirmation.enforced));
+    Ok((confirmation, needs))
 }
 
 /// The command line that made a session, as far as it says what to run and how to judge it.

@@ -8,11 +8,11 @@ use report::{Confirmation, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session, patience};
 
-use crate::interleaving::Forcible;
+use crate::interleaving::{Forcible, Led};
 use crate::run::INTERRUPTED;
 
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
-use super::turned;
+use super::{leading, turned};
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, before one has passed.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,6 +33,19 @@ impl Limits {
     }
 }
 
+/// What came of trying a finding out.
+pub struct Proof {
+    pub confirmation: Confirmation,
+    /// All that was enforced, if it took more than its own steps.
+    pub led: Option<Led>,
+}
+
+impl Proof {
+    fn of(confirmation: Confirmation) -> Proof {
+        Proof { confirmation, led: None }
+    }
+}
+
 /// A test whose runs try interleavings out.
 pub struct Laboratory {
     campaign: Campaign,
@@ -48,17 +61,39 @@ impl Laboratory {
         Laboratory { campaign: campaign.clone(), seed: session.manifest().seed, may_hang, slowest_pass: 0.0 }
     }
 
-    /// Enforces, forbids and delays until it is clear what follows. `share` of the session's failing runs show it.
-    pub fn confirm(
+    /// Is it the cause? `share` of the session's failing runs show it. If it cannot be brought about by itself, with what leads to it.
+    pub fn confirm(&mut self, forcible: &Forcible, share: f64, limits: &Limits) -> anyhow::Result<Proof> {
+        let own = forcible.interleaving;
+        let mut arms = self.compare(own, own, share, limits)?;
+        if let Some(wider) = forcible.wider.filter(|_| arms.is_only_forbidden_in_vain()) {
+            self.forbid_more(wider, &mut arms, limits)?;
+        }
+        let confirmation = arms.decide(BELIEVED);
+        match confirmation.verdict {
+            Verdict::Confirmed => Ok(Proof::of(self.leave_out_variables(own, &arms, confirmation)?)),
+            Verdict::Inconclusive if arms.may_lack_something() => {
+                let led = leading::confirm(self, forcible, share, limits)?;
+                Ok(led.unwrap_or(Proof::of(confirmation)))
+            }
+            Verdict::Inconclusive | Verdict::Refuted => Ok(Proof::of(confirmation)),
+        }
+    }
+
+    /// Enforces one, with runs that are delayed at the same places, and forbids another until it is clear what follows.
+    pub fn compare(
         &mut self,
-        forcible: &Forcible,
+        enforced: Interleaving,
+        forbidden: Interleaving,
         share: f64,
         limits: &Limits,
-    ) -> anyhow::Result<Confirmation> {
-        let interleaving = forcible.interleaving;
+    ) -> anyhow::Result<Arms> {
         let mut arms = Arms::new(share);
+        let kinds = [
+            enforced.treated(Treatment::Enforce),
+            forbidden.treated(Treatment::Forbid),
+            enforced.treated(Treatment::Delay),
+        ];
         for number in 1..=limits.runs {
-            let kinds = Treatment::ALL.map(|treatment| interleaving.treated(treatment));
             let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
             let asked = kinds.map(|interleaving| Asked { number, interleaving, avoided: None });
             for (arm, seen) in arms_of.into_iter().zip(self.round(&asked)?) {
@@ -71,15 +106,7 @@ impl Laboratory {
                 break;
             }
         }
-        if let Some(wider) = forcible.wider.filter(|_| arms.is_only_forbidden_in_vain()) {
-            self.forbid_more(wider, &mut arms, limits)?;
-        }
-        let confirmation = arms.decide(BELIEVED);
-        if confirmation.verdict == Verdict::Confirmed {
-            self.leave_out_variables(interleaving, &arms, confirmation)
-        } else {
-            Ok(confirmation)
-        }
+        Ok(arms)
     }
 
     /// Forbids what a fix would keep whole, in place of the finding's own order.

@@ -32,7 +32,8 @@ fn shared_variable(interleaving: &Interleaving, first: usize, second: usize) -> 
     (first == second).then_some(first)
 }
 
-fn with_other_order(interleaving: &Interleaving, variable: u8) -> Option<Interleaving> {
+/// The interleaving with the accesses to this variable in the other order, if each thread's own order allows for it.
+pub fn with_other_order(interleaving: &Interleaving, variable: u8) -> Option<Interleaving> {
     let wanted: Vec<(usize, usize)> = between_threads(interleaving)
         .map(|(first, second)| match shared_variable(interleaving, first, second) {
             Some(shared) if shared == variable => (second, first),

@@ -38,7 +38,7 @@ pub fn search(
     let shown_by_run =
         |index: &usize| analysis.report.findings[*index].failing_runs.contains(&u64::from(record.run.0));
     let forced = (0..analysis.report.findings.len()).filter(shown_by_run).filter_map(|index| {
-        let interleaving = analysis.interleavings[index].as_ref()?.interleaving;
+        let interleaving = analysis.interleavings[index].as_ref()?.forced();
         Some((Some(interleaving), format!("by forcing finding {}", index + 1)))
     });
     let ways = forced.take(FINDINGS).chain([(None, "by random schedules".to_owned())]);

@@ -123,6 +123,70 @@ fn the_smallest_set_of_orders_is_found() {
     assert!(place.call(&format!("show {number}")).exits(0).stdout.contains("before thread 1 writes"));
 }
 
+/// An owner that is gone is asked only by who has found its timer to be active just before: to close it first, by itself, makes
+/// the other pass it by. Seeds are fixed.
+#[test]
+fn what_has_to_be_in_place_is_forced_with_the_finding() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+enum { TIMERS = 12 };
+static struct {
+    pthread_mutex_t lock;
+    int is_active, is_open;
+} timers[TIMERS];
+static int is_active(int number) {
+    pthread_mutex_lock(&timers[number].lock);
+    int seen = timers[number].is_active;
+    pthread_mutex_unlock(&timers[number].lock);
+    return seen;
+}
+static void *fire(void *lost) {
+    for (int i = 0; i < TIMERS; i++)
+        if (is_active(i) && !__atomic_load_n(&timers[i].is_open, __ATOMIC_SEQ_CST))
+            *(int *)lost = 1;
+    return 0;
+}
+static void *close_all(void *argument) {
+    for (int i = TIMERS - 1; i >= 0; i--) {
+        pthread_mutex_lock(&timers[i].lock);
+        timers[i].is_active = 0;
+        pthread_mutex_unlock(&timers[i].lock);
+        __atomic_store_n(&timers[i].is_open, 0, __ATOMIC_SEQ_CST);
+    }
+    return argument;
+}
+int main(void) {
+    int lost = 0;
+    pthread_t threads[2];
+    for (int i = 0; i < TIMERS; i++) {
+        pthread_mutex_init(&timers[i].lock, 0);
+        timers[i].is_active = timers[i].is_open = 1;
+    }
+    pthread_create(&threads[0], 0, fire, &lost);
+    pthread_create(&threads[1], 0, close_all, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return lost;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "timers", source);
+    place.call("run --session timers --schedule random --runs 30 --seed 3 -- ./timers").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let number = number(&report, "WR");
+    let seen = place.call(&format!("confirm {number} --minimize")).exits(0);
+    let order = "].is_active` at timers.c:10 before thread 1 writes `timers[";
+    assert!(seen.stdout.contains("these 2 orders") && seen.stdout.contains(order), "{}", seen.stdout);
+    let report = place.call("report --json").exits(0).json();
+    let finding = &report["findings"][number - 1];
+    let enforced = &finding["confirmation"]["enforced"];
+    assert_eq!(enforced["failed"], enforced["runs"], "{finding:#}");
+    assert_eq!(finding["needs"]["orders"].as_array().map(Vec::len), Some(2));
+    // What was found to be needed is what is forced from then on.
+    let seen = place.call("check --runs 5").exits(18);
+    assert!(seen.stdout.contains(&format!("finding {number} forced  5 of 5 runs failed")), "{}", seen.stdout);
+}
+
 #[test]
 fn a_session_tries_its_first_findings_out() {
     let place = Workplace::new();

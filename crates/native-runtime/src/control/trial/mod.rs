@@ -276,10 +276,13 @@ impl Trial {
         self.delayed_until[seat] > self.points
     }
 
-    /// All are held back: moves the one that runs nevertheless to the front. It does until another can.
+    /// All are held back: moves the one that runs nevertheless to the front. It does until another can, and as long as it is
+    /// none that others are to do their part for.
     pub fn let_go_one(&mut self, candidates: &mut [Candidate]) {
-        let allowed = self.to_front(candidates, |trial, candidate| !trial.is_avoided(candidate));
-        let candidates = if allowed == 0 { candidates } else { &mut candidates[..allowed] };
+        let mut allowed = self.to_front(candidates, |trial, candidate| !trial.is_avoided(candidate));
+        allowed = if allowed == 0 { candidates.len() } else { allowed };
+        let idle = self.to_front(&mut candidates[..allowed], |trial, one| !trial.waits_for_others(one));
+        let candidates = &mut candidates[..if idle == 0 { allowed } else { idle }];
         let known = candidates.iter().position(|candidate| candidate.seat == self.let_go);
         let chosen = known.unwrap_or_else(|| {
             // Rather one that does no harm yet.
@@ -294,6 +297,17 @@ impl Trial {
         });
         self.let_go = candidates[chosen].seat;
         candidates.swap(0, chosen);
+    }
+
+    /// Enforce: has this thread done its part, and would go on before the others have done theirs?
+    fn waits_for_others(&self, Candidate { seat, operation }: Candidate) -> bool {
+        let Some(pattern) = self.wanted.pattern.as_ref().filter(|_| self.treatment == Treatment::Enforce)
+        else {
+            return false;
+        };
+        let keeps_waiting =
+            |instance: &Instance| instance.keeps_waiting(pattern, seat, operation, self.waits_at_once);
+        self.wanted.active().any(keeps_waiting)
     }
 
     /// Is it better to wake a thread that sleeps than to let go one that is held back?
@@ -328,11 +342,8 @@ impl Trial {
                     !pattern.is_ready(step, 0) && (is_there || pattern.is_at_guard(step, operation))
                 };
                 let leads_on = |instance: &Instance| instance.leads_on(pattern, seat, operation);
-                let keeps_waiting = |instance: &Instance| {
-                    instance.keeps_waiting(pattern, seat, operation, self.waits_at_once)
-                };
                 !active.clone().any(brings_on)
-                    && (active.clone().any(keeps_waiting)
+                    && (self.waits_for_others(candidate)
                         || self.waits_for_first
                             && self.spared == 0
                             && pattern.steps().any(comes_early)
