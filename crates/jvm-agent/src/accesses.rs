@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 
+use crate::collections::owner::Owner;
 use crate::control::{Marks, Operation};
 use crate::fields::KnownField;
 use crate::hooks::{self, ORDERED};
@@ -224,20 +225,24 @@ fn element_type(array: &str) -> String {
     }
 }
 
-/// A collection of the library is used as a whole.
-pub fn whole(
+/// A part of a collection is accessed, which `key` calls for; the structure if it calls for none.
+pub fn collection(
     process: &Process,
     thread: &mut Thread,
-    class: &str,
-    object: jobject,
-    kind: Kind,
-    position: u16,
+    env: *mut JNIEnv,
+    (owner, part): (&Owner, u32),
+    how: How,
+    key: impl FnOnce() -> Option<String>,
 ) {
-    /// Fields have smaller numbers.
-    const WHOLE: u32 = u32::MAX - 1;
-    let tag = jvm::tag(object);
-    let name = || read(&process.fields).holder(tag).map_or_else(|| short_name(class), str::to_owned);
-    access(process, thread, ((tag, WHOLE), 0), How::whole(kind, 0, position), (|| None, b'L'), name);
+    let name = || {
+        let held = read(&process.fields).holder(owner.tag).map(str::to_owned);
+        let held = held.unwrap_or_else(|| short_name(&jvm::class_name_of(env, owner.object)));
+        match key() {
+            Some(key) => format!("{held}[{key}]"),
+            None => format!("{held} (structure)"),
+        }
+    };
+    access(process, thread, ((owner.tag, part), 0), how, (|| None, b'L'), name);
 }
 
 /// An atomic variable, or an element of an atomic array, is accessed.

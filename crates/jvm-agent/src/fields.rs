@@ -100,6 +100,13 @@ impl Fields {
         self.holders.entry(object).or_insert(number);
     }
 
+    /// Where one object was seen, the other one is.
+    pub fn share_holder(&mut self, object: i64, other: i64) {
+        if let Some(&number) = self.holders.get(&object) {
+            self.holders.entry(other).or_insert(number);
+        }
+    }
+
     /// Is it known where this object was seen?
     pub fn has_holder(&self, object: i64) -> bool {
         self.holders.contains_key(&object)

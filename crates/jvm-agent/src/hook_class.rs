@@ -37,8 +37,10 @@ pub const ELEMENT: Hook = hook("element", "(Ljava/lang/Object;II)V");
 pub const MONITOR: Hook = hook("monitor", "(Ljava/lang/Object;I)V");
 /// Elements are copied next: from, position, to, position, count.
 pub const COPY: Hook = hook("copy", "(Ljava/lang/Object;ILjava/lang/Object;III)V");
-/// A method of the library is called next that uses this object or array: see [`crate::library`].
-pub const USE: Hook = hook("use", "(Ljava/lang/Object;I)V");
+/// A method of the library is called next that uses all of this array: see [`crate::library`].
+pub const ELEMENTS: Hook = hook("elements", "(Ljava/lang/Object;I)V");
+/// A collection is called, next or just now: it, the key, the element's number.
+pub const COLLECTION: Hook = hook("collection", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
 /// A field or element is accessed by a handle, next or just now: the handle, the object or array, the element's number
 /// or the field's offset, the result.
 pub const HANDLE: Hook = hook("handle", "(Ljava/lang/Object;Ljava/lang/Object;JII)V");
@@ -55,7 +57,7 @@ pub const SLEEP: Hook = hook("sleep", "(JI)J");
 pub const INTERCEPTED: Hook = hook("intercepted", "(Ljava/lang/Object;II)V");
 
 /// All hooks.
-pub const ALL: [Hook; 17] = [
+pub const ALL: [Hook; 18] = [
     ENTER,
     ENTER_LOCKED,
     EXIT,
@@ -66,7 +68,8 @@ pub const ALL: [Hook; 17] = [
     ELEMENT,
     MONITOR,
     COPY,
-    USE,
+    ELEMENTS,
+    COLLECTION,
     HANDLE,
     HANDLE_MADE,
     BORN,

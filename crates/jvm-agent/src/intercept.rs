@@ -286,6 +286,9 @@ pub fn of_class(class: &str) -> Option<&'static Intercepted> {
     TABLE.iter().find(|intercepted| intercepted.class == class)
 }
 
+/// In place of such a number: a collection of the library, which may be made of intercepted classes.
+pub const COLLECTION: u16 = u16::MAX;
+
 /// A number for each intercepted class, zero for all others.
 pub fn class_number(class: &str) -> u16 {
     TABLE.iter().position(|intercepted| intercepted.class == class).map_or(0, |index| index as u16 + 1)

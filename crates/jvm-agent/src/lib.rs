@@ -7,6 +7,7 @@
 pub mod accesses;
 pub mod agent;
 pub mod classfile;
+pub mod collections;
 mod control;
 mod fields;
 pub mod handles;

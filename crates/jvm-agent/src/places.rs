@@ -3,9 +3,10 @@
 use recording::Block;
 
 use crate::accesses::Phase;
+use crate::collections::CollectionCall;
 use crate::handles::{HandleUse, Made};
 use crate::intercept::Meaning;
-use crate::library::Use;
+use crate::recorder::Kind;
 
 /// A class whose code was rewritten.
 #[derive(Clone, Debug)]
@@ -85,8 +86,15 @@ pub enum Action {
     },
     /// Elements are copied from one array to another.
     Copy,
-    /// A call into the library uses an object or array.
-    Use(Use),
+    /// A call into the library reads or changes all elements of an array.
+    Elements(Kind),
+    /// A collection of the library is called.
+    Collection {
+        /// What that does.
+        call: CollectionCall,
+        /// Which part of it this is.
+        phase: Phase,
+    },
     /// A handle is called.
     Handle {
         /// What that does.
@@ -98,6 +106,8 @@ pub enum Action {
     HandleMade(Made),
     /// An object or array was made.
     Born,
+    /// A collection of the library was made.
+    CollectionBorn,
     /// The calling thread is about to sleep or to give way.
     Pause,
     /// A method of the Java library that means something to us.

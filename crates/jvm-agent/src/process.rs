@@ -12,6 +12,7 @@ use recording::RunPlan;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::classfile::Refusal;
+use crate::collections::owner::Owners;
 use crate::control::{Marks, Scheduler, Seat};
 use crate::fields::Fields;
 use crate::handles::Handles;
@@ -36,6 +37,8 @@ pub struct Process {
     pub fields: RwLock<Fields>,
     /// Other ways to reach them.
     pub handles: RwLock<Handles>,
+    /// What is known about classes of collections.
+    pub owners: RwLock<Owners>,
     /// Who runs.
     pub scheduler: Scheduler,
     /// Made when the first thread runs code under test: a virtual machine that runs none leaves no recording.
@@ -79,6 +82,7 @@ impl Process {
             places: RwLock::default(),
             fields: RwLock::default(),
             handles: RwLock::default(),
+            owners: RwLock::default(),
             scheduler: Scheduler::new(&plan),
             recorder: Mutex::new(None),
             starting: Mutex::default(),

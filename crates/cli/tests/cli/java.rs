@@ -25,7 +25,7 @@ pub fn workplace(name: &str, source: &str) -> Option<Workplace> {
 }
 
 /// The number of the line of `source` that ends in this comment.
-fn line(source: &str, comment: &str) -> u64 {
+pub fn line(source: &str, comment: &str) -> u64 {
     let position = source.lines().position(|line| line.ends_with(comment));
     position.unwrap() as u64 + 1
 }

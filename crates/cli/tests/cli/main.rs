@@ -16,6 +16,7 @@ mod hangs;
 mod holding;
 mod interruption;
 mod java;
+mod java_collections;
 mod java_junit;
 mod java_trouble;
 mod kit;

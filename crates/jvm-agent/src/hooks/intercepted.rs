@@ -8,7 +8,7 @@ use recording::EventKind;
 use super::{Env, approach, arrive, point, tell, took};
 use crate::accesses::{self, How, Phase};
 use crate::control::Operation;
-use crate::intercept::Meaning;
+use crate::intercept::{COLLECTION, Meaning};
 use crate::places::Action;
 use crate::process::{Process, Thread, lock, read, with_thread};
 use crate::recorder::{Kind, lock_address};
@@ -121,7 +121,15 @@ fn synchronized(
         Meaning::Starts | Meaning::Joined => lock_address(tag),
         _ => naming::lock(process, env, object),
     };
-    let position = thread.call(process).map_or(0, |call| call.position);
+    let call = thread.call(process);
+    let position = call.map_or(0, |call| call.position);
+    // The locks that collections are made of are no places for others to come in: the call is one step.
+    let is_inside = call.is_some_and(|call| call.receiver == COLLECTION);
+    let tells = |thread: &Thread, waits: bool| {
+        if !is_inside {
+            tell(process, thread, address, position, waits);
+        }
+    };
     let happened = |kind: EventKind, object: u32| {
         process.record(|recorder| {
             let leaf = thread.call_leaf(process, recorder);
@@ -150,32 +158,38 @@ fn synchronized(
                 recorder.acquired(thread.id, kind, address, leaf);
                 recorder.waits_for(thread.id, 0, EventKind::Acquire, 0);
             });
-            took(process, thread, (tag, address), position);
+            if !is_inside {
+                took(process, thread, (tag, address), position);
+            }
         }
         Meaning::Wants => {
             process.record(|recorder| {
                 let leaf = thread.call_leaf(process, recorder);
                 recorder.waits_for(thread.id, address, EventKind::Acquire, leaf);
             });
-            approach(process, thread, address, position);
-            tell(process, thread, address, position, true);
+            if !is_inside {
+                approach(process, thread, address, position);
+                tells(thread, true);
+            }
         }
         Meaning::Released | Meaning::ReleasedShared | Meaning::ReleasedIfTrue => {
             process.record(|recorder| {
                 let leaf = thread.call_leaf(process, recorder);
                 recorder.released(thread.id, address, leaf, false);
             });
-            process.scheduler.gave_back(&mut thread.seat, address);
+            if !is_inside {
+                process.scheduler.gave_back(&mut thread.seat, address);
+            }
         }
         Meaning::WaitBegins => {
             happened(EventKind::WaitBegin, 0);
-            tell(process, thread, address, position, true);
+            tells(thread, true);
         }
         Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),
         Meaning::Signals | Meaning::SignalsAll => {
             let is_one = meaning == Meaning::Signals;
             happened(if is_one { EventKind::Signal } else { EventKind::Broadcast }, 0);
-            tell(process, thread, address, position, false);
+            tells(thread, false);
         }
         Meaning::SemaphoreTaken => happened(EventKind::SemaphoreWait, 0),
         Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),

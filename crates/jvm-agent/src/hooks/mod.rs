@@ -1,6 +1,7 @@
 //! What rewritten code calls: the natives of [`crate::hook_class`], by the names under which the virtual machine looks
 //! for them.
 
+mod collections;
 mod handles;
 mod intercepted;
 
@@ -8,8 +9,8 @@ use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
 use recording::{EventKind, flag};
 
 use crate::accesses::{self, How};
+use crate::collections::owner;
 use crate::control::{Marks, Operation};
-use crate::library::{self, Use};
 use crate::memory::desk::Frame;
 use crate::memory::{self, sites};
 use crate::places::Action;
@@ -242,36 +243,33 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_copy(
     });
 }
 
-/// See [`crate::hook_class::USE`].
+/// See [`crate::hook_class::ELEMENTS`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_use(env: Env, _: jclass, object: jobject, site: jint) {
+pub extern "system" fn Java_java_lang_UnsnarlHooks_elements(env: Env, _: jclass, array: jobject, site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
-        let Some(place) = process.reach(thread, site).filter(|_| !object.is_null()) else { return };
-        let class = jvm::class_name_of(env, object);
-        match place.action {
-            Action::Use(Use::Collection(kind)) if library::is_for_one_thread(&class) => {
-                accesses::whole(process, thread, &class, object, kind, place.position);
-            }
-            Action::Use(Use::Elements(access)) => {
-                let Some(kind) = class.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
-                for index in 0..jvm::array_length(env, object).min(MOST_ELEMENTS) {
-                    let how = How::whole(access, 0, place.position);
-                    accesses::element(process, thread, env, (object, index, kind), how);
-                }
-            }
-            _ => {}
+        let Some(place) = process.reach(thread, site).filter(|_| !array.is_null()) else { return };
+        let Action::Elements(access) = place.action else { return };
+        let class = jvm::class_name_of(env, array);
+        let Some(kind) = class.strip_prefix('[').and_then(|kind| kind.bytes().next()) else { return };
+        for index in 0..jvm::array_length(env, array).min(MOST_ELEMENTS) {
+            let how = How::whole(access, 0, place.position);
+            accesses::element(process, thread, env, (array, index, kind), how);
         }
     });
 }
 
 /// See [`crate::hook_class::BORN`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_UnsnarlHooks_born(_: Env, _: jclass, object: jobject, site: jint) {
+pub extern "system" fn Java_java_lang_UnsnarlHooks_born(env: Env, _: jclass, object: jobject, site: jint) {
     with_thread(|process, thread| {
         arrive(process, thread);
         let Some(place) = process.reach(thread, site) else { return };
-        let tag = jvm::tag(object);
+        let collection = match place.action {
+            Action::CollectionBorn => owner::find(process, env, object).map(|owner| owner.tag),
+            _ => None,
+        };
+        let tag = collection.unwrap_or_else(|| jvm::tag(object));
         process.record(|recorder| {
             if !recorder.is_born(tag) {
                 let leaf = thread.birthplace(process, recorder, place.position);

@@ -311,6 +311,14 @@ impl Recorder {
         }
     }
 
+    /// The parts of an object that have been accessed, from this one on, in order.
+    pub fn parts_from(&self, object: i64, first: u32) -> Vec<u32> {
+        let parts = self.objects.get(&object).into_iter().flat_map(|object| object.parts.keys());
+        let mut parts: Vec<u32> = parts.copied().filter(|&part| part >= first).collect();
+        parts.sort_unstable();
+        parts
+    }
+
     /// These objects are no more.
     pub fn forget(&mut self, objects: impl IntoIterator<Item = i64>) {
         for object in objects {

@@ -2,7 +2,9 @@
 
 use super::MethodRewriter;
 use super::spilled::Spilled;
+use crate::accesses::Phase;
 use crate::classfile::{Code, Insertions, Instruction, Refusal, opcode};
+use crate::collections::{self, By, CollectionCall};
 use crate::handles;
 use crate::hook_class;
 use crate::intercept::{self, When};
@@ -27,7 +29,6 @@ impl MethodRewriter<'_> {
             );
         let receiver_is_array = member.class.starts_with('[');
         let is_static = instruction.opcode == opcode::INVOKESTATIC;
-        let receiver = intercept::class_number(member.class);
         match (member.class, member.name, member.descriptor) {
             ("java/lang/System", "arraycopy", _) => {
                 let site = self.site(method, at, Action::Copy);
@@ -52,16 +53,25 @@ impl MethodRewriter<'_> {
         let descriptor = member.descriptor.to_owned();
         let called = handles::use_of(member.class, member.name, &descriptor);
         let made = handles::made_by(member.class, member.name, &descriptor);
-        let used = library::use_of(member.class, member.name, is_static);
+        let types = library::parameters(&descriptor).ok_or(Refusal::Malformed)?;
+        let on_elements = library::on_elements(member.class, member.name, is_static);
+        let on_collection = collections::call_of(member.class, member.name, &types).filter(|_| !is_static);
+        let receiver = match on_collection {
+            Some(_) => intercept::COLLECTION,
+            None => intercept::class_number(member.class),
+        };
         if let Some(what) = called {
             self.handle(out, insertions, code, (&descriptor, what), (method, at))?;
         }
         if let Some(made) = made {
             self.handle_made(out, insertions, code, (&descriptor, made, is_static), (method, at))?;
         }
-        if let Some(what) = used {
-            let site = self.site(method, at, Action::Use(what));
-            self.uses(out, insertions, code, (&descriptor, is_static), site)?;
+        if let Some(kind) = on_elements {
+            let site = self.site(method, at, Action::Elements(kind));
+            self.elements(out, insertions, code, &types[usize::from(is_static).min(types.len())..], site)?;
+        }
+        if let Some(call) = on_collection {
+            self.collection(out, insertions, code, (&types, call), (method, at))?;
         }
         if never_calls_back || receiver_is_array {
             return Ok(());
@@ -70,22 +80,57 @@ impl MethodRewriter<'_> {
         self.call_hook(out, hook_class::CALL, site)
     }
 
-    /// A call that uses its object, or the array that is its first argument: what lies above that on the stack goes
-    /// to local variables and comes back.
-    fn uses(
+    /// A call that uses all of an array: what lies above that on the stack goes to local variables and comes back.
+    fn elements(
         &mut self,
         out: &mut Vec<u8>,
         insertions: &mut Insertions,
         code: &Code,
-        (descriptor, is_static): (&str, bool),
+        above: &[u8],
         site: u32,
     ) -> Result<(), Refusal> {
-        let types = library::parameters(descriptor).ok_or(Refusal::Malformed)?;
-        let above = Spilled::new(&types[usize::from(is_static).min(types.len())..], insertions, code)?;
+        let above = Spilled::new(above, insertions, code)?;
         above.store(out);
         out.push(opcode::DUP);
-        self.call_hook(out, hook_class::USE, site)?;
+        self.call_hook(out, hook_class::ELEMENTS, site)?;
         above.load(out);
+        Ok(())
+    }
+
+    /// A call of a collection with a key, with an element's number or with neither.
+    fn collection(
+        &mut self,
+        out: &mut Vec<u8>,
+        insertions: &mut Insertions,
+        code: &Code,
+        (types, call): (&[u8], CollectionCall),
+        (method, at): (u32, usize),
+    ) -> Result<(), Refusal> {
+        let operands = Spilled::new(&[b"A", types].concat(), insertions, code)?;
+        let about = |out: &mut Vec<u8>| {
+            operands.load_one(out, 0);
+            match call.by {
+                By::Key => operands.load_one(out, 1),
+                By::Index | By::Nothing => out.push(opcode::ACONST_NULL),
+            }
+            match call.by {
+                By::Index => operands.load_one(out, 1),
+                By::Key | By::Nothing => out.push(opcode::ICONST_0),
+            }
+        };
+        operands.store(out);
+        about(out);
+        let phase = if call.is_followed { Phase::Approach } else { Phase::Whole };
+        let site = self.site(method, at, Action::Collection { call, phase });
+        self.call_hook(out, hook_class::COLLECTION, site)?;
+        operands.load(out);
+        if call.is_followed {
+            let mut after = Vec::new();
+            about(&mut after);
+            let site = self.site(method, at, Action::Collection { call, phase: Phase::Done });
+            self.call_hook(&mut after, hook_class::COLLECTION, site)?;
+            insertions.after.insert(at, after);
+        }
         Ok(())
     }
 

@@ -12,9 +12,9 @@ use crate::classfile::{
     Attribute, ClassFile, Code, Declaration, Insertions, Instruction, Loops, Reader, Refusal, access, find,
     loops, opcode, weave,
 };
+use crate::collections;
 use crate::hook_class::{self, Hook};
 use crate::intercept::{self, Intercepted};
-use crate::library;
 use crate::memory::sites;
 use crate::places::{Action, Class, Field, Mark, Method, Places, Site};
 
@@ -277,7 +277,7 @@ impl MethodRewriter<'_> {
                     let made = self.makes_collection(code, &instruction, &mut under_construction)?;
                     if made {
                         let mut after = vec![opcode::DUP];
-                        let site = self.site(method, at, Action::Born);
+                        let site = self.site(method, at, Action::CollectionBorn);
                         self.call_hook(&mut after, hook_class::BORN, site)?;
                         insertions.after.insert(at, after);
                     }
@@ -304,7 +304,7 @@ impl MethodRewriter<'_> {
             return Ok(false);
         }
         let is_left = under_construction.pop().unwrap_or(false);
-        Ok(is_left && library::is_for_one_thread(member.class))
+        Ok(is_left && collections::is_type(member.class))
     }
 
     fn field_action(&mut self, code: &Code, instruction: &Instruction) -> Result<(Action, bool), Refusal> {

@@ -252,7 +252,9 @@ public final class UnsnarlHooks {
 
     public static native void copy(Object from, int fromIndex, Object to, int toIndex, int count, int site);
 
-    public static native void use(Object object, int site);
+    public static native void elements(Object array, int site);
+
+    public static native void collection(Object collection, Object key, int index, int site);
 
     public static native void handle(Object handle, Object target, long place, int result, int site);
 

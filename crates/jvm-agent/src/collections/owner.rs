@@ -1,0 +1,145 @@
+//! Whose part a view, an iterator or a wrapper is: the collection at the bottom, which calls on any of them are about.
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jobject};
+use rustc_hash::FxHashMap;
+
+use crate::fields::FieldId;
+use crate::jvm::{self, jni};
+use crate::process::{self, Process, read};
+
+/// Classes that keep the collection they are about in this field. Inner classes keep it in `this$0`.
+const KEEPERS: &[(&str, &str)] = &[
+    ("java/util/Collections$SetFromMap", "m"),
+    ("java/util/Collections$SynchronizedCollection", "c"),
+    ("java/util/Collections$SynchronizedMap", "m"),
+    ("java/util/Collections$UnmodifiableCollection", "c"),
+    ("java/util/Collections$UnmodifiableMap", "m"),
+    ("java/util/HashSet", "map"),
+    ("java/util/Properties", "map"),
+    ("java/util/TreeMap$KeySet", "m"),
+    ("java/util/TreeMap$NavigableSubMap", "m"),
+    ("java/util/TreeSet", "m"),
+    ("java/util/concurrent/ConcurrentHashMap$BaseIterator", "map"),
+    ("java/util/concurrent/ConcurrentHashMap$CollectionView", "map"),
+    ("java/util/concurrent/ConcurrentSkipListMap$EntrySet", "m"),
+    ("java/util/concurrent/ConcurrentSkipListMap$KeySet", "m"),
+    ("java/util/concurrent/ConcurrentSkipListMap$Values", "m"),
+    ("java/util/concurrent/ConcurrentSkipListSet", "m"),
+    ("java/util/concurrent/CopyOnWriteArraySet", "al"),
+];
+
+/// Collections outside of `java.util.concurrent` that are made for several threads.
+const SYNCHRONIZED: &[&str] =
+    &["java/util/Hashtable", "java/util/Properties", "java/util/Stack", "java/util/Vector"];
+
+/// What is known about a class.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    what: What,
+    /// Is what is done to its objects ordered?
+    is_ordered: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    /// None of ours: a class under test, whose code is looked at, or no collection.
+    Other,
+    Map,
+    /// A list, queue or the like, which has no keys.
+    Sequence,
+    /// What this field of it holds.
+    PartOf(FieldId),
+}
+
+/// What is known about classes, by their numbers.
+#[derive(Debug, Default)]
+pub struct Owners(FxHashMap<i64, Known>);
+
+/// A collection.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner {
+    /// It.
+    pub object: jobject,
+    /// Its number.
+    pub tag: i64,
+    /// Are its elements told apart by keys?
+    pub has_keys: bool,
+    /// Is what is done to it ordered?
+    pub is_ordered: bool,
+}
+
+/// Finds the collection.
+pub fn find(process: &Process, env: *mut JNIEnv, object: jobject) -> Option<Owner> {
+    /// The longest way: an iterator, a view, a wrapper, a set, its map.
+    const LONGEST: usize = 6;
+    let (mut at, mut is_ordered) = (object, false);
+    for _ in 0..LONGEST {
+        if at.is_null() {
+            return None;
+        }
+        let known = class(process, env, jvm::class_of(env, at));
+        is_ordered |= known.is_ordered;
+        let has_keys = match known.what {
+            What::Other => return None,
+            What::PartOf(field) => {
+                at = jvm::field_object(env, at, field.0, false);
+                continue;
+            }
+            What::Map => true,
+            What::Sequence => false,
+        };
+        let tag = jvm::tag(at);
+        share_name(process, jvm::known_tag(object), tag);
+        return Some(Owner { object: at, tag, has_keys, is_ordered });
+    }
+    None
+}
+
+/// What a set is called, its map is called too.
+fn share_name(process: &Process, outer: i64, inner: i64) {
+    if outer != inner && !read(&process.fields).has_holder(inner) {
+        process::write(&process.fields).share_holder(outer, inner);
+    }
+}
+
+fn class(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
+    let tag = jvm::tag(class);
+    if let Some(&known) = read(&process.owners).0.get(&tag) {
+        return known;
+    }
+    let known = look_at(process, env, class);
+    process::write(&process.owners).0.insert(tag, known);
+    known
+}
+
+/// A class under test that extends one of the library's is what that is.
+fn look_at(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
+    let superclass = |&class: &jclass| Some(jvm::superclass(env, class)).filter(|class| !class.is_null());
+    let above = std::iter::successors(Some(class), superclass).map(|class| (class, jvm::class_name(class)));
+    let mut of_library = above.skip_while(|(_, name)| !name.starts_with("java/util/")).peekable();
+    let name = of_library.peek().map(|(_, name)| name.clone()).unwrap_or_default();
+    let is_looked_into = || process.included.scope(&name).is_some_and(|scope| scope.all);
+    if name.is_empty() || name.starts_with("java/util/Abstract") && !name.contains('$') || is_looked_into() {
+        return Known { what: What::Other, is_ordered: false };
+    }
+    let is_ordered = name.starts_with("java/util/concurrent/")
+        || name.contains("$Synchronized")
+        || SYNCHRONIZED.contains(&name.as_str());
+    let kept = of_library.find_map(|(class, name)| {
+        let keeper = KEEPERS.iter().find(|(keeper, _)| *keeper == name).map(|&(_, field)| field);
+        let field = keeper.or_else(|| name.contains('$').then_some("this$0"))?;
+        jvm::declared_by_name(class, field).map(|(found, _)| FieldId(found.id))
+    });
+    let what = match kept {
+        Some(field) => What::PartOf(field),
+        None if is_a(env, class, c"java/util/Map") => What::Map,
+        None if is_a(env, class, c"java/util/Collection") => What::Sequence,
+        None => What::Other,
+    };
+    Known { what, is_ordered }
+}
+
+fn is_a(env: *mut JNIEnv, class: jclass, interface: &std::ffi::CStr) -> bool {
+    let interface = jni!(env, FindClass, interface.as_ptr());
+    jni!(env, IsAssignableFrom, class, interface) != 0
+}
