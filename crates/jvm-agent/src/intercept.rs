@@ -34,6 +34,8 @@ pub enum Meaning {
     Blocks,
     /// The thread is about to park.
     Parks,
+    /// The same, for some time at most.
+    ParksForTime,
     /// It has parked.
     Parked,
     /// Another thread, which is passed in place of `this`, is about to be woken.
@@ -221,9 +223,9 @@ pub const TABLE: &[Intercepted] = &[
         methods: &[
             ("park", Entry, Parks),
             ("park", Return, Parked),
-            ("parkNanos", Entry, Parks),
+            ("parkNanos", Entry, ParksForTime),
             ("parkNanos", Return, Parked),
-            ("parkUntil", Entry, Parks),
+            ("parkUntil", Entry, ParksForTime),
             ("parkUntil", Return, Parked),
             ("unpark", Entry, Wakes),
         ],

@@ -15,6 +15,7 @@
 //!
 //! Invariant: control only ever delays a thread.
 
+mod operation;
 mod policy;
 mod replay;
 mod state;
@@ -28,11 +29,11 @@ use std::time::{Duration, Instant};
 
 use recording::{Decision, ENV_SCHEDULE, Noise, RunPlan, Schedule};
 
+pub use self::operation::{Marks, Operation, What};
 use self::replay::Replay;
 pub use self::state::Predecessor;
 use self::state::{Standing, State};
 use crate::memory::desk::Desk;
-use crate::recorder::Kind;
 
 /// How long threads wait at most for one that was started or woken to arrive; longer where a run is to be repeatable
 /// on a busy machine.
@@ -43,75 +44,6 @@ const ARRIVAL_WAIT_CONTROLLED: Duration = Duration::from_millis(500);
 const SHARE: u32 = 2_000;
 /// Logical time: milliseconds of sleep that a point is worth, as in the native recorder.
 const POINTS_PER_MILLISECOND: u64 = 1000;
-
-/// What an operation is about: an object and its part.
-pub type What = (i64, u32);
-
-/// What a thread is about to do at a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
-    /// Taking or giving back a lock is an update.
-    pub kind: Kind,
-    /// What it is about, if it is about anything.
-    pub what: Option<What>,
-    /// Is it an access, rather than synchronization?
-    pub is_access: bool,
-    /// What the plan says about this place in the code.
-    pub marks: Marks,
-    /// Has it happened already, and was that told at once by [`Scheduler::did`]?
-    pub is_told: bool,
-}
-
-/// What the run's plan says about a place in the code.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
-    /// The steps of the interleaving that the run is about, as bits, that happen there.
-    pub steps: u16,
-    /// The steps that are done under a lock that is taken there.
-    pub guarded: u16,
-    /// Is it one of the plan's sites: a point, whoever uses it so far?
-    pub is_site: bool,
-}
-
-impl Marks {
-    /// Is it a place like any other?
-    pub fn is_empty(self) -> bool {
-        self == Marks::default()
-    }
-}
-
-impl Operation {
-    /// Nothing in particular.
-    pub const NONE: Operation = Operation {
-        kind: Kind::Update,
-        what: None,
-        is_access: false,
-        marks: Marks { steps: 0, guarded: 0, is_site: false },
-        is_told: false,
-    };
-
-    /// Something about a lock or another object.
-    pub fn about(address: u64) -> Operation {
-        /// Fields and elements have smaller numbers.
-        const WHOLE: u32 = u32::MAX;
-        Operation { what: Some((address as i64, WHOLE)), ..Operation::NONE }
-    }
-
-    /// The same at a place about which the plan says this.
-    pub fn marked(self, marks: Marks) -> Operation {
-        Operation { marks, ..self }
-    }
-
-    /// Is it the step with this number that comes next?
-    fn is_step(self, number: usize) -> bool {
-        !self.is_told && self.marks.steps & (1 << number) != 0
-    }
-
-    /// Is it the step that comes next, or is the lock taken for it?
-    fn leads_to(self, number: usize) -> bool {
-        self.is_step(number) || self.marks.guarded & (1 << number) != 0
-    }
-}
 
 /// A thread's part in the scheduling; touched by that thread alone.
 pub struct Seat {
@@ -358,9 +290,22 @@ impl Scheduler {
         self.lock().will_exit(seat.id, monitor);
     }
 
-    /// The calling thread has given back another kind of lock.
-    pub fn gave_back(&self, seat: &mut Seat, lock: u64) {
-        self.set_gave_back(seat, Some(lock));
+    /// The calling thread is about to take a lock of the library.
+    pub fn wants_lock(&self, seat: &Seat, lock: u64) {
+        self.lock().locks.wants(seat.id, lock);
+    }
+
+    /// The calling thread has taken a lock of the library, which nobody else has.
+    pub fn took_lock(&self, seat: &Seat, lock: u64) {
+        self.lock().locks.took(seat.id, lock);
+    }
+
+    /// The calling thread gives a lock of the library back, which is a point if its own code does that.
+    pub fn gives_back(&self, seat: &mut Seat, lock: u64, is_point: bool) {
+        self.lock().locks.gave_back(seat.id, lock);
+        if is_point {
+            self.set_gave_back(seat, Some(lock));
+        }
     }
 
     /// The calling thread finds a monitor taken. True if others ran until it was free.
@@ -390,11 +335,12 @@ impl Scheduler {
     }
 
     /// The calling thread is about to park.
-    pub fn parks(&self, seat: &mut Seat) {
+    pub fn parks(&self, seat: &mut Seat, is_timed: bool) {
         if self.lock().take_permit(seat.id) {
             return;
         }
-        self.leave(seat, Standing::Parked, |_| {});
+        let id = seat.id;
+        self.leave(seat, Standing::Parked, |state| state.park(id, is_timed));
     }
 
     /// A thread is about to be unparked or interrupted.

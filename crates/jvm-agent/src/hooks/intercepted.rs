@@ -29,8 +29,8 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
         if meaning == Meaning::Blocks {
             return process.scheduler.leaves(&mut thread.seat);
         }
-        if meaning == Meaning::Parks {
-            return process.scheduler.parks(&mut thread.seat);
+        if matches!(meaning, Meaning::Parks | Meaning::ParksForTime) {
+            return process.scheduler.parks(&mut thread.seat, meaning == Meaning::ParksForTime);
         }
         if meaning == Meaning::Started {
             return point(process, thread, Operation::NONE);
@@ -158,6 +158,9 @@ fn synchronized(
                 recorder.acquired(thread.id, kind, address, leaf);
                 recorder.waits_for(thread.id, 0, EventKind::Acquire, 0);
             });
+            if !is_shared {
+                process.scheduler.took_lock(&thread.seat, address);
+            }
             if !is_inside {
                 took(process, thread, (tag, address), position);
             }
@@ -167,6 +170,7 @@ fn synchronized(
                 let leaf = thread.call_leaf(process, recorder);
                 recorder.waits_for(thread.id, address, EventKind::Acquire, leaf);
             });
+            process.scheduler.wants_lock(&thread.seat, address);
             if !is_inside {
                 approach(process, thread, address, position);
                 tells(thread, true);
@@ -177,9 +181,7 @@ fn synchronized(
                 let leaf = thread.call_leaf(process, recorder);
                 recorder.released(thread.id, address, leaf, false);
             });
-            if !is_inside {
-                process.scheduler.gave_back(&mut thread.seat, address);
-            }
+            process.scheduler.gives_back(&mut thread.seat, address, !is_inside);
         }
         Meaning::WaitBegins => {
             happened(EventKind::WaitBegin, 0);

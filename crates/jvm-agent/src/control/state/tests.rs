@@ -56,6 +56,27 @@ fn who_has_waited_longest_is_expected_when_the_monitor_is_left() {
 }
 
 #[test]
+fn so_is_a_circle_of_locks() {
+    const OTHER: u64 = 8;
+    let mut state = three();
+    state.locks.took(1, MONITOR);
+    state.locks.took(2, OTHER);
+    for (id, wanted) in [(1, OTHER), (2, MONITOR)] {
+        assert!(!state.stands_still());
+        state.locks.wants(id, wanted);
+        state.stand(id, Standing::Parked);
+        state.park(id, false);
+    }
+    assert!(!state.stands_still(), "one can run");
+    state.stand(3, Standing::Parked);
+    assert!(!state.stands_still(), "it may wake up by itself");
+    state.park(3, false);
+    assert!(state.stands_still());
+    state.locks.gave_back(2, OTHER);
+    assert!(!state.stands_still(), "there is no circle");
+}
+
+#[test]
 fn a_circle_of_monitors_is_a_standstill_once_nobody_else_can_go_on() {
     let mut state = three();
     let other = MONITOR + 1;

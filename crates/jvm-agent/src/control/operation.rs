@@ -1,0 +1,72 @@
+//! What threads do at points.
+
+use crate::recorder::Kind;
+
+/// What an operation is about: an object and its part.
+pub type What = (i64, u32);
+
+/// What a thread is about to do at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Taking or giving back a lock is an update.
+    pub kind: Kind,
+    /// What it is about, if it is about anything.
+    pub what: Option<What>,
+    /// Is it an access, rather than synchronization?
+    pub is_access: bool,
+    /// What the plan says about this place in the code.
+    pub marks: Marks,
+    /// Has it happened already, and was that told at once by [`Scheduler::did`]?
+    pub is_told: bool,
+}
+
+/// What the run's plan says about a place in the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The steps of the interleaving that the run is about, as bits, that happen there.
+    pub steps: u16,
+    /// The steps that are done under a lock that is taken there.
+    pub guarded: u16,
+    /// Is it one of the plan's sites: a point, whoever uses it so far?
+    pub is_site: bool,
+}
+
+impl Marks {
+    /// Is it a place like any other?
+    pub fn is_empty(self) -> bool {
+        self == Marks::default()
+    }
+}
+
+impl Operation {
+    /// Nothing in particular.
+    pub const NONE: Operation = Operation {
+        kind: Kind::Update,
+        what: None,
+        is_access: false,
+        marks: Marks { steps: 0, guarded: 0, is_site: false },
+        is_told: false,
+    };
+
+    /// Something about a lock or another object.
+    pub fn about(address: u64) -> Operation {
+        /// Fields and elements have smaller numbers.
+        const WHOLE: u32 = u32::MAX;
+        Operation { what: Some((address as i64, WHOLE)), ..Operation::NONE }
+    }
+
+    /// The same at a place about which the plan says this.
+    pub fn marked(self, marks: Marks) -> Operation {
+        Operation { marks, ..self }
+    }
+
+    /// Is it the step with this number that comes next?
+    pub fn is_step(self, number: usize) -> bool {
+        !self.is_told && self.marks.steps & (1 << number) != 0
+    }
+
+    /// Is it the step that comes next, or is the lock taken for it?
+    pub fn leads_to(self, number: usize) -> bool {
+        self.is_step(number) || self.marks.guarded & (1 << number) != 0
+    }
+}
