@@ -131,7 +131,7 @@ impl State {
 
     /// Points so far, and interleavings that came about.
     pub fn counts(&self) -> (u64, u64) {
-        (self.points, self.trial.as_ref().map_or(0, |trial| trial.completed))
+        (self.points, self.trial.as_ref().map_or(0, Trial::completed))
     }
 
     /// Choices between threads that were made since this was asked last, if the policy keeps them.
@@ -217,13 +217,13 @@ impl State {
     /// A thread has done this, or begins to wait in the midst of it. See [`super::Scheduler::did`].
     pub fn did(&mut self, id: u32, operation: Operation, waits: bool) -> Option<(u64, u64)> {
         let trial = self.trial.as_mut()?;
-        let before = trial.completed;
+        let before = trial.completed();
         if waits {
             trial.waits(id, operation)
         } else {
             trial.step(id, operation)
         }
-        (trial.completed > before).then(|| self.counts())
+        (trial.completed() > before).then(|| self.counts())
     }
 
     /// A thread has nothing to do until others have run.

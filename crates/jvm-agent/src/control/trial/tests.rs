@@ -1,4 +1,5 @@
 use super::super::Marks;
+use super::super::What;
 use super::*;
 
 /// Two threads take two locks in opposite orders: at steps 0 and 1 their first, at 2 and 3 they wait.
@@ -38,9 +39,9 @@ fn of_a_deadlock_each_thread_takes_its_first_lock_before_any_takes_its_second() 
     trial.step(2, at(RIGHT, FIRST));
     assert_eq!(free(&trial), [1, 2]);
     trial.waits(2, at(LEFT, SECOND));
-    assert_eq!((free(&trial), trial.completed), (vec![1], 0));
+    assert_eq!((free(&trial), trial.completed()), (vec![1], 0));
     trial.waits(1, at(RIGHT, SECOND));
-    assert_eq!(trial.completed, 1);
+    assert_eq!(trial.completed(), 1);
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn to_forbid_a_deadlock_one_thread_at_a_time_takes_its_locks() {
     trial.step(2, at(RIGHT, FIRST));
     assert_eq!(free(&trial), [2]);
     trial.step(2, at(LEFT, SECOND));
-    assert_eq!((free(&trial), trial.completed), (vec![1, 2, 3], 0));
+    assert_eq!((free(&trial), trial.completed()), (vec![1, 2, 3], 0));
 }
 
 #[test]
@@ -73,5 +74,60 @@ fn what_is_done_stays_done_when_its_thread_ends() {
     trial.step(1, at(LEFT, 1));
     trial.left(1);
     trial.waits(2, at(LEFT, 2));
-    assert_eq!(trial.completed, 1);
+    assert_eq!(trial.completed(), 1);
+}
+
+/// A thread looks something up, and puts it there; another one puts it there in between.
+const CHECK_THEN_ACT: &str = ":1.0@ab+1;2.0@ab+2;1.0@ab+2/1<2/2<3";
+const LOOKS: u16 = 0b001;
+const PUTS: u16 = 0b110;
+
+fn access(what: What, steps: u16) -> Operation {
+    Operation { is_access: true, ..at(what, steps) }
+}
+
+#[test]
+fn who_never_finishes_its_part_keeps_nobody_from_finishing_theirs() {
+    let mut trial = trial(&format!("forbid{CHECK_THEN_ACT}"));
+    trial.step(1, access(LEFT, LOOKS));
+    assert_eq!(free(&trial), [1]);
+    // It has found what it looked for, and waits for something else.
+    let others = [2, 3].map(|thread| Candidate { thread, operation: Operation::NONE });
+    assert_eq!(trial.let_through(&others).len(), 2);
+    trial.step(2, access(RIGHT, LOOKS));
+    assert_eq!(free(&trial), [2], "what was begun last is finished first");
+    trial.step(2, access(RIGHT, PUTS));
+    assert_eq!(free(&trial), [1]);
+    // Looking again begins again.
+    trial.step(1, access(LEFT, LOOKS));
+    assert_eq!(free(&trial), [1]);
+    trial.step(1, access(LEFT, PUTS));
+    assert_eq!(free(&trial), [1, 2, 3]);
+}
+
+#[test]
+fn who_looks_for_ever_lets_others_run_now_and_then() {
+    let mut trial = trial(&format!("forbid{CHECK_THEN_ACT}"));
+    let looks = |_| {
+        trial.step(1, access(LEFT, LOOKS));
+        free(&trial).len() == 3
+    };
+    assert!((0..100).any(looks));
+}
+
+/// The variable that matters may be another one.
+#[test]
+fn a_thread_is_not_held_for_ever_at_a_variable_that_nobody_else_comes_to() {
+    let mut trial = trial(&format!("enforce{CHECK_THEN_ACT}"));
+    trial.step(1, access(LEFT, LOOKS));
+    assert_eq!(free(&trial), [2, 3]);
+    let other = |_| {
+        trial.step(2, access(RIGHT, PUTS));
+        free(&trial).contains(&1)
+    };
+    assert!((0..1 << MOST_PATIENCE).any(other));
+    // It counts all the same if it comes about later.
+    trial.step(2, access(LEFT, PUTS));
+    trial.step(1, access(LEFT, PUTS));
+    assert_eq!(trial.completed(), 1);
 }

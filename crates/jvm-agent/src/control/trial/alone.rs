@@ -1,0 +1,120 @@
+//! To forbid what breaks into a thread's accesses: whoever has begun its part runs alone until it has finished it.
+//!
+//! A thread may never come to its next step: it has found something else than expected, or waits for those whom it keeps
+//! waiting. While it cannot run, others begin parts of their own, and these are finished first.
+
+use recording::{Interleaving, MOST_ROLES};
+
+use super::super::policy::Candidate;
+use super::super::{Operation, What};
+use super::instance::steps_of;
+
+/// Points after which a part is given up.
+const LONGEST: u64 = 3000;
+/// A thread that begins again and again, as one does that waits for what another one has to do, is left to itself for so many
+/// points after so many times.
+const MOST_BEGUN: u32 = 16;
+const REST: u64 = 100;
+
+/// What one thread has done of its part.
+struct Part {
+    thread: u32,
+    role: usize,
+    /// How many of its steps.
+    done: usize,
+    variables: [Option<What>; MOST_ROLES],
+    begun_at: u64,
+}
+
+/// The parts under way, those begun last at the end.
+#[derive(Default)]
+pub struct Alone {
+    parts: Vec<Part>,
+    /// Who has begun so often without coming to an end, and until when it rests.
+    restless: Vec<(u32, u32, u64)>,
+}
+
+impl Alone {
+    /// The thread did this.
+    pub fn step(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
+        self.parts.retain(|part| points - part.begun_at <= LONGEST);
+        if let Some(index) = self.parts.iter().position(|part| part.thread == thread) {
+            let part = &mut self.parts[index];
+            match next_step(interleaving, part)
+                .filter(|&(step, _)| is_meant(part, interleaving, step, operation))
+            {
+                Some((step, is_last)) => {
+                    part.variables[usize::from(interleaving.steps()[step].variable)] = operation.what;
+                    part.done += 1;
+                    if is_last {
+                        self.parts.remove(index);
+                        self.restless.retain(|&(other, ..)| other != thread);
+                    }
+                    return;
+                }
+                // Another access to what it is about: it will not come about this way.
+                None if operation.is_access && part.variables.contains(&operation.what) => {
+                    self.parts.remove(index);
+                }
+                None => return,
+            }
+        }
+        self.begin(interleaving, points, thread, operation);
+    }
+
+    fn begin(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
+        let mut part = Part { thread, role: 0, done: 0, variables: [None; MOST_ROLES], begun_at: points };
+        for role in 0..MOST_ROLES {
+            part.role = role;
+            let Some((step, is_last)) = next_step(interleaving, &part) else { continue };
+            if !is_last && is_meant(&part, interleaving, step, operation) && !self.rests(points, thread) {
+                part.variables[usize::from(interleaving.steps()[step].variable)] = operation.what;
+                part.done = 1;
+                self.parts.push(part);
+                return;
+            }
+        }
+    }
+
+    /// Counts how often the thread begins.
+    fn rests(&mut self, points: u64, thread: u32) -> bool {
+        let known = self.restless.iter().position(|&(other, ..)| other == thread);
+        let index = known.unwrap_or_else(|| {
+            self.restless.push((thread, 0, 0));
+            self.restless.len() - 1
+        });
+        let (_, begun, until) = &mut self.restless[index];
+        *begun += 1;
+        if *begun > MOST_BEGUN {
+            (*begun, *until) = (0, points + REST);
+        }
+        *until > points
+    }
+
+    /// The thread is gone.
+    pub fn left(&mut self, thread: u32) {
+        self.parts.retain(|part| part.thread != thread);
+    }
+
+    /// Who is to run alone, of those who can.
+    pub fn chosen(&self, candidates: &[Candidate]) -> Option<u32> {
+        let can_run = |thread: u32| candidates.iter().any(|candidate| candidate.thread == thread);
+        self.parts.iter().rev().map(|part| part.thread).find(|&thread| can_run(thread))
+    }
+}
+
+/// The step that comes next in a part, and whether it is the last.
+fn next_step(interleaving: &Interleaving, part: &Part) -> Option<(usize, bool)> {
+    let mut left = steps_of(interleaving, part.role).skip(part.done);
+    let next = left.next()?;
+    Some((next, left.next().is_none()))
+}
+
+/// Would this be the step, done to what it should be done to?
+fn is_meant(part: &Part, interleaving: &Interleaving, step: usize, operation: Operation) -> bool {
+    let is_variable = match part.variables[usize::from(interleaving.steps()[step].variable)] {
+        Some(known) => operation.what == Some(known),
+        None => operation.what.is_none() || !part.variables.contains(&operation.what),
+    };
+    operation.is_step(step) && is_variable
+}
