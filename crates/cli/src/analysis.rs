@@ -65,7 +65,10 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     let mut search = search::Summary::of(session);
     runs.warnings().iter().for_each(|warning| warnings.add(warning));
     for record in runs.records.clone() {
-        let Some(outcome) = outcome(&record.outcome) else { continue };
+        let Some(outcome) = outcome(&record.outcome) else {
+            record.warnings.iter().for_each(|warning| warnings.add(warning));
+            continue;
+        };
         match runs.load(record.run, outcome) {
             Ok(profile) => {
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));

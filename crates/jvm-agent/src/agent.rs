@@ -15,7 +15,7 @@ use jvmti_bindings::sys::jvmti::{
 };
 use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
 
-use crate::classfile::Refusal;
+use crate::classfile::{NEWEST_JAVA, Refusal};
 use crate::jvm::{self, ask, jni};
 use crate::process::{Process, Thread, begin, detach, lock, with_thread};
 use crate::recorder::{Recorder, lock_address};
@@ -75,11 +75,12 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
     if found != 0 || environment.is_null() {
         return Err("the Java virtual machine is too old (Java 11 is the first that works)".to_owned());
     }
+    jvm::set_environment(environment.cast::<jvmtiEnv>());
+    is_known(&jvm::system_property(c"java.vm.specification.version"))?;
     // A second copy of the agent, from JAVA_TOOL_OPTIONS and the command line both, does nothing.
     if !Process::begin(folder, plan, included) {
         return Ok(());
     }
-    jvm::set_environment(environment.cast::<jvmtiEnv>());
     if scope::is_build_tool(&jvm::system_property(c"sun.java.command")) {
         return Ok(());
     }
@@ -115,6 +116,18 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
         ask!(SetEventNotificationMode, ENABLE, event, null_mut());
     }
     Ok(())
+}
+
+/// A newer virtual machine's own classes cannot get hooks: threads and locks would go unseen, and what is recorded would
+/// mislead.
+fn is_known(version: &str) -> Result<(), String> {
+    match version.parse::<u16>() {
+        Ok(version) if version > NEWEST_JAVA => Err(format!(
+            "Java {version} is newer than this unsnarl knows (Java {NEWEST_JAVA} is the newest); run the test on an older \
+             one, or get a newer unsnarl"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The virtual machine can run Java code: defines the hooks, and gives the classes that are loaded already theirs.
@@ -328,6 +341,15 @@ unsafe extern "system" fn on_collected(_: *mut jvmtiEnv) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_virtual_machine_that_is_too_new_is_told() {
+        for version in ["11", "17", "25", "1.8", ""] {
+            assert_eq!(is_known(version), Ok(()), "{version}");
+        }
+        let why = is_known("26").unwrap_err();
+        assert!(why.contains("Java 26 is newer") && why.contains("Java 25 is the newest"), "{why}");
+    }
 
     const WRONG_VERSION: jint = -3;
 

@@ -65,7 +65,8 @@ pub(crate) fn once(
     if cancelled.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    let (processes, warnings) = collect(&recordings)?;
+    let (processes, mut warnings) = collect(&recordings)?;
+    warnings.extend(recorder_said(&String::from_utf8_lossy(&finished.stderr.text())));
     let mut record = RunRecord {
         run,
         plan: plan.to_string(),
@@ -80,6 +81,14 @@ pub(crate) fn once(
         record.outcome = Outcome::Damaged { why };
     }
     Ok(Some(RunFile { record, processes }))
+}
+
+/// Why a recorder leaves its process alone, as it says on standard error: that of a virtual machine which is too new, for
+/// example.
+fn recorder_said(stderr: &str) -> Option<String> {
+    const SAYS: &str = "unsnarl: this process is not recorded: ";
+    let why = stderr.lines().find_map(|line| line.strip_prefix(SAYS))?;
+    Some(format!("a process was not recorded: {why}"))
 }
 
 /// Where a run's recordings are made. In memory, if there is room for several budgets: on a disk, storing and

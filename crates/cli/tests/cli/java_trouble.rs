@@ -18,6 +18,17 @@ fn without_java_it_says_what_is_missing() {
     crate::kit::Seen::of("run -- java -version", command.output().unwrap()).exits(4).complains(&["java"]);
 }
 
+/// As the agent does on a virtual machine that is too old or too new for it.
+#[test]
+fn why_a_recorder_leaves_its_process_alone_is_told() {
+    let place = Workplace::new();
+    let says = "unsnarl: this process is not recorded: Java 99 is newer than this unsnarl knows";
+    place.script("test.sh", &format!("#!/bin/sh\necho '{says}' >&2\n"));
+    // 13: nothing recorded.
+    let seen = place.call("run --runs 2 --session newer -- ./test.sh").exits(13);
+    seen.says(&["a process was not recorded: Java 99 is newer than this unsnarl knows"]);
+}
+
 #[test]
 fn modules_and_security_managers_hide_nothing() {
     let Some(place) = workplace("module/shop/Bank.java", BANK) else { return };
@@ -25,9 +36,11 @@ fn modules_and_security_managers_hide_nothing() {
     place.shell("javac -g -d mods/shop module/module-info.java module/shop/Bank.java");
     place.call("run --runs 1 --noise off --session module -- java -p mods -m shop/shop.Bank");
     assert_recorded(&place, "module");
-    let allows = "-Djava.security.policy=policy -Djava.security.manager";
-    place.write("policy", "grant { permission java.security.AllPermission; };\n");
-    place.call(&format!("run --runs 1 --noise off --session manager -- java {allows} -cp classes shop.Bank"));
+    // What code under test is not allowed, hooks in it are.
+    let manager = "-Djava.security.policy==policy -Djava.security.manager";
+    place.write("policy", "grant { permission java.lang.RuntimePermission \"exitVM.*\"; };\n");
+    place
+        .call(&format!("run --runs 1 --noise off --session manager -- java {manager} -cp classes shop.Bank"));
     assert_recorded(&place, "manager");
 }
 

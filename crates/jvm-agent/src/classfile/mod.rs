@@ -17,6 +17,9 @@ pub use weave::{Insertions, OnException, weave};
 /// refer to code in ways the rewriter does not know.
 pub const NEWEST_VERSION: u16 = 69;
 
+/// The Java of that version.
+pub const NEWEST_JAVA: u16 = NEWEST_VERSION - 44;
+
 const MAGIC: u32 = 0xcafe_babe;
 
 /// Access flags, as far as they matter here.
