@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use jvmti_bindings::sys::jni::JNIEnv;
-use recording::RunPlan;
+use recording::{Interleaving, InterleavingStep, RunPlan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::classfile::Refusal;
@@ -167,15 +167,17 @@ impl Process {
         // The address behind the instruction's first byte, as in the recording.
         let address = u64::from(method.offset) + u64::from(position) + 1;
         let is_here = |build_id: &[u8], other: u64| other == address && build_id.starts_with(&fingerprint);
-        let steps = self.plan.interleaving.iter().flat_map(|interleaving| interleaving.steps()).enumerate();
-        let (mut here, mut guarded) = (0, 0);
-        for (number, step) in steps {
-            here |= u16::from(is_here(&step.build_id, step.address)) << number;
-            guarded |= u16::from(is_here(&step.build_id, step.guard)) << number;
-        }
+        let bits = |of: Option<Interleaving>, address: fn(&InterleavingStep) -> u64| {
+            let of = of.as_ref();
+            let steps = of.iter().flat_map(|interleaving| interleaving.steps()).enumerate();
+            steps.fold(0, |bits, (number, step)| {
+                bits | u16::from(is_here(&step.build_id, address(step))) << number
+            })
+        };
         Marks {
-            steps: here,
-            guarded,
+            steps: bits(self.plan.interleaving, |step| step.address),
+            guarded: bits(self.plan.interleaving, |step| step.guard),
+            avoided: bits(self.plan.avoided, |step| step.address),
             is_site: is_controlled
                 && self.plan.sites.iter().any(|site| is_here(&site.build_id, site.address)),
         }

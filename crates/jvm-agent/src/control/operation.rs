@@ -27,11 +27,18 @@ pub struct Marks {
     pub steps: u16,
     /// The steps that are done under a lock that is taken there.
     pub guarded: u16,
+    /// The steps of the interleaving that is not to come about meanwhile, likewise.
+    pub avoided: u16,
     /// Is it one of the plan's sites: a point, whoever uses it so far?
     pub is_site: bool,
 }
 
 impl Marks {
+    /// Is it a step of either interleaving?
+    pub fn has_steps(self) -> bool {
+        self.steps | self.avoided != 0
+    }
+
     /// Is it a place like any other?
     pub fn is_empty(self) -> bool {
         self == Marks::default()
@@ -44,7 +51,7 @@ impl Operation {
         kind: Kind::Update,
         what: None,
         is_access: false,
-        marks: Marks { steps: 0, guarded: 0, is_site: false },
+        marks: Marks { steps: 0, guarded: 0, avoided: 0, is_site: false },
         is_told: false,
     };
 
@@ -58,6 +65,11 @@ impl Operation {
     /// The same at a place about which the plan says this.
     pub fn marked(self, marks: Marks) -> Operation {
         Operation { marks, ..self }
+    }
+
+    /// The same as a part of the interleaving that is to be avoided.
+    pub fn as_avoided(self) -> Operation {
+        self.marked(Marks { steps: self.marks.avoided, ..Marks::default() })
     }
 
     /// Is it the step with this number that comes next?

@@ -121,7 +121,7 @@ impl State {
             points: 0,
             slept: 0,
             policy: policy::of_plan(plan),
-            trial: plan.interleaving.map(|interleaving| Trial::new(plan.seed, interleaving)),
+            trial: plan.interleaving.map(|interleaving| Trial::new(plan.seed, interleaving, plan.avoided)),
             replay: Replay::default(),
             last: 0,
             stops: FxHashMap::default(),

@@ -7,6 +7,9 @@
 //!   thread has done the second; what is to be atomic is done by one thread at a time ([`alone`]).
 //! - To delay for no purpose: threads about to do a step are held back for a while.
 //!
+//! Besides, a second interleaving can be avoided, whatever is done about the first: once a thread has begun it, no other
+//! does a step of it. If it comes about all the same, the first counts as not having come about.
+//!
 //! Accesses are steps of a thread once it has come to its next point. What is done to locks and conditions is told at
 //! once, since the thread may never come to another point: it has a lock, and may wait for the next for ever.
 
@@ -19,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use self::alone::Alone;
 use self::followed::Followed;
-use self::instance::{Instance, role, steps_of};
+use self::instance::{Instance, is_pair, role, steps_of};
 use super::Operation;
 use super::policy::{Candidate, Random};
 
@@ -43,6 +46,10 @@ pub struct Trial {
     patience: u32,
     /// All of them.
     followed: Followed,
+    /// What is not to come about meanwhile.
+    avoided: Option<(Interleaving, Followed)>,
+    /// When each thread came to where it is, in points.
+    arrived_at: FxHashMap<u32, u64>,
     /// Forbid, of more than two steps: who runs alone.
     alone: Alone,
     /// Delay: until when threads are held back.
@@ -59,9 +66,9 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub fn new(seed: u64, interleaving: Interleaving) -> Trial {
+    pub fn new(seed: u64, interleaving: Interleaving, avoided: Option<Interleaving>) -> Trial {
         let mut random = Random::with_seed(!seed);
-        let waits_for_first = interleaving.steps().len() == 2 || random.below(2) == 0;
+        let waits_for_first = is_pair(&interleaving) || random.below(2) == 0;
         let enforces = interleaving.treatment == Treatment::Enforce;
         let begins = if enforces { 1 << random.below(4) } else { ONE_IN_ALL };
         let most_patience = 1 << random.below(MOST_PATIENCE);
@@ -72,6 +79,8 @@ impl Trial {
             instance: Instance::default(),
             patience: 0,
             followed: Followed::default(),
+            avoided: avoided.map(|avoided| (avoided, Followed::default())),
+            arrived_at: FxHashMap::default(),
             alone: Alone::default(),
             held_until: FxHashMap::default(),
             waits_for_first,
@@ -81,19 +90,16 @@ impl Trial {
         }
     }
 
-    fn is_pair(&self) -> bool {
-        self.interleaving.steps().len() == 2
-    }
-
     /// Does this step come after another thread's, and after none of its own?
     fn comes_second(&self, step: usize) -> bool {
         let own = role(&self.interleaving, step);
         self.interleaving.before(step) != 0 && steps_of(&self.interleaving, own).next() == Some(step)
     }
 
-    /// How often the interleaving has come about.
+    /// How often the interleaving has come about; not at all if the avoided one has.
     pub fn completed(&self) -> u64 {
-        self.followed.completed
+        let is_spoilt = self.avoided.as_ref().is_some_and(|(_, followed)| followed.completed > 0);
+        if is_spoilt { 0 } else { self.followed.completed }
     }
 
     /// The thread did this and has come to its next point.
@@ -107,11 +113,14 @@ impl Trial {
 
     /// Is what breaks into a thread's accesses to be kept out?
     fn keeps_whole(&self) -> bool {
-        self.interleaving.treatment == Treatment::Forbid && !self.is_pair()
+        self.interleaving.treatment == Treatment::Forbid && !is_pair(&self.interleaving)
     }
 
     /// The thread did this.
     pub fn step(&mut self, thread: u32, operation: Operation) {
+        if let Some((avoided, followed)) = &mut self.avoided {
+            followed.step(avoided, thread, operation.as_avoided());
+        }
         self.followed.step(&self.interleaving, thread, operation);
         if self.keeps_whole() {
             return self.alone.step(&self.interleaving, self.points, thread, operation);
@@ -145,14 +154,11 @@ impl Trial {
     /// The thread begins to wait in the midst of this. Where a step is the last of its thread and comes after another's,
     /// waiting is what it is about.
     pub fn waits(&mut self, thread: u32, mut operation: Operation) {
-        for step in 0..self.interleaving.steps().len() {
-            let own = role(&self.interleaving, step);
-            let is_last = steps_of(&self.interleaving, own).next_back() == Some(step);
-            if !is_last || self.interleaving.before(step) == 0 {
-                operation.marks.steps &= !(1 << step);
-            }
-        }
-        if operation.marks.steps != 0 {
+        operation.marks.steps = ending_in_waits(&self.interleaving, operation.marks.steps);
+        let avoided = self.avoided.as_ref().map(|(avoided, _)| avoided);
+        operation.marks.avoided =
+            avoided.map_or(0, |avoided| ending_in_waits(avoided, operation.marks.avoided));
+        if operation.marks.has_steps() {
             self.step(thread, operation);
         }
     }
@@ -180,6 +186,7 @@ impl Trial {
 
     /// The thread is about to do this.
     pub fn arrives(&mut self, thread: u32, operation: Operation) {
+        self.arrived_at.insert(thread, self.points);
         if self.interleaving.treatment == Treatment::Delay && operation.marks.steps != 0 {
             let until = self.points + self.random.below(LONGEST_DELAY);
             self.held_until.insert(thread, until);
@@ -190,18 +197,33 @@ impl Trial {
     pub fn left(&mut self, thread: u32) {
         self.alone.left(thread);
         self.followed.left(&self.interleaving, thread);
+        if let Some((avoided, followed)) = &mut self.avoided {
+            followed.left(avoided, thread);
+        }
         if self.instance.is_left_open_by(&self.interleaving, thread) {
             self.instance = Instance::default();
         }
     }
 
-    /// Those who may run; none if all are held back.
+    /// Those who may run, best of all without bringing about what is to be avoided; none if all are held back.
     pub fn let_through(&self, candidates: &[Candidate]) -> Vec<Candidate> {
         let alone = self.alone.chosen(candidates);
         let may_run = |candidate: &Candidate| {
             alone.is_none_or(|thread| thread == candidate.thread) && !self.is_held_back(*candidate)
         };
-        candidates.iter().copied().filter(may_run).collect()
+        let allowed: Vec<Candidate> =
+            candidates.iter().copied().filter(|one| !self.is_avoided(*one)).collect();
+        let chosen: Vec<Candidate> = allowed.iter().copied().filter(may_run).collect();
+        if chosen.is_empty() && self.avoided.is_some() { allowed } else { chosen }
+    }
+
+    /// Would this bring about what is to be avoided? Nobody waits for that for ever.
+    fn is_avoided(&self, Candidate { thread, operation }: Candidate) -> bool {
+        let since = self.arrived_at.get(&thread).copied().unwrap_or(0);
+        self.points - since <= LONGEST_INSTANCE
+            && self.avoided.as_ref().is_some_and(|(avoided, followed)| {
+                followed.is_joined_by(avoided, thread, operation.as_avoided())
+            })
     }
 
     fn is_held_back(&self, Candidate { thread, operation }: Candidate) -> bool {
@@ -213,7 +235,7 @@ impl Trial {
             }
             Treatment::Enforce => self.is_kept_waiting(thread),
             // The second step first; and once the first is done, the second as late as possible.
-            Treatment::Forbid if self.is_pair() => match begun {
+            Treatment::Forbid if is_pair(&self.interleaving) => match begun {
                 true => self.instance.next_step(&self.interleaving, thread, operation) == Some(1),
                 false => operation.leads_to(0),
             },
@@ -235,6 +257,16 @@ impl Trial {
             None => (0..MOST_ROLES).any(is_next),
         }
     }
+}
+
+/// Of these steps, those that are the last of their thread and come after another's: waiting is what they are about.
+fn ending_in_waits(interleaving: &Interleaving, steps: u16) -> u16 {
+    let ends_in_wait = |&step: &usize| {
+        let own = role(interleaving, step);
+        let is_last = steps_of(interleaving, own).next_back() == Some(step);
+        is_last && interleaving.before(step) != 0
+    };
+    (0..interleaving.steps().len()).filter(ends_in_wait).fold(0, |ending, step| ending | steps & 1 << step)
 }
 
 #[cfg(test)]

@@ -292,7 +292,7 @@ fn took(process: &Process, thread: &mut Thread, (tag, address): (i64, u64), posi
 /// step of the plan's interleaving. Gives what the plan says about it.
 pub(crate) fn tell(process: &Process, thread: &Thread, address: u64, position: u16, waits: bool) -> Marks {
     let marks = process.marks_at(thread, position);
-    if marks.steps != 0 {
+    if marks.has_steps() {
         let came_about = process.scheduler.did(&thread.seat, Operation::about(address).marked(marks), waits);
         came_about.into_iter().for_each(|counts| {
             process.record(|recorder| recorder.note_progress(counts));
@@ -305,7 +305,7 @@ pub(crate) fn tell(process: &Process, thread: &Thread, address: u64, position: u
 fn approach(process: &Process, thread: &mut Thread, address: u64, position: u16) {
     let marks = process.marks_at(thread, position);
     if marks.guarded != 0 {
-        let marks = Marks { steps: 0, ..marks };
+        let marks = Marks { steps: 0, avoided: 0, ..marks };
         point(process, thread, Operation::about(address).marked(marks));
     }
 }

@@ -14,6 +14,11 @@ pub fn steps_of(interleaving: &Interleaving, of: usize) -> impl DoubleEndedItera
     (0..interleaving.steps().len()).filter(move |&step| role(interleaving, step) == of)
 }
 
+/// Is it about the order of two steps?
+pub fn is_pair(interleaving: &Interleaving) -> bool {
+    interleaving.steps().len() == 2
+}
+
 /// None as long as nothing is done.
 #[derive(Clone, Copy, Default)]
 pub struct Instance {
@@ -59,6 +64,14 @@ impl Instance {
     /// Another access of one of its threads to one of its variables: it will not come about this way.
     pub fn is_broken_by(&self, thread: u32, operation: Operation) -> bool {
         self.role_of(thread).is_some() && operation.is_access && self.variables.contains(&operation.what)
+    }
+
+    /// Is this any of its steps, done to its variable, whoever does it?
+    pub fn is_joined_by(&self, interleaving: &Interleaving, operation: Operation) -> bool {
+        (0..interleaving.steps().len()).any(|step| {
+            let variable = self.variables[usize::from(interleaving.steps()[step].variable)];
+            operation.is_step(step) && (variable.is_none() || variable == operation.what)
+        })
     }
 
     /// This step was done. True if it was the last.

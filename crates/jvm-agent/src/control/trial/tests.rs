@@ -9,7 +9,7 @@ const LEFT: What = (7, 0);
 const RIGHT: What = (8, 0);
 
 fn trial(text: &str) -> Trial {
-    let mut trial = Trial::new(1, text.parse().unwrap());
+    let mut trial = Trial::new(1, text.parse().unwrap(), None);
     (trial.begins, trial.waits_for_first) = (ONE_IN_ALL, true);
     trial
 }
@@ -130,4 +130,30 @@ fn a_thread_is_not_held_for_ever_at_a_variable_that_nobody_else_comes_to() {
     trial.step(2, access(LEFT, PUTS));
     trial.step(1, access(LEFT, PUTS));
     assert_eq!(trial.completed(), 1);
+}
+
+#[test]
+fn what_is_avoided_keeps_others_out_once_it_is_begun() {
+    let avoided = format!("forbid{CHECK_THEN_ACT}").parse().ok();
+    let mut trial = Trial::new(1, "enforce:1.0@cd+1;2.0@cd+2".parse().unwrap(), avoided);
+    let avoided = |steps: u16| Marks { avoided: steps, ..Marks::default() };
+    let puts = access(LEFT, 0).marked(avoided(PUTS));
+    let other = |trial: &Trial| {
+        let candidates = [(1, Operation::NONE), (2, puts)];
+        let candidates = candidates.map(|(thread, operation)| Candidate { thread, operation });
+        trial.let_through(&candidates).iter().any(|candidate| candidate.thread == 2)
+    };
+    assert!(other(&trial));
+    trial.step(1, access(LEFT, 0).marked(avoided(LOOKS)));
+    assert!(!other(&trial));
+    trial.step(1, access(LEFT, 0xf000));
+    assert!(other(&trial), "it will not come about any more");
+    // If it does, what was forced counts for nothing.
+    trial.step(1, access(RIGHT, 0b01));
+    trial.step(2, access(RIGHT, 0b10));
+    assert_eq!(trial.completed(), 1);
+    trial.step(1, access(LEFT, 0).marked(avoided(LOOKS)));
+    trial.step(2, puts);
+    trial.step(1, puts);
+    assert_eq!(trial.completed(), 0);
 }
