@@ -15,7 +15,9 @@ fn main() {
     for input in ["src", "Cargo.toml", "Cargo.lock", "build.rs"] {
         println!("cargo:rerun-if-changed={}", runtime.join(input).display());
     }
-    println!("cargo:rerun-if-changed={}", crates.join("recording/src").display());
+    for shared in ["recording/src", "policies/src"] {
+        println!("cargo:rerun-if-changed={}", crates.join(shared).display());
+    }
     println!("cargo:rerun-if-changed=build.rs");
     let agent = crates.join("jvm-agent");
     for input in ["src", "hook-class", "Cargo.toml"] {

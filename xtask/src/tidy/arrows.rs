@@ -11,18 +11,23 @@ use crate::workspace;
 /// The project's crates, each with those it may depend on, also for its tests.
 const ARROWS: &[(&str, &[&str])] = &[
     ("unsnarl-recording", &[]),
-    ("unsnarl-native-runtime", &["unsnarl-recording"]),
-    ("unsnarl-jvm-agent", &["unsnarl-recording"]),
+    ("unsnarl-policies", &["unsnarl-recording"]),
+    ("unsnarl-native-runtime", &["unsnarl-recording", "unsnarl-policies"]),
+    ("unsnarl-jvm-agent", &["unsnarl-recording", "unsnarl-policies"]),
     ("unsnarl-localize", &["unsnarl-recording"]),
     ("unsnarl-runner", &["unsnarl-recording"]),
     ("unsnarl-report", &["unsnarl-localize"]),
-    ("unsnarl", &["unsnarl-recording", "unsnarl-localize", "unsnarl-runner", "unsnarl-report"]),
+    (
+        "unsnarl",
+        &["unsnarl-recording", "unsnarl-policies", "unsnarl-localize", "unsnarl-runner", "unsnarl-report"],
+    ),
     ("xtask", &["unsnarl-recording", "unsnarl-localize", "unsnarl-runner"]),
 ];
 
 /// The crates that live inside other people's programs, with all they may take from outside.
 const LEAN: &[(&str, &[&str])] = &[
     ("unsnarl-recording", &[]),
+    ("unsnarl-policies", &[]),
     ("unsnarl-native-runtime", &["libc"]),
     ("unsnarl-jvm-agent", &["libc", "jvmti-bindings", "rustc-hash"]),
 ];

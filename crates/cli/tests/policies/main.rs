@@ -1,23 +1,8 @@
-//! The recorder's scheduling policies by themselves, on a program that is nothing but operations. The recorder cannot
-//! be linked into a test, but its policies know nothing of it: they are compiled here once more.
-#![allow(missing_docs, dead_code, unused_imports)]
-
-mod cells {
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    pub enum Kind {
-        Read,
-        Write,
-        Update,
-    }
-}
-
-mod control;
+//! The scheduling policies by themselves, on a program that is nothing but operations.
 
 use std::collections::BTreeMap;
 
-use cells::Kind;
-use control::Operation;
-use control::policy::{Candidate, Policies};
+use policies::Step;
 use recording::{Decision, Deviation, List, RunPlan, Schedule};
 use runner::preemptions::{Covered, Preemptions};
 
@@ -28,8 +13,25 @@ const OTHER: usize = 0x20;
 /// Threads as the sites of their operations.
 type Program = [&'static [usize]];
 
+type Policies = policies::Policies<Operation, 64>;
+type Candidate = policies::Candidate<Operation>;
+
+/// A write at this site, to a variable of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Operation(usize);
+
+impl Step for Operation {
+    fn conflicts(self, other: Operation) -> bool {
+        self == other
+    }
+
+    fn site(self) -> usize {
+        self.0
+    }
+}
+
 fn operation(site: usize) -> Operation {
-    Operation { kind: Kind::Write, address: site, leaf: site as u32, site }
+    Operation(site)
 }
 
 /// The threads, from 1, in the order in which they did something at the chosen site.

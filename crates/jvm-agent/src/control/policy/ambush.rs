@@ -7,10 +7,10 @@
 //! lock was given back; what has come up often is waited at less often; (2) the thread that comes may go on before the
 //! one that waited does, so that it can finish what it began; (3) nobody waits for ever.
 
+use policies::Step as _;
 use rustc_hash::FxHashMap;
 
-use super::random::Random;
-use super::{Candidate, Policy, conflict};
+use super::{Candidate, Policy, Random};
 use crate::control::{Operation, What};
 
 /// Points after which nobody is taken to come any more: a random power of two between these.
@@ -84,7 +84,7 @@ impl Policy for Ambush {
     fn done(&mut self, thread: u32, operation: Operation) {
         if let Some(held) = &mut self.held
             && held.thread != thread
-            && conflict(held.operation, operation)
+            && held.operation.conflicts(operation)
         {
             held.meetings -= 1;
             if held.meetings == 0 {

@@ -1,19 +1,14 @@
-//! Who runs next: one scheduling algorithm per file, the same ones as in the native recorder.
+//! Who runs next: the algorithms that all recorders share, and two for runs of which nobody has said how they shall go.
 
 mod ambush;
-mod partial_order;
-mod preemption;
-mod priorities;
-mod random;
-mod uniform;
-mod walk;
+mod inertia;
+mod shared;
 
 use recording::{Decision, Noise, RunPlan, Schedule};
 
-pub use random::Random;
+pub use policies::Random;
 
 use super::Operation;
-use crate::recorder::Kind;
 
 /// A thread that can run, and what it will do first.
 #[derive(Clone, Copy)]
@@ -44,21 +39,11 @@ pub trait Policy: Send {
     }
 }
 
-/// Could it matter which of the two is done first?
-fn conflict(one: Operation, other: Operation) -> bool {
-    one.what.is_some() && one.what == other.what && (one.kind != Kind::Read || other.kind != Kind::Read)
-}
-
 /// The policy that a plan asks for.
 pub fn of_plan(plan: &RunPlan) -> Box<dyn Policy> {
-    let seed = plan.seed;
     match plan.schedule {
-        Schedule::Random => Box::new(walk::Walk::new(seed, 1)),
-        Schedule::Surw => Box::new(uniform::Uniform::new(seed, &plan.weights)),
-        Schedule::Bounded => Box::new(preemption::Preemption::new(&plan.deviations)),
-        Schedule::Pct => Box::new(priorities::Priorities::new(seed, plan.points)),
-        Schedule::Pos => Box::new(partial_order::PartialOrder::new(seed)),
-        Schedule::Free => undirected(seed, plan),
+        Schedule::Free => undirected(plan.seed, plan),
+        _ => Box::new(shared::Shared::new(plan)),
     }
 }
 
@@ -66,7 +51,7 @@ pub fn of_plan(plan: &RunPlan) -> Box<dyn Policy> {
 /// point, some rarely, some by priorities.
 fn undirected(seed: u64, plan: &RunPlan) -> Box<dyn Policy> {
     let kinds: &[u64] = match plan.noise {
-        Noise::Off => return Box::new(walk::Walk::new(seed, u64::MAX)),
+        Noise::Off => return Box::new(inertia::Inertia::new(seed, u64::MAX)),
         Noise::Low => &[16],
         Noise::Medium => &[0],
         Noise::High => &[0, 0, 1],
@@ -74,6 +59,6 @@ fn undirected(seed: u64, plan: &RunPlan) -> Box<dyn Policy> {
     let drawn = Random::with_seed(!seed).below(kinds.len() as u64) as usize;
     match kinds[drawn] {
         0 => Box::new(ambush::Ambush::new(seed)),
-        one_in => Box::new(walk::Walk::new(seed, one_in)),
+        one_in => Box::new(inertia::Inertia::new(seed, one_in)),
     }
 }

@@ -9,10 +9,8 @@
 //! that earlier runs had, as the plan tells; (3) a thread that yields or spins falls below all others too, or it
 //! would keep those it waits for from running.
 
-use super::super::Operation;
-use super::super::seats::SEATS;
 use super::random::Random;
-use super::{Candidate, Policy};
+use super::{Candidate, Policy, Step};
 
 const MOST_CHANGES: usize = 3;
 /// Points of a run where none has been counted yet.
@@ -20,7 +18,7 @@ const UNKNOWN_POINTS: u64 = 1000;
 /// Priorities from the start lie above this; each change gives the next one below.
 const INITIAL: u64 = 1 << 63;
 
-pub struct Priorities {
+pub struct Priorities<const SEATS: usize> {
     random: Random,
     priorities: [u64; SEATS],
     changes: [u64; MOST_CHANGES],
@@ -28,8 +26,8 @@ pub struct Priorities {
     next_low: u64,
 }
 
-impl Priorities {
-    pub const fn new() -> Priorities {
+impl<const SEATS: usize> Priorities<SEATS> {
+    pub const fn new() -> Priorities<SEATS> {
         Priorities {
             random: Random::with_seed(0),
             priorities: [0; SEATS],
@@ -54,9 +52,9 @@ impl Priorities {
     }
 }
 
-impl Policy for Priorities {
-    fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
-        let priority = |&(_, candidate): &(usize, &Candidate)| self.priorities[candidate.seat];
+impl<S: Step, const SEATS: usize> Policy<S> for Priorities<SEATS> {
+    fn choose(&mut self, candidates: &[Candidate<S>], _current: Option<usize>) -> usize {
+        let priority = |&(_, candidate): &(usize, &Candidate<S>)| self.priorities[candidate.seat];
         candidates.iter().enumerate().max_by_key(priority).map_or(0, |(index, _)| index)
     }
 
@@ -64,7 +62,7 @@ impl Policy for Priorities {
         self.priorities[seat] = INITIAL | self.random.next();
     }
 
-    fn done(&mut self, seat: usize, _operation: Operation) {
+    fn done(&mut self, seat: usize, _operation: S) {
         self.points += 1;
         if self.changes.contains(&self.points) {
             self.lower(seat);

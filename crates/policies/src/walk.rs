@@ -1,7 +1,7 @@
 //! Random walk: at each point, all threads that can run are equally likely to.
 
 use super::random::Random;
-use super::{Candidate, Policy};
+use super::{Candidate, Policy, Step};
 
 pub struct Walk {
     random: Random,
@@ -17,8 +17,8 @@ impl Walk {
     }
 }
 
-impl Policy for Walk {
-    fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
+impl<S: Step> Policy<S> for Walk {
+    fn choose(&mut self, candidates: &[Candidate<S>], _current: Option<usize>) -> usize {
         self.random.below(candidates.len() as u64) as usize
     }
 }

@@ -8,23 +8,21 @@
 //! nothing to do but wait goes behind all others, those included that went there before it: two that spin would keep a third from
 //! running for ever.
 
-use super::super::Operation;
-use super::super::seats::SEATS;
 use super::random::Random;
-use super::{Candidate, Policy, conflict};
+use super::{Candidate, Policy, Step};
 
 /// Priorities at random lie above this; each thread that passes gets the next one below.
 const RANDOM: u64 = 1 << 63;
 
-pub struct PartialOrder {
+pub struct PartialOrder<S, const SEATS: usize> {
     random: Random,
     priorities: [u64; SEATS],
     next_low: u64,
-    last: Option<Operation>,
+    last: Option<S>,
 }
 
-impl PartialOrder {
-    pub const fn new() -> PartialOrder {
+impl<S: Step, const SEATS: usize> PartialOrder<S, SEATS> {
+    pub const fn new() -> PartialOrder<S, SEATS> {
         PartialOrder {
             random: Random::with_seed(0),
             priorities: [0; SEATS],
@@ -42,14 +40,14 @@ impl PartialOrder {
     }
 }
 
-impl Policy for PartialOrder {
-    fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
+impl<S: Step, const SEATS: usize> Policy<S> for PartialOrder<S, SEATS> {
+    fn choose(&mut self, candidates: &[Candidate<S>], _current: Option<usize>) -> usize {
         if let Some(last) = self.last.take() {
-            for candidate in candidates.iter().filter(|candidate| conflict(last, candidate.operation)) {
+            for candidate in candidates.iter().filter(|candidate| last.conflicts(candidate.operation)) {
                 self.draw(candidate.seat);
             }
         }
-        let priority = |&(_, candidate): &(usize, &Candidate)| self.priorities[candidate.seat];
+        let priority = |&(_, candidate): &(usize, &Candidate<S>)| self.priorities[candidate.seat];
         candidates.iter().enumerate().max_by_key(priority).map_or(0, |(index, _)| index)
     }
 
@@ -57,7 +55,7 @@ impl Policy for PartialOrder {
         self.draw(seat);
     }
 
-    fn done(&mut self, seat: usize, operation: Operation) {
+    fn done(&mut self, seat: usize, operation: S) {
         self.last = Some(operation);
         self.draw(seat);
     }

@@ -1,13 +1,17 @@
 //! Chance, from a seed.
 
 /// The splitmix64 generator.
+#[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    pub fn with_seed(seed: u64) -> Random {
+    /// All its numbers follow from this one.
+    pub const fn with_seed(seed: u64) -> Random {
         Random(seed)
     }
 
+    /// Any number.
+    #[allow(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;

@@ -10,8 +10,7 @@
 
 use recording::{Deviation, MOST_DEVIATIONS};
 
-use super::super::Operation;
-use super::{Candidate, Policy};
+use super::{Candidate, Policy, Step};
 
 pub struct Preemption {
     deviations: [Deviation; MOST_DEVIATIONS],
@@ -48,8 +47,8 @@ impl Preemption {
     }
 }
 
-impl Policy for Preemption {
-    fn choose(&mut self, candidates: &[Candidate], current: Option<usize>) -> usize {
+impl<S: Step> Policy<S> for Preemption {
+    fn choose(&mut self, candidates: &[Candidate<S>], current: Option<usize>) -> usize {
         let usual = match current {
             Some(seat) => candidates.iter().position(|one| one.seat == seat),
             None => candidates.iter().position(|one| one.seat > self.last),
@@ -57,7 +56,7 @@ impl Policy for Preemption {
         (usual.unwrap_or(0) + self.alternative()) % candidates.len()
     }
 
-    fn done(&mut self, seat: usize, _operation: Operation) {
+    fn done(&mut self, seat: usize, _operation: S) {
         self.last = seat;
     }
 }

@@ -13,9 +13,8 @@
 
 use recording::{MOST_SITES, MOST_WEIGHTS};
 
-use super::super::Operation;
 use super::random::Random;
-use super::{Candidate, Policy};
+use super::{Candidate, Policy, Step};
 
 /// The first thread's seat.
 const FIRST: usize = 1;
@@ -58,8 +57,8 @@ impl Uniform {
         }
     }
 
-    fn is_interesting(&self, operation: Operation) -> bool {
-        operation.site != 0 && self.sites[..self.site_count].contains(&operation.site)
+    fn is_interesting(&self, operation: impl Step) -> bool {
+        operation.site() != 0 && self.sites[..self.site_count].contains(&operation.site())
     }
 
     /// What the threads that do not exist yet will do.
@@ -73,12 +72,12 @@ impl Uniform {
     }
 
     /// What a thread has left: at least what it is about to do, whatever an earlier run counted.
-    fn weight(&self, candidate: &Candidate) -> u64 {
+    fn weight<S: Step>(&self, candidate: &Candidate<S>) -> u64 {
         self.left_of(candidate.seat).max(self.is_interesting(candidate.operation).into())
     }
 
     /// A seat in proportion to what its thread has left, zero if nobody has anything left.
-    fn draw(&mut self, candidates: &[Candidate]) -> usize {
+    fn draw<S: Step>(&mut self, candidates: &[Candidate<S>]) -> usize {
         let total: u64 = candidates.iter().map(|one| self.weight(one)).sum();
         let mut drawn = if total == 0 { return 0 } else { self.random.below(total) };
         for one in candidates {
@@ -92,8 +91,8 @@ impl Uniform {
     }
 }
 
-impl Policy for Uniform {
-    fn choose(&mut self, candidates: &[Candidate], _current: Option<usize>) -> usize {
+impl<S: Step> Policy<S> for Uniform {
+    fn choose(&mut self, candidates: &[Candidate<S>], _current: Option<usize>) -> usize {
         // Threads that spin can go on for ever while the one drawn waits for another, who waits for its turn.
         let is_in_vain =
             core::mem::take(&mut self.is_waited_for) && !candidates.iter().any(|one| one.seat == self.drawn);
@@ -102,7 +101,7 @@ impl Policy for Uniform {
         }
         let drawn = self.drawn;
         let free =
-            |one: &Candidate, policy: &Uniform| one.seat == drawn || !policy.is_interesting(one.operation);
+            |one: &Candidate<S>, policy: &Uniform| one.seat == drawn || !policy.is_interesting(one.operation);
         let count = candidates.iter().filter(|one| free(one, self)).count();
         if count > 0 {
             let nth = self.random.below(count as u64) as usize;
@@ -134,7 +133,7 @@ impl Policy for Uniform {
         }
     }
 
-    fn done(&mut self, seat: usize, operation: Operation) {
+    fn done(&mut self, seat: usize, operation: S) {
         if self.is_interesting(operation) {
             if let Some(left) = self.left.get_mut(seat) {
                 *left = left.saturating_sub(1);
