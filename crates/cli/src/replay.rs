@@ -5,8 +5,10 @@
 //! interleaving of a finding; what is found is kept, and followed from then on.
 
 mod approximation;
+mod beginning;
 mod divergence;
 mod gdb;
+mod occurrence;
 mod outlook;
 mod places;
 mod test;
@@ -20,6 +22,7 @@ use runner::{Outcome, RunFile, RunNumber, RunRecord, Schedules, Session};
 use crate::args::ReplayArguments;
 use crate::exit::{self, Complaint};
 use crate::{analysis, look, screen, sessions};
+pub use beginning::Beginning;
 use divergence::Comparison;
 pub use test::Test;
 

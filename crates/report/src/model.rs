@@ -503,6 +503,10 @@ pub struct Confirmation {
     /// Runs in which it came about while that one did not: given where these hardly failed, or there were hardly any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<Trial>,
+    /// So many failing runs were followed up to where it came about, and only from there on was it forced or forbidden:
+    /// given where it could not be brought about from the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<u64>,
 }
 
 /// Some runs, and how many of them failed.

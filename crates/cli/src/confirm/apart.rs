@@ -36,7 +36,7 @@ impl Standing {
 
 /// What was confirmed is refuted if another finding explains it; with the text form of that.
 pub fn judge(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Laboratory<'_>,
     own: &Forcible,
     confirmation: Confirmation,
     standing: &[Standing],
@@ -55,7 +55,11 @@ pub fn judge(
 
 /// Forces a finding without another that was tried before it, and that one without it. What came of the first, if the
 /// other one explains it.
-fn explained(laboratory: &mut Laboratory, own: &Forcible, other: &Standing) -> anyhow::Result<Option<Arm>> {
+fn explained(
+    laboratory: &mut Laboratory<'_>,
+    own: &Forcible,
+    other: &Standing,
+) -> anyhow::Result<Option<Arm>> {
     let forced = own.forced();
     let apart = laboratory.enforce_without(forced, avoidable(other.interleaving, forced), RUNS)?;
     if fails(&apart) {

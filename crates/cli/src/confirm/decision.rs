@@ -107,6 +107,7 @@ impl Arms {
             turned: None,
             apart: None,
             explained_by: None,
+            followed: None,
         }
     }
 
@@ -149,10 +150,10 @@ impl Arms {
         self.enforced.runs >= FEWEST && self.always_fails() && !self.is_necessary()
     }
 
-    /// All failing runs show it, and hardly a run fails without it: what makes too few runs fail may be no more than a part.
+    /// Hardly a run fails without it: what makes too few runs fail may be no more than a part.
     pub fn may_lack_something(&self) -> bool {
         let Arm { runs, failed, .. } = self.forbidden;
-        self.share >= 1.0 && self.enforced.runs >= FEWEST && failed * 8 <= runs
+        self.enforced.runs >= FEWEST && failed * 8 <= runs
     }
 
     fn is_sufficient(&self) -> bool {

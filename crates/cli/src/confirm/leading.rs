@@ -22,7 +22,7 @@ const TURNED_RUNS: u32 = 9;
 
 /// A proof with the fewest further orders that make one; none if none do.
 pub fn confirm(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Laboratory<'_>,
     forcible: &Forcible,
     share: f64,
     limits: &Limits,
@@ -35,7 +35,7 @@ pub fn confirm(
         if !makes_runs_fail(laboratory, &led)? {
             continue;
         }
-        let arms = laboratory.compare(led.interleaving, forcible.interleaving, share, limits)?;
+        let arms = laboratory.compare(led.interleaving, forcible.interleaving, &[], share, limits)?;
         let confirmation = arms.decide(BELIEVED);
         if confirmation.verdict == Verdict::Confirmed && is_part(laboratory, forcible, &led, &arms)? {
             return Ok(Some(Proof { confirmation, led: Some(led) }));
@@ -52,7 +52,7 @@ fn choices(count: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-fn makes_runs_fail(laboratory: &mut Laboratory, led: &Led) -> anyhow::Result<bool> {
+fn makes_runs_fail(laboratory: &mut Laboratory<'_>, led: &Led) -> anyhow::Result<bool> {
     let first = laboratory.enforce(led.interleaving, FIRST_RUNS)?;
     if first.failed_with_it == 0 {
         return Ok(false);
@@ -62,7 +62,7 @@ fn makes_runs_fail(laboratory: &mut Laboratory, led: &Led) -> anyhow::Result<boo
 }
 
 /// Is each of the finding's own variables a part of the cause?
-fn is_part(laboratory: &mut Laboratory, own: &Forcible, led: &Led, arms: &Arms) -> anyhow::Result<bool> {
+fn is_part(laboratory: &mut Laboratory<'_>, own: &Forcible, led: &Led, arms: &Arms) -> anyhow::Result<bool> {
     let variables: BTreeSet<u8> = own.interleaving.steps().iter().map(|step| step.variable).collect();
     for variable in variables {
         if let Some(turned) = turned::with_other_order(&led.interleaving, variable)

@@ -22,7 +22,7 @@ const FEWER: f64 = 0.05;
 
 /// What a finding needs to make the test fail; none if no set of orders does.
 pub fn needs(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Laboratory<'_>,
     analysis: &Analysis,
     index: usize,
     limits: &Limits,
@@ -53,7 +53,7 @@ pub fn needs(
 
 /// The finding's orders, with those of others if need be, that make runs fail.
 fn sufficient(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Laboratory<'_>,
     analysis: &Analysis,
     index: usize,
     limits: &Limits,

@@ -3,6 +3,7 @@
 
 mod apart;
 mod decision;
+mod following;
 mod kept;
 mod leading;
 mod minimal;
@@ -138,13 +139,13 @@ pub fn confirm_first(
 
 /// Tries a finding out, and notes what it takes if its own steps are not enough.
 fn try_out(
-    laboratory: &mut Laboratory,
+    laboratory: &mut Laboratory<'_>,
     forcible: &mut Forcible,
     finding: &Finding,
     share: f64,
     limits: &Limits,
 ) -> anyhow::Result<(Confirmation, Option<NeededOrders>)> {
-    let Proof { confirmation, led } = laboratory.confirm(forcible, share, limits)?;
+    let Proof { confirmation, led } = laboratory.confirm(forcible, &finding.failing_runs, share, limits)?;
     forcible.whole = led.as_ref().map(|led| led.interleaving);
     let needs = led.map(|led| leading::needs(finding, forcible, &led, confirmation.enforced));
     Ok((confirmation, needs))

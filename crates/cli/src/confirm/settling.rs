@@ -209,6 +209,7 @@ mod tests {
             turned: None,
             apart: None,
             explained_by: None,
+            followed: None,
         };
         let finding = |(nth, &(rank, tied, verdict)): (usize, &(u64, u64, Option<Verdict>))| {
             let plain = serde_json::json!({

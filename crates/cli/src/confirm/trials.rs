@@ -9,10 +9,11 @@ use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session, patience};
 
 use crate::interleaving::{Forcible, Led};
+use crate::replay::Beginning;
 use crate::run::INTERRUPTED;
 
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
-use super::{leading, turned};
+use super::{following, leading, turned};
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, before one has passed.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,7 +48,8 @@ impl Proof {
 }
 
 /// A test whose runs try interleavings out.
-pub struct Laboratory {
+pub struct Laboratory<'a> {
+    pub session: &'a Session,
     campaign: Campaign,
     seed: u64,
     /// Whether a run that hangs is one that failed: only if some did before.
@@ -55,35 +57,50 @@ pub struct Laboratory {
     slowest_pass: f64,
 }
 
-impl Laboratory {
-    pub fn new(session: &Session, campaign: &Campaign) -> Laboratory {
+impl<'a> Laboratory<'a> {
+    pub fn new(session: &'a Session, campaign: &Campaign) -> Laboratory<'a> {
         let may_hang = session.runs().iter().any(|run| run.outcome == Outcome::Hang);
-        Laboratory { campaign: campaign.clone(), seed: session.manifest().seed, may_hang, slowest_pass: 0.0 }
+        let seed = session.manifest().seed;
+        Laboratory { session, campaign: campaign.clone(), seed, may_hang, slowest_pass: 0.0 }
     }
 
     /// Is it the cause? `share` of the session's failing runs show it. If it cannot be brought about by itself, with what leads to it.
-    pub fn confirm(&mut self, forcible: &Forcible, share: f64, limits: &Limits) -> anyhow::Result<Proof> {
+    /// `runs` are the failing runs that show it.
+    pub fn confirm(
+        &mut self,
+        forcible: &Forcible,
+        runs: &[u64],
+        share: f64,
+        limits: &Limits,
+    ) -> anyhow::Result<Proof> {
         let own = forcible.interleaving;
-        let mut arms = self.compare(own, own, share, limits)?;
+        let mut arms = self.compare(own, own, &[], share, limits)?;
         if let Some(wider) = forcible.wider.filter(|_| arms.is_only_forbidden_in_vain()) {
             self.forbid_more(wider, &mut arms, limits)?;
         }
         let confirmation = arms.decide(BELIEVED);
-        match confirmation.verdict {
-            Verdict::Confirmed => Ok(Proof::of(self.leave_out_variables(own, &arms, confirmation)?)),
-            Verdict::Inconclusive if arms.may_lack_something() => {
-                let led = leading::confirm(self, forcible, share, limits)?;
-                Ok(led.unwrap_or(Proof::of(confirmation)))
-            }
-            Verdict::Inconclusive | Verdict::Refuted => Ok(Proof::of(confirmation)),
+        if confirmation.verdict == Verdict::Confirmed {
+            return Ok(Proof::of(self.leave_out_variables(own, &[], &arms, confirmation)?));
         }
+        if !arms.may_lack_something() {
+            return Ok(Proof::of(confirmation));
+        }
+        if confirmation.verdict == Verdict::Inconclusive
+            && let Some(led) = leading::confirm(self, forcible, share, limits)?
+        {
+            return Ok(led);
+        }
+        let followed = following::confirm(self, forcible, runs, limits)?;
+        Ok(Proof::of(followed.unwrap_or(confirmation)))
     }
 
     /// Enforces one, with runs that are delayed at the same places, and forbids another until it is clear what follows.
+    /// Runs begin as one of the beginnings, if there are any.
     pub fn compare(
         &mut self,
         enforced: Interleaving,
         forbidden: Interleaving,
+        beginnings: &[Beginning],
         share: f64,
         limits: &Limits,
     ) -> anyhow::Result<Arms> {
@@ -95,7 +112,8 @@ impl Laboratory {
         ];
         for number in 1..=limits.runs {
             let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
-            let asked = kinds.map(|interleaving| Asked { number, interleaving, avoided: None });
+            let beginning = of_number(beginnings, number);
+            let asked = kinds.map(|interleaving| Asked { number, interleaving, avoided: None, beginning });
             for (arm, seen) in arms_of.into_iter().zip(self.round(&asked)?) {
                 add(arm, seen);
             }
@@ -113,7 +131,7 @@ impl Laboratory {
     fn forbid_more(&mut self, wider: Interleaving, arms: &mut Arms, limits: &Limits) -> anyhow::Result<()> {
         arms.forbidden = Arm::default();
         let interleaving = wider.treated(Treatment::Forbid);
-        let asked = |number| Asked { number, interleaving, avoided: None };
+        let asked = |number| Asked { number, interleaving, avoided: None, beginning: None };
         let trials: Vec<Asked> = (1..=limits.runs).map(asked).collect();
         for round in trials.chunks(Treatment::ALL.len()) {
             self.round(round)?.into_iter().for_each(|seen| add(&mut arms.forbidden, seen));
@@ -126,14 +144,21 @@ impl Laboratory {
     }
 
     /// What was confirmed is refuted if one of its variables is no part of the cause.
-    fn leave_out_variables(
+    pub fn leave_out_variables(
         &mut self,
         interleaving: Interleaving,
+        beginnings: &[Beginning],
         arms: &Arms,
         confirmation: Confirmation,
     ) -> anyhow::Result<Confirmation> {
         for other in turned::turned(&interleaving) {
-            let arm = self.enforce(other, TURNED_RUNS)?;
+            let asked = |number| Asked {
+                number,
+                interleaving: other,
+                avoided: None,
+                beginning: of_number(beginnings, number),
+            };
+            let arm = self.repeat(asked, TURNED_RUNS)?;
             if arms.fails_as_well(&arm) {
                 let turned = Some(arm.trial());
                 return Ok(Confirmation { verdict: Verdict::Refuted, turned, ..confirmation });
@@ -144,7 +169,7 @@ impl Laboratory {
 
     /// So many runs in which an interleaving is enforced.
     pub fn enforce(&mut self, interleaving: Interleaving, runs: u32) -> anyhow::Result<Arm> {
-        self.repeat(|number| Asked { number, interleaving, avoided: None }, runs)
+        self.repeat(|number| Asked { number, interleaving, avoided: None, beginning: None }, runs)
     }
 
     /// The same, while another is avoided. It has come about only where that one has not.
@@ -154,10 +179,10 @@ impl Laboratory {
         avoided: Interleaving,
         runs: u32,
     ) -> anyhow::Result<Arm> {
-        self.repeat(|number| Asked { number, interleaving, avoided: Some(avoided) }, runs)
+        self.repeat(|number| Asked { number, interleaving, avoided: Some(avoided), beginning: None }, runs)
     }
 
-    fn repeat(&mut self, asked: impl Fn(u32) -> Asked, runs: u32) -> anyhow::Result<Arm> {
+    fn repeat<'b>(&mut self, asked: impl Fn(u32) -> Asked<'b>, runs: u32) -> anyhow::Result<Arm> {
         let mut arm = Arm::default();
         let trials: Vec<Asked> = (1..=runs).map(asked).collect();
         for round in trials.chunks(Treatment::ALL.len()) {
@@ -167,7 +192,7 @@ impl Laboratory {
     }
 
     /// Runs at the same time: in a controlled run one thread runs at a time.
-    fn round(&mut self, trials: &[Asked]) -> anyhow::Result<Vec<Option<Seen>>> {
+    fn round(&mut self, trials: &[Asked<'_>]) -> anyhow::Result<Vec<Option<Seen>>> {
         let mut campaign = self.campaign.clone();
         let timeout =
             if self.slowest_pass == 0.0 { FIRST_TIMEOUT } else { patience::enough(self.slowest_pass) };
@@ -185,8 +210,8 @@ impl Laboratory {
     }
 
     /// None if the run says nothing.
-    fn once(&self, campaign: &Campaign, asked: Asked) -> anyhow::Result<Option<Seen>> {
-        let Asked { number, interleaving, avoided } = asked;
+    fn once(&self, campaign: &Campaign, asked: Asked<'_>) -> anyhow::Result<Option<Seen>> {
+        let Asked { number, interleaving, avoided, beginning } = asked;
         let run = RunNumber(number);
         let plan = RunPlan {
             seed: campaign::run_seed(!self.seed, run),
@@ -195,7 +220,11 @@ impl Laboratory {
             avoided,
             ..RunPlan::default()
         };
-        let Some(file) = campaign.once(run, plan, &INTERRUPTED)? else { return Ok(None) };
+        let file = match beginning {
+            Some(beginning) => beginning.follow(campaign, run, plan, &INTERRUPTED)?,
+            None => campaign.once(run, plan, &INTERRUPTED)?,
+        };
+        let Some(file) = file else { return Ok(None) };
         let says_nothing = match file.record.outcome {
             Outcome::Damaged { .. } => true,
             Outcome::Hang => !self.may_hang,
@@ -216,10 +245,16 @@ impl Laboratory {
 
 /// What a run is about.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Asked<'a> {
     number: u32,
     interleaving: Interleaving,
     avoided: Option<Interleaving>,
+    beginning: Option<&'a Beginning>,
+}
+
+/// Each in turn.
+fn of_number(beginnings: &[Beginning], number: u32) -> Option<&Beginning> {
+    beginnings.get(number as usize % beginnings.len().max(1))
 }
 
 /// What came of a run.

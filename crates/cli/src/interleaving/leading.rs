@@ -1,8 +1,8 @@
-//! What has to be in place for an interleaving to come about: orders between its threads shortly before it.
+//! What has to be in place for an interleaving to come about: orders between its threads shortly before its end.
 //!
 //! Forcing two accesses into an order is in vain where a thread comes to its own only if something else was in time, such as
 //! one that looks whether a thing is still there before it uses it. The example run shows in which order the same threads
-//! came to other variables just before; nearest are those with the fewest accesses between them and the steps, in
+//! came to other variables; nearest are those with the fewest accesses between them and the steps, in
 //! what each of the threads did.
 
 use std::collections::BTreeSet;
@@ -15,8 +15,8 @@ use super::{Forcible, Moment, conflicts, moment, place_of_access};
 
 /// Orders that are looked for, each on a variable of its own.
 const MOST_ORDERS: usize = 3;
-/// Accesses of a thread that are looked at.
-const NEAR: usize = 24;
+/// Accesses of a thread before or after one of its steps that are looked at.
+const NEAR: usize = 16;
 /// Accesses of all threads that are.
 const FAR: usize = 10_000;
 
@@ -59,7 +59,7 @@ pub struct Led {
 /// What may lead to these steps, the nearest first.
 pub fn leads(steps: &[InterleavingStep], moments: &[Moment], run: &Run, code: &Code) -> Vec<Lead> {
     let threads: BTreeSet<ThreadId> = moments.iter().map(|moment| moment.thread).collect();
-    let near: Vec<Near> = threads.iter().flat_map(|&thread| before(thread, moments, run)).collect();
+    let near: Vec<Near> = threads.iter().flat_map(|&thread| near(thread, moments, run)).collect();
     let mut found: Vec<(usize, [Moment; 2])> = Vec::new();
     for second in &near {
         let is_conflict = |first: &&Near| {
@@ -88,23 +88,27 @@ pub fn leads(steps: &[InterleavingStep], moments: &[Moment], run: &Run, code: &C
     found.into_iter().filter_map(lead).take(MOST_ORDERS).collect()
 }
 
-/// An access of a thread before one of its steps.
+/// An access of a thread near one of its steps.
 struct Near {
     moment: Moment,
     writes: bool,
-    /// Accesses of the thread from here to its next step.
+    /// Accesses of the thread from here to that step.
     distance: usize,
 }
 
-/// What a thread did last before its steps, newest first, but for what it did to their variables.
-fn before(thread: ThreadId, moments: &[Moment], run: &Run) -> Vec<Near> {
-    let own = || moments.iter().filter(|moment| moment.thread == thread).map(|moment| moment.index);
-    let last = own().max().unwrap_or(0);
-    let earlier = run.accesses[..last].iter().enumerate().rev().take(FAR);
-    let mut distance = 0;
-    let mut near = Vec::new();
-    for (index, access) in earlier.filter(|(_, access)| access.thread == thread).take(NEAR) {
-        distance = if own().any(|step| step == index) { 0 } else { distance + 1 };
+/// What a thread did last before all steps were done, newest first, but for what it did to their variables.
+fn near(thread: ThreadId, moments: &[Moment], run: &Run) -> Vec<Near> {
+    let end = moments.iter().map(|moment| moment.index + 1).max().unwrap_or(0);
+    let newest = run.accesses[..end].iter().enumerate().rev().take(FAR);
+    let own: Vec<usize> =
+        newest.filter(|(_, access)| access.thread == thread).map(|(index, _)| index).collect();
+    let is_step = |place: &usize| moments.iter().any(|moment| moment.index == own[*place]);
+    let steps: Vec<usize> = (0..own.len()).filter(is_step).collect();
+    let mut near: Vec<Near> = Vec::new();
+    for (place, &index) in own.iter().enumerate() {
+        let distance = steps.iter().map(|step| step.abs_diff(place)).min();
+        let Some(distance) = distance.filter(|&distance| distance <= NEAR) else { continue };
+        let access = &run.accesses[index];
         if moments.iter().all(|step| step.location != access.location) {
             near.push(Near { moment: moment(run, index), writes: access.kind.writes(), distance });
         }

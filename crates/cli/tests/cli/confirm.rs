@@ -187,6 +187,66 @@ int main(void) {
     assert!(seen.stdout.contains(&format!("finding {number} forced  5 of 5 runs failed")), "{}", seen.stdout);
 }
 
+/// Files are rotated once much was written: who is held back between its two looks from the start on only keeps that from
+/// happening. Seeds are fixed.
+#[test]
+fn what_does_harm_late_is_forced_from_where_failing_runs_came_to_it() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <stdlib.h>
+enum { LINES = 12, FULL = 14 };
+static pthread_mutex_t rotation = PTHREAD_MUTEX_INITIALIZER;
+static int files[2];
+static int *current = &files[0];
+static int written;
+static int *now(void) {
+    return __atomic_load_n(&current, __ATOMIC_SEQ_CST);
+}
+static void *writer(void *argument) {
+    for (int i = 0; i < LINES; i++) {
+        if (now() && !now())
+            abort();
+        __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
+    }
+    return argument;
+}
+static void rotate(void) {
+    pthread_mutex_lock(&rotation);
+    if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) >= FULL) {
+        __atomic_store_n(&current, 0, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&current, &files[1], __ATOMIC_SEQ_CST);
+    }
+    pthread_mutex_unlock(&rotation);
+}
+static void *janitor(void *argument) {
+    for (int i = 0; i < 6; i++)
+        rotate();
+    return argument;
+}
+int main(void) {
+    pthread_t threads[3];
+    pthread_create(&threads[0], 0, writer, 0);
+    pthread_create(&threads[1], 0, writer, 0);
+    pthread_create(&threads[2], 0, janitor, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "rotate", source);
+    place.call("run --session rotate --schedule random --runs 40 --seed 3 -- ./rotate").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let number = number(&report, "RWR");
+    let seen = place.call(&format!("confirm {number}")).exits(0);
+    assert!(seen.stdout.contains("from where failing runs came to it, forced: "), "{}", seen.stdout);
+    let report = place.call("report --json").exits(0).json();
+    let confirmation = &report["findings"][number - 1]["confirmation"];
+    assert_eq!(confirmation["followed"], 3, "{confirmation:#}");
+    assert_eq!(confirmation["forbidden"]["failed"], 0, "{confirmation:#}");
+    assert!(confirmation["enforced"]["failed"].as_u64() > Some(4), "{confirmation:#}");
+}
+
 #[test]
 fn a_session_tries_its_first_findings_out() {
     let place = Workplace::new();

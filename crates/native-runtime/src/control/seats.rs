@@ -211,6 +211,9 @@ pub unsafe fn start(plan: &RunPlan) {
         state.policies.start(plan, planned::sites());
         state.trial.start(plan);
         state.replay.start();
+        if !state.replay.follows() {
+            state.trial.watch();
+        }
     }
 }
 
@@ -242,7 +245,9 @@ impl State {
         arriving.helped_itself = false;
         let held = core::mem::replace(&mut arriving.locks, *locks);
         self.policies.chosen().done(seat, done);
-        self.trial.done(seat, done, &held);
+        if let Some(trial) = self.begun_trial() {
+            trial.done(seat, done, &held);
+        }
         self.trial.arrives(seat, operation, locks);
         if operation.size != 0 && operation.site != 0 {
             // SAFETY: the seats are locked, as for all of this.
@@ -300,7 +305,8 @@ impl State {
             self.jump_to_deadline();
         }
         let mut count = self.list_candidates(if passes_on { current } else { None });
-        let mut free = self.trial.hold_back(&mut self.candidates[..count]);
+        let follows = self.replay.follows();
+        let mut free = if follows { count } else { self.trial.hold_back(&mut self.candidates[..count]) };
         if free == 0 && self.trial.rather_wakes() && self.jump_to_near_deadline() {
             count = self.list_candidates(None);
             free = self.trial.hold_back(&mut self.candidates[..count]);
@@ -327,7 +333,19 @@ impl State {
         let again = count > 1 && running == Some(chosen);
         self.stretch = if again { self.stretch + 1 } else { 0 };
         // The policy is asked all the same, to know what it needs to know when there is no more to follow.
-        if self.replay.follows() { self.follow(current, chosen) } else { chosen }
+        if !follows {
+            return chosen;
+        }
+        let next = self.follow(current, chosen);
+        if !self.replay.follows() {
+            self.trial.watch();
+        }
+        next
+    }
+
+    /// The trial, once there is no schedule to follow any more: until then, what happens is what happened before.
+    pub fn begun_trial(&mut self) -> Option<&mut Trial> {
+        (!self.replay.follows()).then_some(&mut self.trial)
     }
 }
 

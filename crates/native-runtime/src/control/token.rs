@@ -66,7 +66,9 @@ pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
     } else {
         state.seats[next].standing = Standing::Running;
         let operation = state.seats[next].operation;
-        state.trial.goes_on(next, operation);
+        if let Some(trial) = state.begun_trial() {
+            trial.goes_on(next, operation);
+        }
         (*mapping::header()).interleavings = state.trial.come_about();
         if next != holder {
             state.seats[next].handed = Some(state.handing_over(holder, next));
@@ -237,7 +239,9 @@ pub unsafe fn vacate(state: &mut Locked, seat: usize) {
     let (last, locks) = (state.seats[seat].operation, state.seats[seat].locks);
     state.seats[seat].stops += 1;
     state.seats[seat].standing = Standing::Empty;
-    state.trial.done(seat, last, &locks);
+    if let Some(trial) = state.begun_trial() {
+        trial.done(seat, last, &locks);
+    }
     state.trial.left(seat);
     state.wake(object);
 }

@@ -112,7 +112,9 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
             seat.stops += 1;
         }
         let (operation, locks) = (seat.operation, seat.locks);
-        state.trial.waits(own, operation, &locks);
+        if let Some(trial) = state.begun_trial() {
+            trial.waits(own, operation, &locks);
+        }
         (*mapping::header()).interleavings = state.trial.come_about();
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {

@@ -215,8 +215,10 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
         p if p < 0.001 => " (p < 0.001)".to_owned(),
         p => format!(" (p = {p:.3})"),
     });
+    let followed = followed(confirmation).map(|followed| format!("{followed}, "));
     format!(
-        "forced: {}; forbidden: {}{}{}{}{}",
+        "{}forced: {}; forbidden: {}{}{}{}{}",
+        followed.unwrap_or_default(),
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
         delayed.unwrap_or_default(),
@@ -224,6 +226,14 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
         chance.unwrap_or_default(),
         apart.unwrap_or_default(),
     )
+}
+
+/// Where the trials began, if not at the start of the program.
+pub(crate) fn followed(confirmation: &Confirmation) -> Option<&'static str> {
+    Some(match confirmation.followed? {
+        1 => "from where a failing run came to it",
+        _ => "from where failing runs came to it",
+    })
 }
 
 /// What is left of a finding that goes along with another when that one is kept from happening.

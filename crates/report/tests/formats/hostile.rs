@@ -45,6 +45,7 @@ pub fn made_of(text: &str) -> Report {
         p_value: Some(f64::NAN),
         turned: None,
         explained_by: None,
+        followed: None,
         apart: None,
     });
     for access in &mut finding.accesses {

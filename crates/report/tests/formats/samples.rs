@@ -256,6 +256,7 @@ pub fn confirmed(finding: Finding) -> Finding {
             p_value: None,
             turned: None,
             explained_by: None,
+            followed: None,
             apart: None,
         }),
         needs: Some(NeededOrders { orders: vec![needed(44, 33), needed(33, 29)], runs: 10, failed: 9 }),

@@ -126,14 +126,12 @@ impl Trial {
         let Some(interleaving) = plan.interleaving else { return };
         self.treatment = interleaving.treatment;
         self.random = Random::with_seed(!plan.seed);
-        let mut watched = SITES.iter();
         // What is to be forbidden is forbidden however it comes about.
         let is_exact = self.treatment == Treatment::Enforce;
         let pattern = self.wanted.start(interleaving, is_exact);
         self.waits_for_first = pattern.is_pair() || self.random.below(4) > 0;
-        watch(pattern, &mut watched);
         if let Some(avoided) = plan.avoided {
-            watch(self.avoided.start(avoided, true), &mut watched);
+            self.avoided.start(avoided, true);
         }
         if self.treatment == Treatment::Enforce {
             self.begins = ONE_IN_ALL >> if self.random.below(4) == 0 { 2 } else { 0 };
@@ -144,6 +142,16 @@ impl Trial {
             // magnitude is as likely.
             let doublings = self.random.below(2) * self.random.below(MOST_DOUBLINGS);
             self.spared = self.random.below(1 << doublings);
+        }
+    }
+
+    /// From now on, own accesses at the steps' places are points too.
+    pub fn watch(&self) {
+        // In this order no place is left out behind the last step.
+        let patterns = [&self.wanted, &self.avoided].into_iter().filter_map(|one| one.pattern.as_ref());
+        let sites = patterns.flat_map(|pattern| pattern.steps().map(|step| pattern.site(step)));
+        for (watched, site) in SITES.iter().zip(sites) {
+            watched.store(site, Ordering::Relaxed);
         }
     }
 
@@ -357,11 +365,4 @@ impl Trial {
 fn is_over(Time { points, patience, news }: Time, since: u32) -> bool {
     let waited = points.wrapping_sub(since);
     waited > patience && (points.wrapping_sub(news.at) > patience || waited > 2 * MOST_PATIENCE)
-}
-
-fn watch<'a>(pattern: &Pattern, watched: &mut impl Iterator<Item = &'a AtomicUsize>) {
-    // In this order no place is left out behind the last step.
-    for (step, watched) in pattern.steps().zip(watched) {
-        watched.store(pattern.site(step), Ordering::Relaxed);
-    }
 }
