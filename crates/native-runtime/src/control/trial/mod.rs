@@ -30,7 +30,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use recording::{MOST_STEPS, RunPlan, Treatment};
 
 use self::followed::{Followed, Time};
-use self::instance::{Instance, Pattern};
+use self::instance::Instance;
 use self::news::News;
 use self::regions::Regions;
 use super::Operation;
