@@ -417,3 +417,38 @@ fn bounded_runs_record_their_choices() {
     assert_eq!(other.recordings[0].decisions[..free], decisions[..free], "all the same until there");
     assert_ne!(switches(&other.recordings[0]), switches(&usual.recordings[0]));
 }
+
+/// Who is kept waiting at a string has not looked at it yet: what it finds is what the threads before it have left there.
+#[test]
+fn strings_are_looked_at_in_their_turn() {
+    let source = r#"
+static char x[8];
+static volatile unsigned long length, place;
+THREAD(reader) {
+    length = strlen(x); //@read
+    place = strchr(x, 'd') != NULL; //@find
+    return NULL;
+}
+int main(void) {
+    memcpy(x, "word", 5);
+    pthread_t thread = start(reader, NULL);
+    x[0] = 0; //@clear
+    pthread_join(thread, NULL);
+    printf("%lu %lu", length, place);
+    return 0;
+}
+"#;
+    let mut program = c(source);
+    let mut seen = std::collections::BTreeSet::new();
+    for seed in 0..16 {
+        program = program.plan(&plan(seed)).with_own_recordings();
+        let finished = program.run_well();
+        let said = finished.stdout();
+        let history = finished.only_process().history("x");
+        let (_, later) = history.lines().next().unwrap().split_once("@clear").unwrap();
+        let found = |marker: &str, before: u32| if later.contains(marker) { 0 } else { before };
+        assert_eq!(said, format!("{} {}", found("@read", 4), found("@find", 1)), "{history}");
+        seen.insert(said);
+    }
+    assert_eq!(seen.len(), 3, "{seen:?}");
+}

@@ -1,6 +1,7 @@
 //! Functions of `string.h` that read or write whole strings.
 //!
-//! What they touch is recorded as ranges: up to and with the final zero, or up to the byte that decides.
+//! What they touch is recorded as ranges: up to and with the final zero, or up to the byte that decides. Other threads may
+//! run before that is on record, so that what a function finds is looked for once more after it.
 
 use core::ffi::c_int;
 
@@ -48,15 +49,13 @@ unsafe fn bytes_in(text: usize, most: usize) -> usize {
 }
 
 unsafe extern "C" fn length(text: usize, pc: usize) -> usize {
-    let length = bytes_in(text, usize::MAX);
-    reads(text, length + 1, pc);
-    length
+    reads(text, bytes_in(text, usize::MAX) + 1, pc);
+    bytes_in(text, usize::MAX)
 }
 
 unsafe extern "C" fn length_at_most(text: usize, most: usize, pc: usize) -> usize {
-    let length = bytes_in(text, most);
-    reads(text, (length + 1).min(most), pc);
-    length
+    reads(text, (bytes_in(text, most) + 1).min(most), pc);
+    bytes_in(text, most)
 }
 
 unsafe extern "C" fn copy(to: usize, from: usize, pc: usize) -> usize {
@@ -139,10 +138,11 @@ unsafe extern "C" fn compare_memory(one: usize, other: usize, bytes: usize, pc: 
 }
 
 unsafe extern "C" fn find(text: usize, byte: c_int, pc: usize) -> usize {
-    let found = real!(strchr(usize, c_int) -> usize)(text, byte);
+    let real = real!(strchr(usize, c_int) -> usize);
+    let found = real(text, byte);
     let bytes = if found != 0 { found - text } else { bytes_in(text, usize::MAX) };
     reads(text, bytes + 1, pc);
-    found
+    real(text, byte)
 }
 
 unsafe extern "C" fn find_last(text: usize, byte: c_int, pc: usize) -> usize {
