@@ -262,6 +262,28 @@ fn what_breaks_into_the_same_code_counts_together() {
     assert!(reasons.contains(&Reason::RegionTogether { failed: 12, passed: 0 }), "{reasons:?}");
 }
 
+/// Whatever breaks in, one of the writes is read by the second look in the end: that pair is but a part of it.
+#[test]
+fn a_part_of_what_breaks_into_code_is_no_cause_of_its_own() {
+    let resets = "W2(c)@reset R1(c)@again ".repeat(3);
+    let traces = many(&["R1(c)@look R1(c)@again W2(c)@swap W2(c)@reset"], &[])
+        // One run of each gets away with it.
+        + "P: R1(c)@look W2(c)@reset R1(c)@again\nP: R1(c)@again W2(c)@swap R1(c)@again\n"
+        + &[
+            "R1(c)@look W2(c)@swap R1(c)@again\n".to_owned(),
+            format!("R1(c)@look {resets} W2(c)@swap R1(c)@again\n"),
+        ]
+        .map(|broken| format!("F: {broken}").repeat(6))
+        .concat();
+    let session = support::parse(&traces);
+    let first = |regions: bool| {
+        let tuning = Tuning { regions, ..Tuning::default() };
+        let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
+        in_short(&session, &findings[0])
+    };
+    assert_eq!([first(false), first(true)], ["P2 swap again", "P4 look swap again"]);
+}
+
 /// The same with two variables, which others change at one place or at another.
 #[test]
 fn what_breaks_into_code_between_two_variables_counts_together() {

@@ -21,6 +21,8 @@ const BEHIND: f64 = 1.0;
 pub(super) struct Cause {
     /// The logarithm of its probability, up to a constant.
     pub weight: f64,
+    /// How many failing runs it explains, at this or another place.
+    pub explained: u32,
     /// Whether it looks like what the failure does.
     pub is_effect: bool,
     /// Whether it is about code that passing runs never come to.
@@ -54,12 +56,12 @@ pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
     if tuning.regions {
         regions::count_together(&mut clues, evidence.clues.iter(), |runs| scale.evidence_of(runs));
     }
-    clues.sort_unstable_by(|a, b| a.seen.runs.cmp(&b.seen.runs).then(a.pattern.cmp(&b.pattern)));
+    clues.sort_unstable_by(|a, b| a.runs().cmp(b.runs()).then(a.pattern.cmp(&b.pattern)));
     let mut causes: Vec<Cause> = Vec::new();
     let mut rest = clues.into_iter().peekable();
     while let Some(first) = rest.next() {
         let mut alike = vec![first];
-        while let Some(next) = rest.next_if(|next| next.seen.runs == alike[0].seen.runs) {
+        while let Some(next) = rest.next_if(|next| next.runs() == alike[0].runs()) {
             alike.push(next);
         }
         let causes_of = |clues| if tuning.folding { fold::folded(clues) } else { fold::apart(clues) };
@@ -108,7 +110,7 @@ fn ranked(causes: Vec<Cause>, as_good: u32, unknown: f64) -> Vec<Finding> {
 fn put_new_code_behind(all_failed: u32, causes: &mut [Cause]) {
     let explains_all = |cause: &&Cause| {
         let is_common = !cause.is_new_code && !cause.is_effect && cause.standstill.is_none();
-        is_common && cause.finding.failed == all_failed && cause.weight > 0.0
+        is_common && cause.explained == all_failed && cause.weight > 0.0
     };
     let best = causes.iter().filter(explains_all).map(|cause| cause.weight).reduce(f64::max);
     let Some(best) = best else { return };

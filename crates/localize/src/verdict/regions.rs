@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::pattern::Pattern;
-use crate::run::SiteId;
+use rustc_hash::FxHashMap;
+
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{AccessKind, SiteId};
 use crate::shape::Shape;
 
 use super::evidence::Seen;
@@ -38,7 +40,7 @@ pub(super) fn count_together<'e>(
         }
     }
     let mut best: BTreeMap<Region, &mut Clue> = BTreeMap::new();
-    for clue in clues {
+    for clue in &mut *clues {
         let Some(region) = region(&clue.pattern) else { continue };
         let is_better = |other: &&mut Clue| {
             clue.weight.total_cmp(&other.weight).then(other.pattern.cmp(&clue.pattern)).is_gt()
@@ -54,4 +56,33 @@ pub(super) fn count_together<'e>(
             clue.region = Some(runs.remove(&region).unwrap_or_default());
         }
     }
+    take_in_parts(clues, evidence);
+}
+
+/// A pair that explains no more than the triples of a region whose part it is does not stand for anything else.
+fn take_in_parts(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f64) {
+    let mut wholes: FxHashMap<Pattern, (f64, Vec<u64>)> = FxHashMap::default();
+    let triples = clues.iter().filter(|clue| clue.pattern.sites().len() == 3);
+    for (pattern, runs) in triples.filter_map(|clue| Some((clue.pattern, clue.region.as_ref()?))) {
+        let explained = evidence(runs);
+        for part in parts(&pattern) {
+            let known = wholes.entry(part).or_insert_with(|| (explained, runs.clone()));
+            if (explained, runs) > (known.0, &known.1) {
+                *known = (explained, runs.clone());
+            }
+        }
+    }
+    for clue in clues.iter_mut().filter(|clue| clue.region.is_none()) {
+        let whole =
+            wholes.get(&clue.pattern).filter(|(explained, _)| *explained >= evidence(&clue.seen.runs));
+        clue.region = whole.map(|(_, runs)| runs.clone());
+    }
+}
+
+/// The pairs of which a triple or quadruple consists.
+pub(super) fn parts(whole: &Pattern) -> impl Iterator<Item = Pattern> {
+    let pair = |([head, tail], sites): ([AccessKind; 2], [SiteId; 2])| {
+        PatternId::pair(head, tail).map(|id| Pattern::new(id, &sites))
+    };
+    whole.conflicts().filter_map(pair)
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::pattern::{Pattern, PatternId};
+use crate::pattern::Pattern;
 use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
 use crate::suspiciousness::Spectrum;
@@ -13,6 +13,7 @@ use super::chance::{self, Signature};
 use super::clues::Sighting;
 use super::evidence::{Evidence, KnownRun, Seen};
 use super::orders::Standing;
+use super::regions;
 use super::strata::Strata;
 use super::tuning::Tuning;
 use super::weight::Weights;
@@ -44,6 +45,11 @@ pub(super) struct Clue<'e> {
 }
 
 impl Clue<'_> {
+    /// The runs that it counts for, as bits.
+    pub fn runs(&self) -> &[u64] {
+        self.region.as_deref().unwrap_or(&self.seen.runs)
+    }
+
     /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
     /// the words of locks; an unserializable triple before its pairs, unless it is but a loop's next round.
     pub fn compare(&self, other: &Self) -> Ordering {
@@ -171,9 +177,8 @@ impl<'e> Scale<'e> {
     /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing.
     fn is_said_by_a_part(&self, pattern: Pattern, evidence: f64) -> bool {
         pattern.shape().len() == Shape::MAX_STEPS
-            && pattern.conflicts().any(|([head, tail], sites)| {
-                let part = PatternId::pair(head, tail).map(|id| Pattern::new(id, &sites));
-                let seen = part.and_then(|part| self.evidence.clues.get(&part));
+            && regions::parts(&pattern).any(|part| {
+                let seen = self.evidence.clues.get(&part);
                 seen.is_some_and(|seen| self.evidence_of(&seen.runs) >= evidence)
             })
     }

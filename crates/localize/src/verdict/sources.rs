@@ -64,6 +64,11 @@ impl Scale<'_> {
         };
         Cause {
             weight: clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max),
+            explained: clues
+                .iter()
+                .map(|clue| self.evidence.outcomes(clue.runs())[0])
+                .max()
+                .unwrap_or(failed),
             is_effect: best.standing == Standing::New,
             is_new_code: best.is_new_code,
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
@@ -91,6 +96,7 @@ impl Scale<'_> {
             let pattern = Pattern::access(AccessKind::Write, standstill.steps[0].site);
             causes.push(Cause {
                 weight: evidence + self.tuning.standstill,
+                explained: failed,
                 is_effect: false,
                 is_new_code: false,
                 completed: None,
@@ -118,7 +124,7 @@ impl Scale<'_> {
     /// What Locon concludes from what failing runs lack, and from pairs that are harmless one by one, where that
     /// explains more failing runs than any of `causes`.
     pub fn indirect(&self, causes: &[Cause]) -> Vec<Cause> {
-        let explained = causes.iter().map(|cause| cause.finding.failed).max().unwrap_or(0);
+        let explained = causes.iter().map(|cause| cause.explained).max().unwrap_or(0);
         let mut indirect = Vec::new();
         for mut finding in self.evidence.pairs.findings(None) {
             let Detail::Locon(procedure) = finding.detail else { continue };
@@ -140,6 +146,7 @@ impl Scale<'_> {
             };
             indirect.push(Cause {
                 weight: evidence - prior,
+                explained: finding.failed,
                 is_effect: false,
                 is_new_code: false,
                 completed: finding.example.accesses.iter().copied().max(),
