@@ -21,6 +21,11 @@ const NO_SIGN: f64 = 0.2;
 /// What makes one enforced run fail more than delays do.
 const MORE_THAN_DELAYS: f64 = 0.05;
 
+/// So few runs in which something came about say nothing of it.
+const FEW: u64 = 3;
+/// A chance below which runs with something else in its place fail less often.
+const LESS: f64 = 0.05;
+
 /// A chance below which it is no chance that so few runs fail.
 const TOO_FEW: f64 = 0.02;
 
@@ -169,6 +174,12 @@ impl Arms {
         self.enforced.always_fails()
     }
 
+    /// Do runs in which something else came about in its place fail less often?
+    pub fn fails_less(&self, other: &Arm) -> bool {
+        let with_it = |arm: &Arm| (arm.failed_with_it, arm.came_about);
+        other.came_about >= FEW && localize::fisher(with_it(&self.enforced), with_it(other)) < LESS
+    }
+
     /// Do runs with something else in its place fail nearly always, and not just as runs do that are delayed?
     pub fn fails_as_well(&self, other: &Arm) -> bool {
         let is_known = other.came_about * 2 >= other.runs && other.always_fails();
@@ -284,6 +295,17 @@ mod tests {
         assert!(!arms(4).fails_as_well(&few(4, 8)), "it often passes");
         assert!(!arms(4).fails_as_well(&few(8, 3)), "it hardly came about");
         assert!(!arms(18).fails_as_well(&few(8, 8)), "so does everything");
+    }
+
+    #[test]
+    fn what_is_part_of_the_cause_is_missed() {
+        let arms = Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(0, 0), share: 1.0 };
+        let few =
+            |came_about, failed_with_it| Arm { runs: 9, failed: failed_with_it, came_about, failed_with_it };
+        assert!(arms.fails_less(&few(9, 0)));
+        assert!(arms.fails_less(&few(9, 5)));
+        assert!(!arms.fails_less(&few(9, 9)), "it fails all the same");
+        assert!(!arms.fails_less(&few(2, 0)), "it hardly came about");
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //! another variable in time. They are forced together with the orders that led to them in the example run, as few as will do.
 //!
 //! That proves nothing about a finding of which those orders alone are the cause. So its own accesses
-//! are turned round while the others stay as they are: if runs fail all the same, it is not confirmed.
+//! are turned round while the others stay as they are: unless runs fail less then, it is not confirmed.
 
 use std::collections::BTreeSet;
 
+use recording::Interleaving;
 use report::{Finding, NeededOrder, NeededOrders, NeededStep, Trial, Verdict};
 
 use super::decision::{Arm, Arms, BELIEVED};
@@ -61,17 +62,27 @@ fn makes_runs_fail(laboratory: &mut Laboratory<'_>, led: &Led) -> anyhow::Result
     Ok(failed_with_it * 3 > runs && failed_with_it * 5 >= came_about * 4)
 }
 
-/// Is each of the finding's own variables a part of the cause?
+/// Is each of the finding's own variables a part of the cause? Then runs hardly fail if the accesses to it come in the other order,
+/// or where that cannot be, in any order.
 fn is_part(laboratory: &mut Laboratory<'_>, own: &Forcible, led: &Led, arms: &Arms) -> anyhow::Result<bool> {
     let variables: BTreeSet<u8> = own.interleaving.steps().iter().map(|step| step.variable).collect();
     for variable in variables {
-        if let Some(turned) = turned::with_other_order(&led.interleaving, variable)
-            && arms.fails_as_well(&laboratory.enforce(turned, TURNED_RUNS)?)
-        {
+        let turned = turned::with_other_order(&led.interleaving, variable);
+        let Some(other) = turned.or_else(|| without_orders(&led.interleaving, variable)) else {
+            return Ok(false);
+        };
+        if !arms.fails_less(&laboratory.enforce(other, TURNED_RUNS)?) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// The interleaving without the orders of accesses to this variable.
+fn without_orders(interleaving: &Interleaving, variable: u8) -> Option<Interleaving> {
+    let is_about = |step: usize| interleaving.steps()[step].variable == variable;
+    let others = interleaving.orders().filter(|&(first, second)| !is_about(first) || !is_about(second));
+    interleaving.with_orders(&others.collect::<Vec<_>>())
 }
 
 /// All orders that were enforced, in words.
@@ -87,7 +98,20 @@ pub fn needs(finding: &Finding, forcible: &Forcible, led: &Led, enforced: Trial)
 
 #[cfg(test)]
 mod tests {
+    use recording::{InterleavingStep, Treatment};
+
     use super::*;
+
+    #[test]
+    fn orders_of_one_variable_are_left_out() {
+        let step = |thread, variable| InterleavingStep { thread, variable, ..InterleavingStep::default() };
+        let steps = [step(1, 0), step(1, 1), step(2, 1), step(2, 0), step(1, 0)];
+        let all = Interleaving::new(Treatment::Enforce, &steps).unwrap();
+        let all = all.with_orders(&[(0, 3), (1, 2), (3, 4)]).unwrap();
+        let left = |variable| without_orders(&all, variable).unwrap().orders().collect::<Vec<_>>();
+        assert_eq!(left(0), [(1, 2)]);
+        assert_eq!(left(1), [(0, 3), (3, 4)]);
+    }
 
     #[test]
     fn few_orders_are_tried_before_many() {

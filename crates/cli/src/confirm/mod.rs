@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use recording::Interleaving;
-use report::{Confirmation, Finding, NeededOrders, Verdict, terminal};
+use report::{Finding, Verdict, terminal};
 use runner::campaign::Campaign;
 use runner::{Binary, Session};
 
@@ -64,23 +64,22 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let mut laboratory = Laboratory::new(&session, &prepared.campaign);
     let share = region::shares(&analysis)[index];
     let finding = &analysis.report.findings[index];
-    let (confirmation, mut needs) = try_out(&mut laboratory, &mut forcible, finding, share, &limits)?;
     let better = analysis.report.findings.iter().zip(&analysis.interleavings).take(index);
     let standing: Vec<Standing> = (1..)
         .zip(better)
         .filter_map(|(number, (other, forcible))| Standing::of(number, other, forcible.as_ref()))
         .collect();
-    let (confirmation, explanation) = apart::judge(&mut laboratory, &forcible, confirmation, &standing)?;
+    let mut tried = try_out(&mut laboratory, &mut forcible, finding, share, &standing, &limits)?;
+    let confirmation = tried.confirmation;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
-    if needs.is_none() && arguments.minimize {
-        needs = minimal::needs(&mut laboratory, &analysis, index, &limits)?;
+    if tried.needs.is_none() && arguments.minimize {
+        tried.needs = minimal::needs(&mut laboratory, &analysis, index, &limits)?;
     }
-    if needs.is_some() || arguments.minimize {
-        screen::print(&terminal::needs(needs.as_ref()))?;
+    if tried.needs.is_some() || arguments.minimize {
+        screen::print(&terminal::needs(tried.needs.as_ref()))?;
     }
-    let needs = needs.or_else(|| analysis.report.findings[index].needs.clone());
-    let whole = forcible.whole.map(|whole| whole.to_string());
-    kept::keep(&session, forcible.interleaving, Tried { confirmation, needs, explanation, whole })?;
+    tried.needs = tried.needs.or_else(|| analysis.report.findings[index].needs.clone());
+    kept::keep(&session, forcible.interleaving, tried)?;
     // What was found out can change the order of findings.
     look::keep(&session, &analysis::analyse(&session, &arguments.ranking)?)?;
     Ok(ExitCode::from(match confirmation.verdict {
@@ -121,12 +120,11 @@ pub fn confirm_first(
             continue;
         }
         left -= 1;
-        let (confirmation, needs) = try_out(&mut laboratory, forcible, finding, share, &limits)?;
-        let (confirmation, explanation) = apart::judge(&mut laboratory, forcible, confirmation, &standing)?;
-        finding.needs.clone_from(&needs);
+        let tried = try_out(&mut laboratory, forcible, finding, share, &standing, &limits)?;
+        let confirmation = tried.confirmation;
+        finding.needs.clone_from(&tried.needs);
         finding.confirmation = Some(confirmation);
-        let whole = forcible.whole.map(|whole| whole.to_string());
-        kept::keep(session, forcible.interleaving, Tried { confirmation, needs, explanation, whole })?;
+        kept::keep(session, forcible.interleaving, tried)?;
         standing.extend(Standing::of(number, finding, Some(forcible)));
         if confirmation.verdict == Verdict::Confirmed {
             confirmed.insert(finding.cluster);
@@ -137,18 +135,24 @@ pub fn confirm_first(
     Ok(())
 }
 
-/// Tries a finding out, and notes what it takes if its own steps are not enough.
+/// Tries a finding out, beside those that were before, and notes what it takes if its own steps are not enough.
 fn try_out(
     laboratory: &mut Laboratory<'_>,
     forcible: &mut Forcible,
     finding: &Finding,
     share: f64,
+    standing: &[Standing],
     limits: &Limits,
-) -> anyhow::Result<(Confirmation, Option<NeededOrders>)> {
+) -> anyhow::Result<Tried> {
     let Proof { confirmation, led } = laboratory.confirm(forcible, &finding.failing_runs, share, limits)?;
     forcible.whole = led.as_ref().map(|led| led.interleaving);
+    let (confirmation, explanation) = apart::judge(laboratory, forcible, confirmation, standing)?;
+    // What goes along with another finding needs that one.
+    let led = led.filter(|_| confirmation.verdict == Verdict::Confirmed);
+    forcible.whole = led.as_ref().map(|led| led.interleaving);
+    let whole = forcible.whole.map(|whole| whole.to_string());
     let needs = led.map(|led| leading::needs(finding, forcible, &led, confirmation.enforced));
-    Ok((confirmation, needs))
+    Ok(Tried { confirmation, needs, explanation, whole })
 }
 
 /// The command line that made a session, as far as it says what to run and how to judge it.
