@@ -82,10 +82,14 @@ impl<'a> Laboratory<'a> {
         if confirmation.verdict == Verdict::Confirmed {
             return Ok(Proof::of(self.leave_out_variables(own, &[], &arms, confirmation)?));
         }
-        if !arms.may_lack_something() {
+        // What a part of the failing runs shows can enclose the cause, if it is about more than one variable.
+        let is_about_one = own.steps().iter().all(|step| step.variable == 0);
+        let is_in_all = share >= 1.0;
+        if !arms.may_lack_something() || !is_in_all && !is_about_one {
             return Ok(Proof::of(confirmation));
         }
         if confirmation.verdict == Verdict::Inconclusive
+            && is_in_all
             && let Some(led) = leading::confirm(self, forcible, share, limits)?
         {
             return Ok(led);
