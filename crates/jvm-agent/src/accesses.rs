@@ -46,12 +46,14 @@ pub struct How {
     pub position: u16,
     /// How much of it is told.
     pub phase: Phase,
+    /// The object's part that is accessed by the same instruction, besides.
+    pub also: Option<u32>,
 }
 
 impl How {
     /// Told as a whole.
     pub fn whole(kind: Kind, flags: u8, position: u16) -> How {
-        How { kind, flags, position, phase: Phase::Whole }
+        How { kind, flags, position, phase: Phase::Whole, also: None }
     }
 }
 
@@ -62,7 +64,7 @@ fn access(
     process: &Process,
     thread: &mut Thread,
     (part, room): ((i64, u32), u32),
-    How { kind, flags, position, phase }: How,
+    How { kind, flags, position, phase, also }: How,
     (before, value_type): (impl FnOnce() -> Option<u64>, u8),
     name: impl FnOnce() -> String,
 ) -> Option<u64> {
@@ -91,7 +93,14 @@ fn access(
             hooks::point(
                 process,
                 thread,
-                Operation { kind, what: Some(part), is_access: true, ..Operation::NONE }.marked(marks),
+                Operation {
+                    kind,
+                    what: Some(part),
+                    also: also.map(|also| (part.0, also)),
+                    is_access: true,
+                    ..Operation::NONE
+                }
+                .marked(marks),
             );
             process.record(|recorder| repeats(recorder, thread))
         }

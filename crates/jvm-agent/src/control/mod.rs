@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use recording::{Decision, ENV_SCHEDULE, Noise, RunPlan, Schedule};
 
-pub use self::operation::{Marks, Operation, What};
+pub use self::operation::{Marks, Operation, Variable, What};
 use self::replay::Replay;
 pub use self::state::Predecessor;
 use self::state::{Standing, State};

@@ -12,12 +12,44 @@ pub struct Operation {
     pub kind: Kind,
     /// What it is about, if it is about anything.
     pub what: Option<What>,
+    /// What it is about besides: a call that puts a key into a map changes the map's structure, too.
+    pub also: Option<What>,
     /// Is it an access, rather than synchronization?
     pub is_access: bool,
     /// What the plan says about this place in the code.
     pub marks: Marks,
     /// Has it happened already, and was that told at once by [`Scheduler::did`]?
     pub is_told: bool,
+}
+
+/// What an operation is about, for comparing it with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    what: What,
+    /// Or this, as long as nobody knows which of the two matters.
+    or: Option<What>,
+}
+
+impl Variable {
+    /// None if it is about nothing.
+    pub fn of(operation: Operation) -> Option<Variable> {
+        Some(Variable { what: operation.what?, or: operation.also })
+    }
+
+    /// What both are about, if they are about the same.
+    pub fn common(self, operation: Operation) -> Option<Variable> {
+        let Variable { what, or } = self;
+        if operation.what == Some(what) {
+            return Some(Variable { what, or: or.filter(|_| operation.also.is_some()) });
+        }
+        // Two keys of a map are not the same because both are in it.
+        let other = match (or, operation.also) {
+            (Some(or), None) if operation.what == Some(or) => or,
+            (None, Some(also)) if also == what => what,
+            _ => return None,
+        };
+        Some(Variable { what: other, or: None })
+    }
 }
 
 /// What the run's plan says about a place in the code.
@@ -50,6 +82,7 @@ impl Operation {
     pub const NONE: Operation = Operation {
         kind: Kind::Update,
         what: None,
+        also: None,
         is_access: false,
         marks: Marks { steps: 0, guarded: 0, avoided: 0, is_site: false },
         is_told: false,

@@ -168,7 +168,7 @@ impl Trial {
         operation.is_access
             && operation.marks.steps != 0
             && self.instance.role_of(thread).is_none()
-            && !self.instance.variables.contains(&operation.what)
+            && !self.instance.is_about(operation)
     }
 
     /// A thread that tries again and again would have the others wait for ever.

@@ -63,7 +63,9 @@ fn called(
         let Some((part, kind)) = accessed.clone().find(is_contested).or(accessed.clone().next()) else {
             return;
         };
-        let how = How { kind, flags, position, phase: Phase::Approach };
+        let also = on_structure.filter(|&other| other != Kind::Read && part != keys::STRUCTURE);
+        let also = also.map(|_| keys::STRUCTURE);
+        let how = How { kind, flags, position, phase: Phase::Approach, also };
         accesses::collection(process, thread, env, (owner, part), how, || None);
     }
     if phase != Phase::Approach {
@@ -71,7 +73,7 @@ fn called(
             call.on_all_keys.then(|| process.record(|recorder| recorder.parts_from(owner.tag, keys::FIRST)));
         let keys = all.flatten().unwrap_or_default().into_iter().filter(|&part| part != keys::STRUCTURE);
         for (part, kind) in keys.map(|part| (part, Kind::Update)).chain(accessed) {
-            let how = How { kind, flags, position, phase: Phase::Done };
+            let how = How { kind, flags, position, phase: Phase::Done, also: None };
             accesses::collection(process, thread, env, (owner, part), how, || name(part));
         }
     }

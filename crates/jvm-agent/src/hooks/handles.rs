@@ -32,6 +32,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_handle(
             flags: if what.is_ordered { ORDERED } else { 0 },
             position: place.position,
             phase,
+            also: None,
         };
         arrive(process, thread);
         match meant(process, env, handle, target, place_in) {

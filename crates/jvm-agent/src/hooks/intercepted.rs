@@ -101,7 +101,7 @@ fn intercepted_access(
         _ => Kind::Update,
     };
     let element = meaning.takes_element().then_some(number);
-    let how = How { kind, flags: 0, position: call.position, phase };
+    let how = How { phase, ..How::whole(kind, 0, call.position) };
     accesses::atomic(process, thread, env, (object, element), how);
     if phase == Phase::Approach {
         thread.approach(call, method);

@@ -4,7 +4,7 @@ use policies::{Policies, Step};
 use recording::{Decision, RunPlan};
 
 use super::{Candidate, Policy};
-use crate::control::Operation;
+use crate::control::{Operation, Variable};
 use crate::recorder::Kind;
 
 /// Threads that are told apart; where there are more, some share what the policy knows about them.
@@ -22,9 +22,8 @@ pub struct Shared {
 
 impl Step for Operation {
     fn conflicts(self, other: Operation) -> bool {
-        self.what.is_some()
-            && self.what == other.what
-            && (self.kind != Kind::Read || other.kind != Kind::Read)
+        let is_same = Variable::of(self).is_some_and(|variable| variable.common(other).is_some());
+        is_same && (self.kind != Kind::Read || other.kind != Kind::Read)
     }
 
     fn site(self) -> usize {

@@ -1,7 +1,6 @@
 //! Tests of what is known about threads and monitors.
 
 use super::*;
-use crate::control::Marks;
 use crate::recorder::Kind;
 
 const MONITOR: u64 = 7;
@@ -122,13 +121,8 @@ fn time_jumps_when_all_sleep() {
 fn is_broken_up(seed: u64) -> bool {
     let plan = RunPlan { seed, ..RunPlan::default() };
     let mut state = State::new(&plan);
-    let access = |part| Operation {
-        kind: Kind::Write,
-        what: Some((1, part)),
-        is_access: true,
-        marks: Marks::default(),
-        is_told: false,
-    };
+    let access =
+        |part| Operation { kind: Kind::Write, what: Some((1, part)), is_access: true, ..Operation::NONE };
     for id in 1..=2 {
         state.announce(id);
         state.sit_down(id, (0, Desk::new().unwrap()), Arc::default());

@@ -6,7 +6,7 @@
 use recording::{Interleaving, MOST_ROLES};
 
 use super::super::policy::Candidate;
-use super::super::{Operation, What};
+use super::super::{Operation, Variable};
 use super::instance::steps_of;
 
 /// Points after which a part is given up.
@@ -22,8 +22,20 @@ struct Part {
     role: usize,
     /// How many of its steps.
     done: usize,
-    variables: [Option<What>; MOST_ROLES],
+    variables: [Option<Variable>; MOST_ROLES],
     begun_at: u64,
+}
+
+impl Part {
+    fn is_about(&self, operation: Operation) -> bool {
+        self.variables.iter().flatten().any(|variable| variable.common(operation).is_some())
+    }
+
+    /// This step was done.
+    fn bind(&mut self, interleaving: &Interleaving, step: usize, operation: Operation) {
+        let variable = &mut self.variables[usize::from(interleaving.steps()[step].variable)];
+        *variable = variable.map_or_else(|| Variable::of(operation), |known| known.common(operation));
+    }
 }
 
 /// The parts under way, those begun last at the end.
@@ -44,7 +56,7 @@ impl Alone {
                 .filter(|&(step, _)| is_meant(part, interleaving, step, operation))
             {
                 Some((step, is_last)) => {
-                    part.variables[usize::from(interleaving.steps()[step].variable)] = operation.what;
+                    part.bind(interleaving, step, operation);
                     part.done += 1;
                     if is_last {
                         self.parts.remove(index);
@@ -53,7 +65,7 @@ impl Alone {
                     return;
                 }
                 // Another access to what it is about: it will not come about this way.
-                None if operation.is_access && part.variables.contains(&operation.what) => {
+                None if operation.is_access && part.is_about(operation) => {
                     self.parts.remove(index);
                 }
                 None => return,
@@ -68,7 +80,7 @@ impl Alone {
             part.role = role;
             let Some((step, is_last)) = next_step(interleaving, &part) else { continue };
             if !is_last && is_meant(&part, interleaving, step, operation) && !self.rests(points, thread) {
-                part.variables[usize::from(interleaving.steps()[step].variable)] = operation.what;
+                part.bind(interleaving, step, operation);
                 part.done = 1;
                 self.parts.push(part);
                 return;
@@ -113,8 +125,8 @@ fn next_step(interleaving: &Interleaving, part: &Part) -> Option<(usize, bool)> 
 /// Would this be the step, done to what it should be done to?
 fn is_meant(part: &Part, interleaving: &Interleaving, step: usize, operation: Operation) -> bool {
     let is_variable = match part.variables[usize::from(interleaving.steps()[step].variable)] {
-        Some(known) => operation.what == Some(known),
-        None => operation.what.is_none() || !part.variables.contains(&operation.what),
+        Some(known) => known.common(operation).is_some(),
+        None => !part.is_about(operation),
     };
     operation.is_step(step) && is_variable
 }

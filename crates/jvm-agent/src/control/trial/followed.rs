@@ -24,7 +24,8 @@ impl Followed {
         if operation.marks.steps == 0 && !operation.is_access {
             return;
         }
-        if let Some(what) = operation.what.filter(|_| is_pair(interleaving) && operation.is_step(1)) {
+        let is_second = is_pair(interleaving) && operation.is_step(1);
+        for what in [operation.what, operation.also].into_iter().flatten().filter(|_| is_second) {
             let by = self.seconds.entry(what).or_insert(Some(thread));
             *by = by.filter(|&by| by == thread);
         }

@@ -2,7 +2,7 @@
 
 use recording::{Interleaving, MOST_ROLES};
 
-use super::super::{Operation, What};
+use super::super::{Operation, Variable};
 
 /// The number of a step's thread, from zero.
 pub fn role(interleaving: &Interleaving, step: usize) -> usize {
@@ -26,7 +26,7 @@ pub struct Instance {
     pub done: u16,
     /// Threads by role, and variables, where they are known.
     pub threads: [Option<u32>; MOST_ROLES],
-    pub variables: [Option<What>; MOST_ROLES],
+    pub variables: [Option<Variable>; MOST_ROLES],
     pub begun_at: u64,
 }
 
@@ -54,8 +54,8 @@ impl Instance {
                 None => self.role_of(thread).is_none(),
             };
             let is_variable = match self.variables[usize::from(interleaving.steps()[step].variable)] {
-                Some(known) => operation.what == Some(known),
-                None => operation.what.is_none() || !self.variables.contains(&operation.what),
+                Some(known) => known.common(operation).is_some(),
+                None => !self.is_about(operation),
             };
             operation.is_step(step) && self.is_ready(interleaving, step) && is_thread && is_variable
         })
@@ -63,14 +63,19 @@ impl Instance {
 
     /// Another access of one of its threads to one of its variables: it will not come about this way.
     pub fn is_broken_by(&self, thread: u32, operation: Operation) -> bool {
-        self.role_of(thread).is_some() && operation.is_access && self.variables.contains(&operation.what)
+        self.role_of(thread).is_some() && operation.is_access && self.is_about(operation)
+    }
+
+    /// Is it done to one of its variables?
+    pub fn is_about(&self, operation: Operation) -> bool {
+        self.variables.iter().flatten().any(|variable| variable.common(operation).is_some())
     }
 
     /// Is this any of its steps, done to its variable, whoever does it?
     pub fn is_joined_by(&self, interleaving: &Interleaving, operation: Operation) -> bool {
         (0..interleaving.steps().len()).any(|step| {
             let variable = self.variables[usize::from(interleaving.steps()[step].variable)];
-            operation.is_step(step) && (variable.is_none() || variable == operation.what)
+            operation.is_step(step) && variable.is_none_or(|known| known.common(operation).is_some())
         })
     }
 
@@ -83,7 +88,8 @@ impl Instance {
         operation: Operation,
     ) -> bool {
         self.threads[role(interleaving, step)] = Some(thread);
-        self.variables[usize::from(interleaving.steps()[step].variable)] = operation.what;
+        let variable = &mut self.variables[usize::from(interleaving.steps()[step].variable)];
+        *variable = variable.map_or_else(|| Variable::of(operation), |known| known.common(operation));
         self.done |= 1 << step;
         self.done.count_ones() as usize == interleaving.steps().len()
     }

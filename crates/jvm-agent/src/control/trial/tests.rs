@@ -157,3 +157,25 @@ fn what_is_avoided_keeps_others_out_once_it_is_begun() {
     trial.step(1, puts);
     assert_eq!(trial.completed(), 0);
 }
+
+/// Who puts a key into a map changes its structure, which another thread goes through.
+#[test]
+fn a_step_may_be_about_a_key_or_about_all_of_them() {
+    const STRUCTURE: What = (7, 99);
+    const ITERATION: &str = "enforce:1.0@ab+1;2.0@ab+2;1.0@ab+1";
+    let iterates = access(STRUCTURE, 0b101);
+    let puts = |key: u32| Operation { also: Some(STRUCTURE), ..access((7, key), 0b010) };
+    let mut iteration = trial(ITERATION);
+    iteration.step(1, iterates);
+    iteration.step(2, puts(1));
+    iteration.step(1, iterates);
+    assert_eq!(iteration.completed(), 1);
+    // Other keys are other variables.
+    let mut twice = trial("enforce:1.0@ab+1;2.0@ab+2");
+    let both = |key: u32| Operation { also: Some(STRUCTURE), ..access((7, key), 0b11) };
+    twice.step(1, both(1));
+    twice.step(2, both(2));
+    assert_eq!(twice.completed(), 0);
+    twice.step(2, both(1));
+    assert_eq!(twice.completed(), 1);
+}
