@@ -52,6 +52,8 @@ fn member(variable: &str) -> &str {
         Some((name, number)) if number.parse::<u32>().is_ok() => name,
         _ => variable,
     };
+    // What a collection of the Java library holds as a whole, and what it holds for a key, have their collection's name.
+    let variable = variable.strip_suffix(" (structure)").unwrap_or(variable);
     let name = match variable.rsplit_once('[') {
         Some((array, index)) if index.ends_with(']') => array,
         _ => variable,
@@ -80,9 +82,16 @@ mod tests {
 
     #[test]
     fn a_variable_is_its_member_of_any_object() {
-        for variable in
-            ["queue.size", "frontier->size", "Queue::size", "size", "queues[3].size", "size[7]", "q.size #2"]
-        {
+        for variable in [
+            "queue.size",
+            "frontier->size",
+            "Queue::size",
+            "size",
+            "queues[3].size",
+            "size[7]",
+            "q.size #2",
+            "Queue.size (structure)",
+        ] {
             assert_eq!(member(variable), "size", "{variable}");
         }
     }
