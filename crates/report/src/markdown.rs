@@ -111,8 +111,7 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
         .needs
         .as_ref()
         .map(|needs| ("needs", wording::needs(needs).join("; ").replacen(":;", ":", 1)));
-    let advice =
-        Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| ("fix", advice.clone()));
+    let advice = finding.told_advice().map(|advice| ("fix", advice.to_owned()));
     let rank = (!finding.why.is_empty()).then(|| ("rank", finding.why.join("; ")));
     for (label, text) in evidence.into_iter().chain(proof).chain(needs).chain(advice).chain(rank) {
         out.push_str(&format!("\n**{label}** {}\n", prose(&text)));

@@ -98,6 +98,12 @@ pub enum HangKind {
 }
 
 impl Finding {
+    /// What to do about it, for a reader; nothing about what trials spoke against.
+    pub(crate) fn told_advice(&self) -> Option<&str> {
+        let is_refuted = self.confirmation.is_some_and(|one| one.verdict == Verdict::Refuted);
+        (!self.advice.is_empty() && !is_refuted).then_some(&self.advice)
+    }
+
     /// The finding as the passing run shows it, and the run's number.
     pub(crate) fn in_passing_run(&self) -> Option<(u64, Finding)> {
         let comparison = self.comparison.as_ref()?;

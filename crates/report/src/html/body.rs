@@ -104,12 +104,12 @@ fn reasons(finding: &Finding) -> Option<Element> {
     rows.extend(finding.confirmation.as_ref().map(|confirmation| row("proof", proof(confirmation))));
     let needs = finding.needs.as_ref().map(wording::needs);
     rows.extend(needs.map(|lines| row("needs", lines.iter().map(|line| element("p").children(prose(line))))));
-    rows.extend((!finding.advice.is_empty()).then(|| row("fix", fix(finding))));
+    rows.extend(finding.told_advice().map(|advice| row("fix", fix(finding, advice))));
     (!rows.is_empty()).then(|| classed("dl", "reasons").children(rows.into_iter().flatten()))
 }
 
 /// What to do, and the lines to change where they leave no doubt.
-fn fix(finding: &Finding) -> Vec<Element> {
+fn fix(finding: &Finding, advice: &str) -> Vec<Element> {
     let line = |line: &String| {
         let tone = match line.chars().next() {
             Some('-') => "bad",
@@ -120,7 +120,7 @@ fn fix(finding: &Finding) -> Vec<Element> {
     };
     let lines: Vec<Element> = finding.fix.iter().flat_map(|fix| &fix.patch).map(line).collect();
     let patch = (!lines.is_empty()).then(|| classed("pre", "patch").children(lines));
-    [element("p").children(prose(&finding.advice))].into_iter().chain(patch).collect()
+    [element("p").children(prose(advice))].into_iter().chain(patch).collect()
 }
 
 fn proof(confirmation: &Confirmation) -> Vec<Element> {

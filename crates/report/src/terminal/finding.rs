@@ -74,7 +74,7 @@ pub(super) fn write_picture(page: &mut Page, finding: &Finding) {
 /// Why it should be believed and what to do about it, as far as that is known.
 pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
     let proof = finding.confirmation.as_ref().map(wording::proof);
-    if finding.evidence.is_empty() && proof.is_none() && finding.advice.is_empty() {
+    if finding.evidence.is_empty() && proof.is_none() && finding.told_advice().is_none() {
         return;
     }
     page.blank();
@@ -87,8 +87,8 @@ pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
     for (index, line) in finding.needs.iter().flat_map(wording::needs).enumerate() {
         write_labelled(page, if index == 0 { "needs" } else { "" }, &line);
     }
-    if !finding.advice.is_empty() {
-        write_labelled(page, "fix", &finding.advice);
+    if let Some(advice) = finding.told_advice() {
+        write_labelled(page, "fix", advice);
     }
     for line in finding.fix.iter().flat_map(|fix| &fix.patch) {
         let style = match line.chars().next() {

@@ -246,9 +246,9 @@ pub(crate) fn apart(confirmation: &Confirmation) -> Option<String> {
     })
 }
 
-/// How probable it is that chance made the difference, if that is known.
+/// How probable it is that chance made the difference, if that is known. Another finding makes it as well.
 pub(crate) fn chance(confirmation: &Confirmation) -> Option<String> {
-    let p = confirmation.p_value?;
+    let p = confirmation.p_value.filter(|_| confirmation.apart.is_none())?;
     let p = if p < 0.001 { "below 1 in 1000".to_owned() } else { format!("{:.1} %", 100.0 * p) };
     Some(format!("chance of such a difference if this were not the cause: {p}"))
 }

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use report::trace::Timeline;
-use report::{AccessKind, Action, Covered, Finding, Fix, Kind, Report, Search, Trial, html};
+use report::{AccessKind, Action, Covered, Finding, Fix, Kind, Report, Search, Trial, Verdict, html};
 
 use crate::hostile::{TEXTS, made_of};
 use crate::samples::{
@@ -12,6 +12,24 @@ use crate::samples::{
 fn body(page: &str) -> &str {
     let start = page.find("<body>").unwrap();
     &page[start..page.find("<script").unwrap()]
+}
+
+#[test]
+fn what_goes_along_with_another_has_no_fix_of_its_own() {
+    let mut along = confirmed(stale_check());
+    let said = along.advice.split('`').next().unwrap().to_owned();
+    assert!(body(&html::page(&report(vec![along.clone()]))).contains(&format!("<p>{said}")));
+    if let Some(confirmation) = &mut along.confirmation {
+        confirmation.verdict = Verdict::Refuted;
+        confirmation.p_value = Some(0.0001);
+        confirmation.explained_by = Some(2);
+        confirmation.apart = Some(Trial { runs: 0, failed: 0 });
+    }
+    let page = html::page(&report(vec![along]));
+    let page = body(&page);
+    assert!(page.contains("goes along with 2") && page.contains("it never happens without finding 2"));
+    assert!(!page.contains(&format!("<p>{said}")), "a fix of what is no cause");
+    assert!(!page.contains("if this were not the cause"), "it is not");
 }
 
 #[test]
