@@ -2,7 +2,7 @@
 //! accesses at that line; what the library does inside is not looked at, and nobody else runs meanwhile.
 //!
 //! A collection has a location for each key, and one for its *structure*: what it holds, in which order. Elements of
-//! sets are keys, and so are the numbers of a list's elements. Views and iterators are their collection ([`owner`]).
+//! sets are keys, and so are the numbers of a list's elements. Views and iterators are their collection (`owner`).
 //!
 //! Two threads that use different keys of a map never meet by that, whether or not it is made for several threads: as
 //! threads run one at a time between hooks, no call finds the work of another half done.
