@@ -200,7 +200,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 32);
+        assert_eq!(known, 33);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn sizes_have_no_padding() {
-        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 11 * 8 + REGION_COUNT * size_of::<Region>());
+        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 12 * 8 + REGION_COUNT * size_of::<Region>());
         assert!(size_of::<Header>() <= HEADER_BYTES);
         assert_eq!(size_of::<ThreadRecord>(), 128);
         assert_eq!(size_of::<ModuleHeader>(), 80);
