@@ -165,7 +165,7 @@ impl Arms {
         self.always_fails() || self.fails_more_than_delays()
     }
 
-    fn fails_more_than_delays(&self) -> bool {
+    pub fn fails_more_than_delays(&self) -> bool {
         localize::fisher(self.enforced.counts_with_it(), self.delayed.counts()) < MORE_THAN_DELAYS
     }
 
