@@ -187,6 +187,13 @@ impl Arms {
     }
 }
 
+/// Do runs hang when it is forced, and never when it is forbidden? Whoever is in a circle of locks stays there, so that runs which
+/// go on though its steps were taken had them taken for other locks.
+pub fn hangs_only_with_it(Confirmation { enforced, forbidden, .. }: &Confirmation) -> bool {
+    let counts = |trial: &Trial| (trial.failed, trial.runs);
+    forbidden.failed == 0 && localize::fisher(counts(enforced), counts(forbidden)) < BEYOND_DOUBT
+}
+
 /// Does no run fail without it, though delays alone make them fail, and do many fail with it?
 pub fn ends_all_failures(confirmation: &Confirmation) -> bool {
     let Confirmation { enforced, forbidden, delayed: Some(delayed), .. } = *confirmation else {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use recording::{Header, Interleaving, RegionId, RunPlan, Schedule, Treatment};
+use recording::{Interleaving, RunPlan, Schedule, Treatment};
 use report::{Confirmation, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session, patience};
@@ -235,9 +235,6 @@ impl<'a> Laboratory<'a> {
             Outcome::Pass | Outcome::Fail { .. } => false,
         };
         let headers = || file.processes.iter().filter_map(|one| recording::header(&one.bytes).ok());
-        // The Java recorder, which alone writes names, does not know how to avoid anything.
-        let cannot_avoid = |header: Header| header.regions[RegionId::Names as usize].used > 0;
-        let says_nothing = says_nothing || avoided.is_some() && headers().any(cannot_avoid);
         let seen = Seen {
             failed: file.record.outcome.is_failing(),
             came_about: headers().map(|header| header.interleavings).sum::<u64>() > 0,
