@@ -1,6 +1,6 @@
 //! `unsnarl run`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -330,7 +330,7 @@ fn what_to_try(code: u8, arguments: &RunArguments) -> Vec<Hint> {
         exit::NOTHING_RECORDED => vec![
             Hint {
                 label: "did it start a program built for recording?".to_owned(),
-                command: "CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make".to_owned(),
+                command: how_to_build(&arguments.command).to_owned(),
             },
             Hint {
                 label: "what its runs printed".to_owned(),
@@ -338,6 +338,16 @@ fn what_to_try(code: u8, arguments: &RunArguments) -> Vec<Hint> {
             },
         ],
         _ => Vec::new(),
+    }
+}
+
+/// How programs are built that a command like this one starts.
+fn how_to_build(command: &[OsString]) -> &'static str {
+    let program = command.first().and_then(|program| Path::new(program).file_name());
+    if program == Some(OsStr::new("cargo")) {
+        "cargo unsnarl test NAME"
+    } else {
+        "CC=\"unsnarl cc\" CXX=\"unsnarl c++\" make"
     }
 }
 
