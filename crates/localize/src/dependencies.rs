@@ -110,15 +110,28 @@ pub(crate) struct Places {
 impl Places {
     /// One more occurrence.
     pub fn add(&mut self, new: Instance) {
-        let is_earlier = |known: &Instance| new.time() < known.time();
-        if new.location == self.first.location {
-            if is_earlier(&self.first) {
-                self.first = new;
-            }
-        } else if is_earlier(&self.first) {
-            self.other = Some(std::mem::replace(&mut self.first, new));
-        } else if self.other.as_ref().is_none_or(is_earlier) {
-            self.other = Some(new);
+        let Places { first, other } = self;
+        keep_earliest(first, other, new, |known| known.location, Instance::time);
+    }
+}
+
+/// Keeps the earliest of what is alike, and the earliest on another location, in whichever order they come.
+#[inline]
+pub(crate) fn keep_earliest<T, L: PartialEq, K: Ord>(
+    first: &mut T,
+    other: &mut Option<T>,
+    new: T,
+    location: impl Fn(&T) -> L,
+    time: impl Fn(&T) -> K,
+) {
+    let is_earlier = |known: &T| time(&new) < time(known);
+    if location(&new) == location(first) {
+        if is_earlier(first) {
+            *first = new;
         }
+    } else if is_earlier(first) {
+        *other = Some(std::mem::replace(first, new));
+    } else if other.as_ref().is_none_or(is_earlier) {
+        *other = Some(new);
     }
 }

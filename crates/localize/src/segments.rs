@@ -1,6 +1,7 @@
 //! What an access comes after, on its location: the part of the history on which its dependencies and triples depend.
 //! Long runs repeat a few such segments very often, so that each different one is looked at only where it comes first.
 
+use crate::dependencies::keep_earliest;
 use crate::histories::{Entry, Histories};
 use crate::numbering::IdNumbering;
 use crate::sequences::Sequences;
@@ -90,7 +91,8 @@ impl Segments {
         if is_new {
             self.ends.push(Ends { length: codes.len() as u32, first: end, other: None });
         } else {
-            self.ends[number].add(end);
+            let Ends { first, other, .. } = &mut self.ends[number];
+            keep_earliest(first, other, end, |known| known.location, |known| known.index);
         }
     }
 
@@ -100,23 +102,6 @@ impl Segments {
             let places = [Some(ends.first), ends.other].into_iter().flatten().map(|end| end.place + 1);
             places.map(move |end| &histories.entries()[(end - ends.length) as usize..end as usize])
         })
-    }
-}
-
-impl Ends {
-    /// One more, in whichever order they come.
-    #[inline]
-    fn add(&mut self, new: End) {
-        let is_earlier = |known: &End| new.index < known.index;
-        if new.location == self.first.location {
-            if is_earlier(&self.first) {
-                self.first = new;
-            }
-        } else if is_earlier(&self.first) {
-            self.other = Some(std::mem::replace(&mut self.first, new));
-        } else if self.other.as_ref().is_none_or(is_earlier) {
-            self.other = Some(new);
-        }
     }
 }
 
