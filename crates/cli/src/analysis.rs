@@ -67,6 +67,9 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     for record in runs.records.clone() {
         let Some(outcome) = outcome(&record.outcome) else {
             record.warnings.iter().for_each(|warning| warnings.add(warning));
+            if record.warnings.is_empty() {
+                warnings.add(&format!("a run says nothing about the test: {}", record.outcome.reason()));
+            }
             continue;
         };
         match runs.load(record.run, outcome) {

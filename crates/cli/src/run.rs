@@ -50,6 +50,7 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
         ),
         oracle: oracle(&arguments.oracle, &target)?,
         timeout: Some(arguments.oracle.timeout),
+        slow_after: None,
         limits: Limits { runs: limits.runs, failures: limits.until_failures, time: limits.time },
         // Which schedules there are, one run tells the next.
         jobs: limits
@@ -264,7 +265,10 @@ fn finish(
         exit::FOUND => {
             more_runs(&report, arguments).into_iter().chain(look::hints(session, &report)).collect()
         }
-        _ => what_to_try(code, arguments),
+        _ => {
+            let has_recorded = session.runs().iter().any(|run| run.processes > 0);
+            what_to_try(code, arguments, has_recorded)
+        }
     };
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
     if arguments.json.as_deref() == Some(Path::new(look::STDOUT)) {
@@ -306,7 +310,7 @@ fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> 
 }
 
 /// For results that are no answer: what to do about it.
-fn what_to_try(code: u8, arguments: &RunArguments) -> Vec<Hint> {
+fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool) -> Vec<Hint> {
     let noise = arguments.limits.noise;
     let hint = |label: &str, flag: &str, value: &str| Hint {
         label: label.to_owned(),
@@ -327,6 +331,7 @@ fn what_to_try(code: u8, arguments: &RunArguments) -> Vec<Hint> {
             quieter.into_iter().chain(judged_differently).collect()
         }
         exit::NOTHING_FOUND => vec![hint("more runs of both kinds", "time", "10m")],
+        exit::NOTHING_RECORDED if has_recorded => vec![hint("all threads at a time", "schedule", "free")],
         exit::NOTHING_RECORDED => vec![
             Hint {
                 label: "did it start a program built for recording?".to_owned(),

@@ -216,12 +216,19 @@ impl Search {
         };
         let outcome = analysis::outcome(&record.outcome);
         let file = session.load(record.run).ok().filter(|_| needs_content && outcome.is_some());
+        if outcome.is_none() {
+            self.portfolio.lose(Policy::of(plan));
+        }
         let (Some(file), Some(outcome)) = (file, outcome) else {
             self.preemptions.lose();
             return;
         };
         let headers: Vec<_> =
             file.processes.iter().filter_map(|process| recording::header(&process.bytes).ok()).collect();
+        if record.outcome != runner::Outcome::Hang {
+            let points = headers.iter().map(|header| header.points).max();
+            self.knowledge.points = self.knowledge.points.max(points.unwrap_or(0));
+        }
         self.portfolio.observe(
             Policy::of(plan),
             &portfolio::Run {

@@ -9,6 +9,7 @@ mod partial_order;
 mod preemption;
 mod priorities;
 mod random;
+mod restraint;
 mod uniform;
 mod walk;
 

@@ -9,11 +9,12 @@
 //! addresses differ between runs; (2) how many each thread does is what an earlier run counted, by seat; (3) the
 //! operations of threads that do not exist yet count for the first thread, who most often creates them; (4) only
 //! threads that can run are drawn, and one that then yields, spins or cannot run is passed over, since the others might
-//! wait for it in vain.
+//! wait for it in vain; (5) in long runs, the walk over what is not interesting chooses at some of the points only.
 
 use recording::{MOST_SITES, MOST_WEIGHTS};
 
 use super::random::Random;
+use super::restraint::Restraint;
 use super::{Candidate, Policy, Step};
 
 /// The first thread's seat.
@@ -31,6 +32,7 @@ pub struct Uniform {
     drawn: usize,
     /// A thread has had nothing to do but wait since the last choice.
     is_waited_for: bool,
+    restraint: Restraint,
 }
 
 impl Uniform {
@@ -43,6 +45,7 @@ impl Uniform {
             born: [false; MOST_WEIGHTS + 1],
             drawn: 0,
             is_waited_for: false,
+            restraint: Restraint::new(),
         }
     }
 
@@ -92,7 +95,7 @@ impl Uniform {
 }
 
 impl<S: Step> Policy<S> for Uniform {
-    fn choose(&mut self, candidates: &[Candidate<S>], _current: Option<usize>) -> usize {
+    fn choose(&mut self, candidates: &[Candidate<S>], current: Option<usize>) -> usize {
         // Threads that spin can go on for ever while the one drawn waits for another, who waits for its turn.
         let is_in_vain =
             core::mem::take(&mut self.is_waited_for) && !candidates.iter().any(|one| one.seat == self.drawn);
@@ -102,6 +105,10 @@ impl<S: Step> Policy<S> for Uniform {
         let drawn = self.drawn;
         let free =
             |one: &Candidate<S>, policy: &Uniform| one.seat == drawn || !policy.is_interesting(one.operation);
+        let current = candidates.iter().position(|one| Some(one.seat) == current && free(one, self));
+        if let Some(current) = current.filter(|_| self.restraint.goes_on(&mut self.random)) {
+            return current;
+        }
         let count = candidates.iter().filter(|one| free(one, self)).count();
         if count > 0 {
             let nth = self.random.below(count as u64) as usize;

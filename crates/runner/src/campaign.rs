@@ -76,6 +76,9 @@ pub struct Campaign {
     pub oracle: Oracle,
     /// When a run counts as hung; once one has, others do sooner ([`crate::patience`]).
     pub timeout: Option<Duration>,
+    /// When a controlled run that goes on counts as too slow, which says nothing about the test. If none is given, that is not told
+    /// from hanging. [`Campaign::conduct`] knows better.
+    pub slow_after: Option<Duration>,
     /// When to end.
     pub limits: Limits,
     /// How many runs go on at the same time.
@@ -219,7 +222,8 @@ impl Campaign {
                         };
                         let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
                         sink(Event::RunStarted { run });
-                        let campaign = Campaign { timeout: patience.timeout(), ..self.clone() };
+                        let (timeout, slow_after) = (patience.timeout(), Some(patience.slow_after()));
+                        let campaign = Campaign { timeout, slow_after, ..self.clone() };
                         scope.spawn(move || {
                             reports.send(recorded_run::perform(&campaign, run, plan, &path, cancelled))
                         });

@@ -19,6 +19,7 @@ pub mod loops;
 mod oracle;
 mod orphans;
 mod output;
+pub mod pace;
 pub mod patience;
 pub mod portfolio;
 pub mod preemptions;

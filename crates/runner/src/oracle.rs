@@ -102,6 +102,10 @@ impl Oracle {
         let fail = |reason: String| Ok(Outcome::Fail { reason });
         let end = match finished.end {
             End::TimedOut => return Ok(Outcome::Hang),
+            End::TooSlow => {
+                let why = "it was ended, since it is far slower with one thread at a time";
+                return Ok(Outcome::Damaged { why: why.to_owned() });
+            }
             End::Cancelled => return Ok(Outcome::Damaged { why: "cancelled".to_owned() }),
             End::Exited(code) => format!("exit code {code}"),
             End::Signaled(signal) => signature::signal_name(signal),
@@ -149,7 +153,7 @@ fn run_fail_if(
     let (code, signal) = match finished.end {
         End::Exited(code) => (code.to_string(), String::new()),
         End::Signaled(signal) => (String::new(), signal.to_string()),
-        End::TimedOut | End::Cancelled => (String::new(), String::new()),
+        End::TimedOut | End::TooSlow | End::Cancelled => (String::new(), String::new()),
     };
     let environment = [
         ("UNSNARL_STDOUT".into(), file("stdout", &finished.stdout.text())?),
@@ -166,6 +170,7 @@ fn run_fail_if(
             pattern: None,
             fixed_addresses: false,
             recordings: None,
+            pace: None,
         },
         cancelled,
     )?;
@@ -182,7 +187,7 @@ fn run_fail_if(
         End::Exited(1) => Ok(Outcome::Pass),
         End::Exited(code) => broken(format!("ended with {code}, neither 0 (failed) nor 1 (passed)")),
         End::Signaled(signal) => broken(format!("was ended by {}", signature::signal_name(signal))),
-        End::TimedOut => broken("did not end".to_owned()),
+        End::TimedOut | End::TooSlow => broken("did not end".to_owned()),
         End::Cancelled => broken("was cancelled".to_owned()),
     }
 }

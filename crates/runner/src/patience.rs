@@ -35,6 +35,11 @@ impl Patience {
         self.timeout.map(|timeout| if self.has_hung { timeout.min(enough) } else { timeout })
     }
 
+    /// The time after which a controlled run that goes on is too slow to be of use.
+    pub fn slow_after(&self) -> Duration {
+        if self.slowest_pass == 0.0 { Duration::MAX } else { enough(self.slowest_pass) }
+    }
+
     /// Takes note of a run.
     pub fn observe(&mut self, record: &RunRecord) {
         match record.outcome {
@@ -84,6 +89,14 @@ mod tests {
         assert_eq!(timeouts(half_a_minute, &[hang, run(Outcome::Pass, 20.0)]), half_a_minute);
         let short = Duration::from_secs(1);
         assert_eq!(timeouts(short, &[run(Outcome::Hang, 1.2)]), short);
+    }
+
+    #[test]
+    fn how_slow_is_too_slow_depends_on_runs_that_passed() {
+        let mut patience = Patience::new(None);
+        assert_eq!(patience.slow_after(), Duration::MAX);
+        patience.observe(&run(Outcome::Pass, 0.5));
+        assert_eq!(patience.slow_after(), Duration::from_secs(15));
     }
 
     #[test]

@@ -148,19 +148,30 @@ impl Portfolio {
                 self.dropped = self.dropped.or(Some(Dropped::NoPoints));
             }
             if self.is_slow(run) || run.taken_away > MOST_TAKEN_AWAY {
-                self.slow += 1;
+                self.note_slow();
             }
             if !run.failed {
                 self.points = self.points.max(run.points);
-            }
-            if self.slow >= MOST_SLOW {
-                self.dropped = self.dropped.or(Some(Dropped::Slow));
             }
         }
         let tally = self.tallies.entry(policy).or_default();
         tally.runs += 1;
         tally.failed += u64::from(run.failed);
         tally.seconds += if run.failed { 0.0 } else { run.seconds };
+    }
+
+    /// A run has come to nothing: if it was a controlled one, it was too slow to be waited for.
+    pub fn lose(&mut self, policy: Policy) {
+        if policy.is_controlled() {
+            self.note_slow();
+        }
+    }
+
+    fn note_slow(&mut self) {
+        self.slow += 1;
+        if self.slow >= MOST_SLOW {
+            self.dropped = self.dropped.or(Some(Dropped::Slow));
+        }
     }
 
     /// Does control take the time? Not if the run hangs by itself: then it comes no further than those that pass.

@@ -14,6 +14,7 @@ use regex::bytes::Regex;
 use crate::error::{Error, Result};
 use crate::orphans;
 use crate::output::Output;
+use crate::pace::{Advance, Pace};
 use crate::standstill::Standstill;
 
 /// How long a process that was asked to end by SIGTERM gets before SIGKILL.
@@ -43,6 +44,8 @@ pub struct Launch<'a> {
     pub fixed_addresses: bool,
     /// Where it leaves its recordings, if it is to be ended as if its time were up once it stands still for good.
     pub recordings: Option<&'a Path>,
+    /// Of a controlled run with recordings: when it is too slow to wait for.
+    pub pace: Option<Pace>,
 }
 
 /// How a process ended.
@@ -54,6 +57,8 @@ pub enum End {
     Signaled(i32),
     /// We ended it since its time was up, or was never going to be enough.
     TimedOut,
+    /// We ended it since control made it too slow: it was still on its way.
+    TooSlow,
     /// We ended it since nobody wants to know any more.
     Cancelled,
 }
@@ -151,14 +156,20 @@ impl<'a> Watched<'a> {
         let deadline = launch.timeout.map(|timeout| started + timeout);
         let mut standstill =
             launch.recordings.map(|recordings| Standstill::new(recordings, family.group(), launch.timeout));
+        let mut advance =
+            launch.recordings.zip(launch.pace).map(|(recordings, pace)| Advance::new(recordings, pace));
         loop {
             if cancelled.load(Ordering::Relaxed) {
                 return Ok(Some(End::Cancelled));
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) || standstill.as_mut().is_some_and(Standstill::is_final) {
+            let is_over = left == Some(Duration::ZERO);
+            let is_slow = advance
+                .as_mut()
+                .is_some_and(|advance| if is_over { advance.goes_on() } else { advance.is_too_slow() });
+            if is_over || is_slow || standstill.as_mut().is_some_and(Standstill::is_final) {
                 self.stop(cancelled, family)?;
-                return Ok(Some(End::TimedOut));
+                return Ok(Some(if is_slow { End::TooSlow } else { End::TimedOut }));
             }
             if self.poll(left.unwrap_or(CANCEL_CHECK).min(CANCEL_CHECK))? {
                 return Ok(None);

@@ -13,6 +13,7 @@ use crate::campaign::Campaign;
 use crate::elf;
 use crate::error::{Error, Result};
 use crate::oracle::Outcome;
+use crate::pace::Pace;
 use crate::process::{self, Launch};
 use crate::run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
 
@@ -59,6 +60,10 @@ pub(crate) fn once(
         // What depends on addresses would differ between two runs with the same schedule.
         fixed_addresses: plan.schedule != Schedule::Free,
         recordings: Some(recordings.as_path()),
+        pace: campaign
+            .slow_after
+            .filter(|_| plan.schedule != Schedule::Free)
+            .map(|patience| Pace { patience, points: plan.points }),
     };
     let finished = process::run(&launch, cancelled)?;
     let outcome = campaign.oracle.judge(&finished, scratch.path(), cancelled)?;

@@ -71,7 +71,12 @@ fn only_header(recordings: &Path) -> Option<Header> {
     if files.next().is_some() {
         return None;
     }
+    header_of(&only.path())
+}
+
+/// What the recorder of one process has noted so far.
+pub(crate) fn header_of(recording: &Path) -> Option<Header> {
     let mut bytes = [0; HEADER_BYTES];
-    File::open(only.path()).ok()?.read_exact(&mut bytes).ok()?;
+    File::open(recording).ok()?.read_exact(&mut bytes).ok()?;
     recording::header(&bytes).ok()
 }

@@ -24,6 +24,7 @@ fn shell(script: &str) -> Finished {
         pattern: None,
         fixed_addresses: false,
         recordings: None,
+        pace: None,
     };
     run(&launch, &AtomicBool::new(false)).unwrap()
 }

@@ -13,7 +13,7 @@ const MOST_GROUPS: usize = 512;
 /// What is known so far.
 #[derive(Default)]
 pub struct Knowledge {
-    /// Scheduling points of the longest controlled run so far.
+    /// Scheduling points of the longest controlled run that has come to its end so far.
     pub points: u64,
     /// The sites that access one shared location, each such set once.
     groups: BTreeSet<Vec<Site>>,
@@ -50,7 +50,6 @@ impl Knowledge {
             return;
         };
         if recording.header.points > 0 {
-            self.points = self.points.max(recording.header.points);
             self.visits = visits(recording);
         }
     }

@@ -174,3 +174,49 @@ fn nobody_waits_for_a_wait_that_ends_after_the_run() {
         assert!(seconds < 60.0, "{schedule}: the time-out was waited for: {seconds} s");
     }
 }
+
+/// Two threads count together, up to a few or, from the second run in a folder on, for ever.
+const COUNTS: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+static atomic_long count;
+static long end = 50;
+static void *work(void *unused) { while (count < end) count++; return unused; }
+int main(void)
+{
+    pthread_t threads[2];
+    if (open("counted", O_CREAT | O_EXCL, 0600) < 0)
+        end = 1L << 62;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+/// What makes it slow is ours.
+#[test]
+fn a_controlled_run_that_goes_on_when_its_time_is_up_has_not_failed() {
+    let place = Workplace::new();
+    let program = compiled("counts", COUNTS);
+    place.write("counted", "");
+    place
+        .call(&format!("run --runs 1 --schedule random --timeout 2s -- {}", program.display()))
+        .exits(13)
+        .says(&["1 damaged", "far slower with one thread at a time", "run --schedule free"]);
+}
+
+/// This one has come to many more points than the one that passed.
+#[test]
+fn a_controlled_run_that_goes_round_in_circles_hangs() {
+    let place = Workplace::new();
+    let program = compiled("counts", COUNTS);
+    place.call(&format!(
+        "run --runs 2 --jobs 1 --schedule random --timeout 2s --no-confirm -- {}",
+        program.display()
+    ));
+    assert_eq!(place.outcomes("counts"), ["pass", "hang"]);
+}

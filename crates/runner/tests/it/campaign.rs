@@ -110,6 +110,7 @@ fn campaign(program: PathBuf) -> Campaign {
         environment: Vec::new(),
         oracle: Oracle::default(),
         timeout: Some(PATIENCE),
+        slow_after: None,
         limits: Limits::default(),
         jobs: NonZeroUsize::new(3).unwrap(),
     }

@@ -34,6 +34,7 @@ fn shell_within(script: &str, timeout: Duration) -> Finished {
         pattern: None,
         fixed_addresses: false,
         recordings: None,
+        pace: None,
     };
     run(&launch, &AtomicBool::new(false)).unwrap()
 }

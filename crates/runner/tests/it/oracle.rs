@@ -55,6 +55,7 @@ fn a_pattern_fails_runs_that_exit_with_0() {
             pattern: oracle.pattern(),
             fixed_addresses: false,
             recordings: None,
+            pace: None,
         };
         let finished = run(&launch, &AtomicBool::new(false)).unwrap();
         oracle.judge(&finished, Path::new("/nonexistent"), &AtomicBool::new(false)).unwrap()

@@ -89,6 +89,7 @@ fn run_watched(source: &str) -> End {
         pattern: None,
         fixed_addresses: false,
         recordings: Some(&recordings),
+        pace: None,
     };
     let finished = run(&launch, &AtomicBool::new(false)).unwrap();
     assert!(finished.duration < PATIENCE);
@@ -204,6 +205,7 @@ fn a_cancelled_run_ends_at_once() {
         pattern: None,
         fixed_addresses: false,
         recordings: None,
+        pace: None,
     };
     thread::scope(|scope| {
         let running = scope.spawn(|| run(&launch, &cancelled).unwrap());
@@ -223,6 +225,7 @@ fn a_program_that_cannot_be_started_is_an_error_of_ours() {
         pattern: None,
         fixed_addresses: false,
         recordings: None,
+        pace: None,
     };
     let error = run(&launch, &AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.starts_with("cannot start /nonexistent/program: "), "{error}");
