@@ -1,5 +1,6 @@
 //! `unsnarl trace`: one run step by step.
 
+mod moments;
 mod timeline;
 mod tracer;
 
@@ -13,6 +14,7 @@ use runner::{RunNumber, RunRecord, Session};
 
 pub use self::timeline::timelines;
 
+use self::moments::moments;
 use self::tracer::Tracer;
 use crate::args::TraceArguments;
 use crate::exit::Complaint;
@@ -29,7 +31,9 @@ pub fn trace(arguments: &TraceArguments) -> anyhow::Result<ExitCode> {
     };
     let mut code = Code::default();
     let profile = analysis::load(&session, record.run, outcome, &mut code, &mut Names::default())?;
-    let whole = Tracer::new(&profile, &code, HashMap::new()).trace(words(record), &[]);
+    let moments = moments(&profile);
+    let all: Vec<usize> = (0..moments.len()).collect();
+    let whole = Tracer::new(&profile, &code, HashMap::new()).trace(words(record), &moments, &all, &[]);
     let filter = Filter {
         threads: arguments.thread.clone(),
         objects: arguments.variable.clone(),

@@ -1,17 +1,18 @@
 //! A run in words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use localize::profile::Location;
 use localize::{
-    Access, AccessKind, Code, LocationId, LocksetId, ObjectId, Outcome, Profile, SiteId, StackId, SyncEvent,
-    SyncKind, SyncTarget, ThreadId,
+    Access, AccessKind, Code, LocationId, LocksetId, ObjectId, Profile, SiteId, StackId, SyncEvent, SyncKind,
+    SyncTarget, ThreadId,
 };
 use report::Frame;
 use report::expression::{Place, shared_expression};
 use report::source::Sources;
 use report::trace::{Deed, Trace, TraceObject, TraceStep};
 
+use super::moments::Moment;
 use crate::names::Names;
 
 /// Puts a run into words, each place and each variable once.
@@ -43,30 +44,36 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// The whole run. Marked are accesses by their index in the run, with that in the finding.
-    pub fn trace(mut self, outcome: String, marks: &[(usize, usize)]) -> Trace {
+    /// The moments of the run that are `shown`, by their index among all. Marked are accesses by their index in the run,
+    /// with that in the finding.
+    pub fn trace(
+        mut self,
+        outcome: String,
+        moments: &[Moment<'_>],
+        shown: &[usize],
+        marks: &[(usize, usize)],
+    ) -> Trace {
         let run = &self.profile.run;
-        self.name_locations();
-        let mut steps = Vec::with_capacity(run.accesses.len() + run.synchronization.len());
-        let mut synchronization = run.synchronization.iter().peekable();
-        for (index, access) in run.accesses.iter().enumerate() {
-            while let Some(event) = synchronization.next_if(|event| event.before <= index) {
-                steps.push(self.synchronization(event));
-            }
-            let mark = marks.iter().find(|(marked, _)| *marked == index).map(|(_, nth)| *nth);
-            steps.push(TraceStep { access: mark, ..self.access(access) });
-        }
-        steps.extend(synchronization.map(|event| self.synchronization(event)));
-        if run.outcome == Outcome::Hang {
-            let stuck = run.waits.iter().map(|wait| {
-                let object = self.target(wait.target);
-                let locks = self.locks(wait.locks);
-                TraceStep { locks: Some(locks), ..self.step(wait.thread, Deed::Stuck, object, wait.stack) }
-            });
-            steps.extend(stuck.collect::<Vec<_>>());
-        }
-        for (step, number) in steps.iter_mut().zip(1..) {
-            step.number = number;
+        self.name_locations(shown.iter().map(|&index| moments[index]));
+        self.name_beginnings();
+        let mut steps = Vec::with_capacity(shown.len());
+        for &index in shown {
+            let step = match moments[index] {
+                Moment::Access(access) => {
+                    let mark = marks.iter().find(|(marked, _)| *marked == access).map(|(_, nth)| *nth);
+                    TraceStep { access: mark, ..self.access(&run.accesses[access]) }
+                }
+                Moment::Synchronization(event) => self.synchronization(event),
+                Moment::Stuck(wait) => {
+                    let object = self.target(wait.target);
+                    let locks = self.locks(wait.locks);
+                    TraceStep {
+                        locks: Some(locks),
+                        ..self.step(wait.thread, Deed::Stuck, object, wait.stack)
+                    }
+                }
+            };
+            steps.push(TraceStep { number: index as u64 + 1, ..step });
         }
         let threads = (0..self.profile.threads.len()).map(|thread| self.thread(thread)).collect();
         Trace {
@@ -74,17 +81,44 @@ impl<'a> Tracer<'a> {
             outcome,
             failed: run.outcome.is_failing(),
             threads,
+            left_out: (moments.len() - steps.len()) as u64,
             steps,
-            left_out: 0,
         }
     }
 
-    /// Names the locations that debug info has no name for by what the source calls them wherever they are used.
-    fn name_locations(&mut self) {
-        const DIFFERENT: usize = 6;
-        let mut unnamed: HashMap<LocationId, Vec<report::Access>> = HashMap::new();
+    /// Where threads begin, by one of their first accesses.
+    fn name_beginnings(&mut self) {
+        const LOOKED_AT: usize = 8;
+        let mut looks: HashMap<ThreadId, usize> = HashMap::new();
         for access in &self.profile.run.accesses {
-            if self.locations.contains_key(&access.location) {
+            let looked = looks.entry(access.thread).or_default();
+            if *looked < LOOKED_AT {
+                *looked += 1;
+                let stack = self.describe(access).stack;
+                if let Some(function) = beginning(&stack) {
+                    *looked = LOOKED_AT;
+                    self.beginnings.insert(access.thread, function.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Names the locations of some moments. Those that debug info has no name for go by what the source calls them wherever
+    /// they are used.
+    fn name_locations<'m>(&mut self, moments: impl Iterator<Item = Moment<'m>>) {
+        const DIFFERENT: usize = 6;
+        let accesses = &self.profile.run.accesses;
+        let location = |moment| match moment {
+            Moment::Access(index) => Some(accesses[index].location),
+            _ => None,
+        };
+        let wanted: HashSet<LocationId> = moments.filter_map(location).collect();
+        let mut unnamed: HashMap<LocationId, Vec<report::Access>> = HashMap::new();
+        for access in accesses.iter().filter(|access| wanted.contains(&access.location)) {
+            let is_known = |places: &Vec<report::Access>| places.len() >= DIFFERENT;
+            if self.locations.contains_key(&access.location)
+                || unnamed.get(&access.location).is_some_and(is_known)
+            {
                 continue;
             }
             let described = self.describe(access);
@@ -94,7 +128,7 @@ impl<'a> Tracer<'a> {
             }
             let places = unnamed.entry(access.location).or_default();
             let place = |access: &report::Access| (access.file.clone(), access.line, access.column);
-            if places.len() < DIFFERENT && places.iter().all(|other| place(other) != place(&described)) {
+            if places.iter().all(|other| place(other) != place(&described)) {
                 places.push(described);
             }
         }
@@ -125,10 +159,6 @@ impl<'a> Tracer<'a> {
 
     fn access(&mut self, access: &Access) -> TraceStep {
         let described = self.describe(access);
-        if !self.beginnings.contains_key(&access.thread) {
-            let named = beginning(&described.stack).map(|function| (access.thread, function.to_owned()));
-            self.beginnings.extend(named);
-        }
         let deed = match access.kind {
             _ if access.frees => Deed::Free,
             AccessKind::Read => Deed::Read,
@@ -246,7 +276,7 @@ fn beginning(stack: &[Frame]) -> Option<&str> {
 }
 
 /// Different for things of different sorts.
-fn identity(sort: u64, number: u32) -> u64 {
+pub fn identity(sort: u64, number: u32) -> u64 {
     sort << 32 | u64::from(number)
 }
 

@@ -215,7 +215,7 @@ fn a_controlled_run_that_goes_round_in_circles_hangs() {
     let place = Workplace::new();
     let program = compiled("counts", COUNTS);
     place.call(&format!(
-        "run --runs 2 --jobs 1 --schedule random --timeout 2s --no-confirm -- {}",
+        "run --runs 2 --jobs 1 --schedule random --timeout 2s -- {}",
         program.display()
     ));
     assert_eq!(place.outcomes("counts"), ["pass", "hang"]);
