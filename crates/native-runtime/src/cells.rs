@@ -17,7 +17,7 @@ use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::split::split;
 use crate::thread::Thread;
-use crate::{blocks, handovers, location, log, loops, mapping, noise, passing, spin, stack};
+use crate::{blocks, handovers, location, log, loops, mapping, noise, passing, releases, spin, stack};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -397,7 +397,7 @@ unsafe fn share(thread: &mut Thread, word: usize, cells: &[Cell], leaf: u32) -> 
             let exact = if Thread::has_exact_stamps(owner) { flag::EXACT_TIME } else { 0 };
             let event = Event {
                 kind: kind as u8,
-                flags: exact | loops::flag_at(thread, owner, tick),
+                flags: exact | releases::flag_of(leaf) | loops::flag_at(thread, owner, tick),
                 size: (*location).size as u8,
                 reserved: 0,
                 leaf,

@@ -48,6 +48,7 @@ mod path;
 mod planned;
 mod real;
 mod rebirth;
+mod releases;
 mod sampling;
 mod sandbox;
 mod shadow;

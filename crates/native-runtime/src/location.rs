@@ -20,7 +20,7 @@ use crate::kept::{self, Next};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
-use crate::{known_reads, log, loops, mapping, sites, slots, spin};
+use crate::{known_reads, log, loops, mapping, releases, sites, slots, spin};
 
 #[inline]
 unsafe fn at(index: u32) -> *mut Location {
@@ -406,7 +406,7 @@ unsafe fn close(
     let mut last = |kind: EventKind, leaf: u32, tick: u64, locks: u32| {
         let event = Event {
             kind: kind as u8,
-            flags: flag::LOCKS | loops::flag_at(thread, owner, tick),
+            flags: flag::LOCKS | releases::flag_of(leaf) | loops::flag_at(thread, owner, tick),
             size: (*location).size as u8,
             reserved: 0,
             leaf,

@@ -1,5 +1,8 @@
 //! Memory that is given another life is a new location.
 
+use recording::EventKind;
+
+use crate::history::Process;
 use crate::kit::{Compiler, c, cpp};
 
 #[test]
@@ -48,7 +51,40 @@ int main(void) {
     return 0;
 }
 "#);
-    assert_eq!(program.record().heap(), "+0:4 main w@free | user R@use");
+    let process = program.record();
+    assert_eq!(process.heap(), "+0:4 main w@free | user R@use");
+    assert_eq!(last_writes_that_free(&process), 1);
+}
+
+fn last_writes_that_free(process: &Process<'_>) -> usize {
+    let frees = |event: &&recording::ThreadEvent| event.event.flags & recording::flag::FREE != 0;
+    process.recording.events.iter().filter(frees).filter(|event| event.kind == EventKind::LastWrite).count()
+}
+
+/// The block is in its owner's hands when it is given back, but not its own.
+#[test]
+fn the_end_of_a_turn_may_be_the_end_of_the_memory() {
+    let program = c(r#"
+volatile int *volatile block;
+volatile int sink;
+THREAD(user) {
+    sink = *block; //@use
+    return NULL;
+}
+int main(void) {
+    block = malloc(4);
+    *block = 1; //@init
+    in_thread(user);
+    for (int i = 0; i < 2; i++)
+        *block = 2; //@change
+    free((void *)block); //@free
+    in_thread(user);
+    return 0;
+}
+"#);
+    let process = program.record();
+    assert_eq!(process.heap(), "+0:4 main w@init | user R@use | main W@change w@free | user2 R@use");
+    assert_eq!(last_writes_that_free(&process), 1);
 }
 
 #[test]

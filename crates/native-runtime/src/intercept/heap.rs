@@ -10,7 +10,7 @@ use recording::flag;
 use crate::cells::{Kind, Touch};
 use crate::real::{Real, real, with_caller};
 use crate::unwind::Place;
-use crate::{access, askers, blocks, context, control, log, rebirth, sampling, shadow, thread};
+use crate::{access, askers, blocks, context, control, log, rebirth, releases, sampling, shadow, thread};
 
 /// Blocks above this size come from and go back to the system: their shadow is dropped when they are freed.
 const LARGE: usize = 64 << 10;
@@ -141,6 +141,7 @@ unsafe fn dying(block: usize, pc: usize) {
     } else if !sampling::is_quiet() {
         let leaf = context::leaf(thread.tls, pc);
         control::before_release(thread, block, size, leaf, pc);
+        releases::remember(leaf);
         let touch = Touch { kind: Kind::Write, flags: flag::FREE, leaf };
         touch_used_words(thread, block, block + size, touch);
     }
