@@ -142,8 +142,8 @@ pub fn left_out_reads(session: &Session) -> Option<String> {
     ))
 }
 
-/// Reads one run; `code` numbers its sites. What a test harness does on its own account is left out: failing runs differ
-/// there, since it has more to tell of them.
+/// Reads one run; `code` numbers its sites, of which those that are copies of one count as one. What a test harness does on its
+/// own account is left out: failing runs differ there, since it has more to tell of them.
 pub fn load(
     session: &Session,
     run: RunNumber,
@@ -154,6 +154,7 @@ pub fn load(
     let file = session.load(run)?;
     let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
     profile.leave_out(|access| names.is_rusts_own(access.stack, code));
+    profile.rename_sites(|site| names.original(site, code));
     // What is no plan was made by another version, for all runs alike.
     profile.run.way = file.record.plan.parse().map_or(0, |plan| Policy::of(&plan) as u32);
     Ok(profile)

@@ -92,8 +92,10 @@ fn place_of_access(moment: &Moment, run: &Run, code: &Code) -> Option<Interleavi
     let access = &run.accesses[moment.index];
     let held = access.locks.and_then(|locks| run.locksets.get(locks.0 as usize)?.first());
     let guard = held.map(|lock| code.site(lock.taken_in));
-    let guard = guard.filter(|guard| guard.module == code.site(access.site).module);
-    let place = place(access.site, access.stack, code)?;
+    // Of an access that was compiled several times, this one.
+    let site = code.stack(access.stack)[0];
+    let guard = guard.filter(|guard| guard.module == code.site(site).module);
+    let place = place(site, access.stack, code)?;
     Some(InterleavingStep { guard: guard.map_or(0, |guard| guard.address), ..place })
 }
 

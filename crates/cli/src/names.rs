@@ -12,10 +12,12 @@ use runner::{BuildId, Member, Named, Symbolizer};
 
 use crate::values::{Form, RawValues};
 
+mod copies;
 mod distinct;
 mod layout;
 mod objects;
 
+use copies::Copies;
 pub use distinct::DistinctNames;
 pub(crate) use layout::LaidOut;
 pub(crate) use objects::Guard;
@@ -27,13 +29,14 @@ pub struct Names {
     warnings: BTreeSet<String>,
     /// Stacks that were asked about, and whether they are Rust's own.
     rusts_own: HashMap<StackId, bool>,
+    copies: Copies,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        let (symbolizer, warnings, rusts_own) = Default::default();
-        Self { symbolizer, sources, warnings, rusts_own }
+        let (symbolizer, warnings, rusts_own, copies) = Default::default();
+        Self { symbolizer, sources, warnings, rusts_own, copies }
     }
 }
 

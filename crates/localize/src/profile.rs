@@ -117,6 +117,16 @@ pub struct Image {
 }
 
 impl Profile {
+    /// Gives sites other numbers, several of them perhaps the same: techniques then see one site. The stacks of accesses,
+    /// and what threads did at locks and the like, keep theirs.
+    pub fn rename_sites(&mut self, mut renamed: impl FnMut(SiteId) -> SiteId) {
+        let run = &mut self.run;
+        run.accesses.iter_mut().for_each(|access| access.site = renamed(access.site));
+        run.free_sites.iter_mut().for_each(|site| *site = renamed(*site));
+        run.observations.iter_mut().for_each(|seen| seen.site = renamed(seen.site));
+        run.sort_sites();
+    }
+
     /// The module that an address lies in, and the address in its file. Processes with different images at the same
     /// address make it unknown.
     pub fn in_image(&self, address: u64) -> Option<(ModuleId, u64)> {
@@ -144,10 +154,7 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
         run.free_sites.extend(frees.iter().map(|&index| run.accesses[index].site));
         left_out::last_frees(&mut profile, &frees);
     }
-    profile.run.free_sites.sort_unstable();
-    profile.run.free_sites.dedup();
-    profile.run.observations.sort_unstable_by_key(|seen| seen.site);
-    profile.run.observations.dedup();
+    profile.run.sort_sites();
     profile
 }
 

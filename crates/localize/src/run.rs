@@ -57,9 +57,9 @@ pub struct Access {
     pub thread: ThreadId,
     /// The location it touched.
     pub location: LocationId,
-    /// Where in the code it was made.
+    /// Where in the code it was made: the same for all copies that a compiler made of one place.
     pub site: SiteId,
-    /// The calls that led there.
+    /// The calls that led there, with the very place as the innermost.
     pub stack: StackId,
     /// What it did.
     pub kind: AccessKind,
@@ -163,6 +163,19 @@ impl Run {
     /// The locks held at an access, in the order in which they were taken; none if that is not known.
     pub fn held(&self, access: &Access) -> Option<&[Lock]> {
         self.locksets.get(access.locks?.0 as usize).map(Vec::as_slice)
+    }
+
+    /// Has what is known of sites in order, and of each once.
+    pub(crate) fn sort_sites(&mut self) {
+        self.free_sites.sort_unstable();
+        self.free_sites.dedup();
+        self.observations.sort_unstable_by_key(|seen| seen.site);
+        self.observations.dedup_by(|next, kept| {
+            let is_same = next.site == kept.site;
+            kept.local |= is_same && next.local;
+            kept.remote |= is_same && next.remote;
+            is_same
+        });
     }
 
     /// A run in which nothing happened yet.

@@ -455,3 +455,22 @@ fn what_a_thread_does_after_it_panicked_is_left_out() {
     let caught = read_run(&[process(0, &[location(0x900, 4, 0)], goes_on)], &mut Code::default());
     assert_eq!(shown(&caught), ["W1(1)", "W2(1)", "W2(1)", "W1(1)", "W1(1)"]);
 }
+
+#[test]
+fn renamed_sites_are_one_but_stacks_keep_theirs() {
+    let locations = [location(0x5000, 4, 0)];
+    let events = vec![
+        event(1, EventKind::Write, 1, 10, 1),
+        event(2, EventKind::Write, 2, 20, 1),
+        event(2, EventKind::Within, 3, 30, 1),
+        event(2, EventKind::Within, 4, 20, 1),
+    ];
+    let mut run = read_run(&[process(0, &locations, events)], &mut Code::default());
+    let first = run.run.accesses[0].site;
+    let very_places: Vec<_> = run.run.accesses.iter().map(|access| access.stack).collect();
+    run.rename_sites(|_| first);
+    assert!(run.run.accesses.iter().all(|access| access.site == first));
+    assert_eq!(run.run.accesses.iter().map(|access| access.stack).collect::<Vec<_>>(), very_places);
+    assert_ne!(very_places[0], very_places[1]);
+    assert_eq!(run.run.observations.len(), 1);
+}

@@ -333,7 +333,7 @@ fn runs_are_compared_with_those_that_were_scheduled_alike() {
         findings.first().map_or(0.0, |finding| finding.score)
     };
     let innocent = |ways| first_of([late, late], [early, early], ways);
-    assert!(innocent(false) > 0.9 && innocent(true) < 0.5, "{} {}", innocent(false), innocent(true));
+    assert!(innocent(false) > 0.9 && innocent(true) <= 0.5, "{} {}", innocent(false), innocent(true));
     // What fails both ways is a cause either way.
     let cause = |ways| first_of([late, early], [late, early], ways);
     assert!(cause(false) > 0.9 && cause(true) > 0.9, "{} {}", cause(false), cause(true));
@@ -351,4 +351,20 @@ fn what_passing_runs_do_not_show_may_have_been_overlooked() {
     assert!(first(Some(10_000)) > 0.8, "{}", first(Some(10_000)));
     // Twenty runs with nine of ten accesses would have shown it.
     assert!((first(Some(900_000)) - first(None)).abs() < 1e-6);
+}
+
+/// A check and its use do harm at the right value alone, so that among the runs of one way of scheduling no more fail with it than
+/// without. It is still the best there is to try out, but nothing to be sure of.
+#[test]
+fn what_goes_with_a_way_of_scheduling_is_told_with_doubt() {
+    let (broken, whole) = ("R1(n)@ask W2(n)@take W1(n)@take", "R1(n)@ask W1(n)@take R2(n)@ask W2(n)@take");
+    let line = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    // The first way breaks into it in every run, half of which fail; the other one never does.
+    let mut session =
+        support::parse(&[line("F", broken, 10), line("P", broken, 10), line("P", whole, 40)].concat());
+    session.runs.iter_mut().for_each(|run| run.way = u32::from(run.id.0 > 20));
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert_eq!(in_short(&session, &findings[0]), "P7 ask take take");
+    assert!(findings[0].score <= 0.5, "{}", findings[0].score);
+    assert!(reasons(&findings[0]).contains(&Reason::Scheduling), "{:?}", reasons(&findings[0]));
 }

@@ -8,6 +8,7 @@
 //! "The target failed" is an [`Outcome`]; "unsnarl failed" is an [`Error`].
 
 mod archive;
+mod calls;
 pub mod campaign;
 pub mod compiler;
 mod elf;

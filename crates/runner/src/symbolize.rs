@@ -7,6 +7,7 @@ use addr2line::Loader;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
+use crate::calls::Calls;
 use crate::elf::{self, BuildId, Elf};
 use crate::error::{Error, Result};
 use crate::rust_names;
@@ -133,6 +134,16 @@ impl Symbolizer {
         Ok(found.filter(|(_, offset)| *offset == 0).map(|(name, _)| name.to_owned()))
     }
 
+    /// Where in the file the call leads that returns to an address of it, if the instruction tells.
+    pub fn called(
+        &mut self,
+        path: &Path,
+        build_id: Option<&BuildId>,
+        returns_to: u64,
+    ) -> Result<Option<u64>> {
+        Ok(self.module(path, build_id)?.calls.as_ref().and_then(|calls| calls.target(returns_to)))
+    }
+
     fn module(&mut self, path: &Path, build_id: Option<&BuildId>) -> Result<&mut Module> {
         if !self.modules.contains_key(path) {
             self.modules.insert(path.to_owned(), Module::read(path, &self.debug_folder)?);
@@ -154,6 +165,8 @@ struct Module {
     variables: Symbols,
     /// None if there is no debug info.
     debug_variables: Option<Variables>,
+    /// None if its code cannot be read.
+    calls: Option<Calls>,
     frames: HashMap<u64, Vec<Frame>>,
     /// By unit and name; finding them takes long.
     members: HashMap<(usize, String), Vec<Member>>,
@@ -171,6 +184,7 @@ impl Module {
             functions: Symbols::read(source, SymbolKind::Text).map_err(symbols_error)?,
             variables: Symbols::read(source, SymbolKind::Data).map_err(symbols_error)?,
             debug_variables: Variables::read(source),
+            calls: Calls::read(path),
             build_id: elf.build_id,
             frames: HashMap::new(),
             members: HashMap::new(),

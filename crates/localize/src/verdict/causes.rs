@@ -48,6 +48,19 @@ impl Cause {
 /// The causes, the most probable first.
 pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
     let scale = Scale::new(evidence, tuning);
+    let causes = causes(&scale);
+    let unknown = scale.unseen(tuning.effect) - tuning.unknown;
+    if causes.is_empty() && scale.has_strata() {
+        // What goes with failing runs may be worth trying out even where it goes with a way of scheduling as well.
+        let across = Tuning { strata: false, ..*tuning };
+        return ranked(self::causes(&Scale::new(evidence, &across)), None, unknown);
+    }
+    ranked(causes, Some(scale.as_good_by_chance()), unknown)
+}
+
+/// The causes by one scale, the most probable first.
+fn causes(scale: &Scale) -> Vec<Cause> {
+    let (evidence, tuning) = (scale.evidence, scale.tuning);
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
     if tuning.freed {
@@ -75,12 +88,13 @@ pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
     }
     put_new_code_behind(scale.runs.all_failed, &mut causes);
     causes.sort_unstable_by(Cause::compare);
-    ranked(causes, scale.as_good_by_chance(), scale.unseen(tuning.effect) - tuning.unknown)
+    causes
 }
 
-/// Gives each cause its rank and its share of the probability that there is a cause at all. `unknown` is how much more
-/// probable (as logarithm) than an effect it is that its cause is not among the clues.
-fn ranked(causes: Vec<Cause>, as_good: u32, unknown: f64) -> Vec<Finding> {
+/// Gives each cause its rank and its share of the probability that there is a cause at all. That is even where no chance
+/// can be told since scheduling explains as much. `unknown` is how much more probable (as logarithm) than an effect it is that
+/// its cause is not among the clues.
+fn ranked(causes: Vec<Cause>, as_good: Option<u32>, unknown: f64) -> Vec<Finding> {
     let Some(best) = causes.first().map(|cause| cause.weight) else { return Vec::new() };
     let effects = causes.iter().filter(|cause| cause.is_effect).map(|cause| cause.weight);
     // An effect tells failing from passing runs as well as its cause, which may not be among the clues.
@@ -94,9 +108,14 @@ fn ranked(causes: Vec<Cause>, as_good: u32, unknown: f64) -> Vec<Finding> {
             reasons.push(Reason::First);
         }
         // A standstill is its own proof; there is no chance about it.
-        let is_cause = if standstill.is_some() { 1.0 } else { chance::confidence(as_good) };
+        let is_cause = match as_good {
+            _ if standstill.is_some() => 1.0,
+            Some(as_good) => chance::confidence(as_good),
+            None => chance::EVEN,
+        };
         if nth == 0 && standstill.is_none() {
-            reasons.push(Reason::Chance { as_good, trials: chance::TRIALS });
+            let chance = as_good.map(|as_good| Reason::Chance { as_good, trials: chance::TRIALS });
+            reasons.push(chance.unwrap_or(Reason::Scheduling));
         }
         let confidence = is_cause * (weight - best).exp() / sum;
         let detail = Detail::Verdict(Box::new(Reasoning { confidence, reasons, standstill }));

@@ -15,6 +15,9 @@ use super::weight::Weights;
 /// So many trials tell one in a thousand.
 pub(super) const TRIALS: u32 = 999;
 
+/// The confidence that there is a cause where nothing speaks for or against it.
+pub(super) const EVEN: f64 = 0.5;
+
 /// What the same runs show.
 pub(super) struct Signature<'e> {
     /// A bit for each run.
@@ -110,7 +113,7 @@ mod tests {
         assert!(confidence(0) > 0.97);
         assert!((confidence(9) - 0.889).abs() < 1e-3);
         assert!((confidence(49) - 0.711).abs() < 1e-3);
-        assert_eq!(confidence(TRIALS), 0.5);
+        assert_eq!(confidence(TRIALS), EVEN);
         assert!((0..TRIALS).all(|good| confidence(good) >= confidence(good + 1)));
     }
 }

@@ -73,6 +73,8 @@ pub enum Reason {
         /// All trials.
         trials: u32,
     },
+    /// Among runs that were scheduled alike, nothing tells failing from passing ones.
+    Scheduling,
 }
 
 impl fmt::Display for Reason {
@@ -117,6 +119,9 @@ impl fmt::Display for Reason {
                 f.write_str("when the runs hung, this thread waited for a signal that had come before")
             }
             Self::Procedure(procedure) => procedure.fmt(f),
+            Self::Scheduling => {
+                f.write_str("how runs were scheduled tells as well which of them fail, so it may be no more than that")
+            }
             Self::Chance { as_good: 0, trials } => {
                 write!(f, "no chance: of {trials} trials with outcomes dealt at random none gives as good a clue")
             }

@@ -102,6 +102,11 @@ impl<'e> Scale<'e> {
         }
     }
 
+    /// Whether outcomes are compared within several groups of runs.
+    pub fn has_strata(&self) -> bool {
+        self.strata.iter().nth(1).is_some()
+    }
+
     /// How well some runs, as bits, explain which runs fail.
     pub fn evidence_of(&self, runs: &[u64]) -> f64 {
         self.weights.evidence(self.strata.spectra(runs))

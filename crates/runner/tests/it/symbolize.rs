@@ -135,3 +135,26 @@ fn what_is_gone_or_no_binary_is_an_error() {
     assert!(matches!(Symbolizer::default().frames(&text, None, 0), Err(Error::Symbols { .. })));
     assert!(matches!(Symbolizer::default().frames(&workshop.path("gone"), None, 0), Err(Error::Io { .. })));
 }
+
+#[test]
+fn calls_are_told_by_where_they_lead() {
+    let workshop = Workshop::new();
+    let calls = ["call first", "call first", "call second", "call *%rax", "call *slot(%rip)"];
+    let marked = calls.iter().enumerate().map(|(nth, call)| format!("{call}\nmark{nth}: nop\n"));
+    let source =
+        format!(".data\nslot: .quad first\n.text\nfirst: ret\nsecond: ret\n{}", marked.collect::<String>());
+    workshop.write("calls.s", &source);
+    workshop.tool("gcc -shared -nostdlib calls.s -o calls");
+    let mut symbolizer = Symbolizer::default();
+    let mut called = |mark: &str| {
+        symbolizer.called(&workshop.path("calls"), None, workshop.address("calls", mark)).unwrap()
+    };
+    let [first, second, slot] = ["first", "second", "slot"].map(|name| workshop.address("calls", name));
+    assert_eq!(called("mark0"), Some(first));
+    assert_eq!(called("mark1"), Some(first));
+    assert_eq!(called("mark2"), Some(second));
+    assert_eq!(called("mark3"), None);
+    assert_eq!(called("mark4"), Some(slot));
+    // What lies outside of all code.
+    assert_eq!(called("slot"), None);
+}
