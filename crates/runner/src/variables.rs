@@ -281,9 +281,13 @@ fn fixed_address(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>) -
     let AttributeValue::Exprloc(expression) = entry.attr_value(gimli::DW_AT_location).ok()?? else {
         return None;
     };
-    match expression.operations(unit.encoding()).next().ok()?? {
-        Operation::Address { address } => Some(address),
-        Operation::AddressIndex { index } => dwarf.address(unit, index).ok(),
-        _ => None,
-    }
+    let mut operations = expression.operations(unit.encoding());
+    let address = match operations.next().ok()?? {
+        Operation::Address { address } => address,
+        Operation::AddressIndex { index } => dwarf.address(unit, index).ok()?,
+        _ => return None,
+    };
+    // An address with more to come is no place: that of a variable as the value of a pointer that was optimized away, such as
+    // those in the macros of <stdatomic.h>.
+    operations.next().ok()?.is_none().then_some(address)
 }

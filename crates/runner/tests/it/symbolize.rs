@@ -59,6 +59,20 @@ fn variables_are_named_by_member_or_by_distance() {
 }
 
 #[test]
+fn a_pointer_that_was_optimized_away_is_not_what_it_points_to() {
+    let workshop = Workshop::new();
+    let source = "#include <stdatomic.h>\n\
+                  struct { atomic_int head, count; } queue;\n\
+                  int main(void) { atomic_store(&queue.count, 1); return atomic_load(&queue.count) - 1; }\n";
+    workshop.write("queue.c", source);
+    workshop.tool("gcc -g -O1 queue.c -o queue");
+    let path = workshop.path("queue");
+    let count = workshop.address("queue", "queue") + 4;
+    let named = Symbolizer::default().variable(&path, None, count, 4).unwrap();
+    assert_eq!(named.map(|named| named.name).as_deref(), Some("queue.count"));
+}
+
+#[test]
 fn names_are_demangled() {
     let workshop = Workshop::new();
     let source = "#include <string>\n\
