@@ -148,6 +148,9 @@ pub fn explain_standstill(
         (StandstillKind::Deadlock, Some(evidence::Action::Unlock)) => {
             vec![explanation::Fact::EndedHolding(0)]
         }
+        (StandstillKind::Deadlock, Some(evidence::Action::TakeOnce)) => {
+            vec![explanation::Fact::TakenAgain]
+        }
         (StandstillKind::Deadlock, Some(_)) => vec![explanation::Fact::Circle],
         (StandstillKind::Deadlock, None) => Vec::new(),
         (StandstillKind::MissedSignal, _) => {
@@ -282,6 +285,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::LockOrder => report::Action::LockOrder,
         evidence::Action::WaitInLoop => report::Action::WaitInLoop,
         evidence::Action::Unlock => report::Action::Unlock,
+        evidence::Action::TakeOnce => report::Action::TakeOnce,
     }
 }
 

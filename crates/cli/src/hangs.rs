@@ -90,18 +90,24 @@ struct Words<'a> {
 impl Words<'_> {
     fn waiting(&mut self, wait: &Wait) -> String {
         let thread = self.thread(wait.thread, Some(wait.stack));
-        let place = self.place(wait.stack);
+        let is_signal = wait.kind == SyncKind::WaitBegin;
         let target = match wait.target {
             SyncTarget::Thread(other) => {
                 let mut waits = self.profile.run.waits.iter();
                 let stack = waits.find(|wait| wait.thread == other).map(|wait| wait.stack);
                 format!("the end of {}", self.thread(other, stack))
             }
+            // An address differs from run to run, and tells nothing.
+            SyncTarget::Object(object) if !self.names.is_named(object, self.profile, self.code) => {
+                (if is_signal { "a signal" } else { "a lock" }).to_owned()
+            }
+            SyncTarget::Object(object) if is_signal => format!("a signal on `{}`", self.lock(object)),
             SyncTarget::Object(object) => format!("`{}`", self.lock(object)),
         };
-        let verb = if wait.kind == SyncKind::WaitBegin { "waits for a signal on" } else { "waits for" };
+        let frame = self.names.own_frame(wait.stack, self.code);
+        let place = frame.map(|_| format!(" at {}", self.place(wait.stack))).unwrap_or_default();
         let holding = self.holding(wait.locks);
-        format!("{thread} {verb} {target} at {place}{holding}")
+        format!("{thread} waits for {target}{place}{holding}")
     }
 
     fn nesting(&mut self, step: &LockStep) -> String {
@@ -145,8 +151,18 @@ impl Words<'_> {
         match (known.name.as_str(), known.entry) {
             ("", Some(entry)) => {
                 let start = stack.and_then(|stack| self.names.start_function(stack, self.code));
-                let start = start.unwrap_or_else(|| self.names.function_at(entry, self.code));
-                format!("thread {} ({start})", thread.0)
+                // A function without a name, or a library's, tells less than who made the thread.
+                let creation = known.created_at.and_then(|stack| self.names.own_frame(stack, self.code));
+                match (start.filter(|start| start != "operator()"), creation) {
+                    (None, Some(_)) => {
+                        let place = known.created_at.map(|stack| self.place(stack)).unwrap_or_default();
+                        format!("thread {} (created at {place})", thread.0)
+                    }
+                    (start, _) => {
+                        let start = start.unwrap_or_else(|| self.names.function_at(entry, self.code));
+                        format!("thread {} ({start})", thread.0)
+                    }
+                }
             }
             ("", None) => "the main thread".to_owned(),
             (name, _) => format!("thread {} ({name})", thread.0),

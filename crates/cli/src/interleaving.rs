@@ -110,6 +110,10 @@ fn conflicts(steps: &[InterleavingStep]) -> Vec<(usize, usize)> {
 }
 
 fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forcible> {
+    // What a thread does all by itself cannot be brought about by holding others back.
+    if standstill.steps.iter().all(|step| step.role == 1) {
+        return None;
+    }
     let mut objects: Vec<Option<ObjectId>> = Vec::new();
     let mut variable = |action: Action| {
         let object = match action {

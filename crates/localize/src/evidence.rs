@@ -14,10 +14,12 @@ mod facts;
 mod order;
 mod outdated;
 mod telling;
+mod waiting;
 
-pub use advice::{Action, Fix, Span, advise, advise_standstill};
+pub use advice::{Action, Fix, Span, advise};
 pub use counterpart::counterpart;
 pub use deadlocks::{LockCycle, LockStep, lock_cycles, waiting_cycle};
 pub use facts::{Fact, Witness};
 pub use order::HappensBefore;
 pub use telling::telling_example;
+pub use waiting::advise_standstill;

@@ -1,7 +1,8 @@
 //! Why a run hung: threads that wait for what will never come.
 //!
 //! - **Deadlock**: threads wait for locks in a circle, or for the lock of a thread that ended with it, or that waits for
-//!   something else itself.
+//!   something else itself. A circle of one is a thread that takes a lock again which it holds; if it has that for reading and
+//!   wants no more, a writer that came in between is what keeps it out.
 //! - **Missed signal**: a thread waits for a condition whose signal came before it began to wait; no other came since. A
 //!   signal that is recorded after the beginning and wakes nobody came before it as well.
 //!   If the signal's thread wrote what the waiting thread had read before, these two accesses are part of it: the
@@ -19,8 +20,8 @@ use crate::synchronization::{ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 pub struct Standstill {
     /// What sort it is.
     pub kind: StandstillKind,
-    /// What the threads did. Of a deadlock first the locks that are held and then those that are waited for, each in the
-    /// order of the roles; else in time order.
+    /// What the threads did. Of a deadlock of several threads first the locks that are held and then those that are waited
+    /// for, each in the order of the roles; else in time order.
     pub steps: Vec<StandstillStep>,
 }
 
@@ -114,7 +115,11 @@ pub(crate) fn standstills(run: &Run) -> Vec<Standstill> {
         }
         let Some(circle) = waiting.circle(wait) else { continue };
         in_circles.extend(circle.iter().map(|link| link.waiter.thread));
-        found.push(deadlock(circle));
+        let writer = waiting.writer_between(&circle);
+        found.push(match writer {
+            Some(writer) => behind_writer(circle[0], writer),
+            None => deadlock(circle),
+        });
     }
     for wait in &run.waits {
         if !in_circles.contains(&wait.thread) {
@@ -178,6 +183,16 @@ impl<'run> Waiting<'run> {
         }
     }
 
+    /// The thread that waits to write where another one has the lock for reading and asks for that again.
+    fn writer_between(&self, circle: &[Link<'run>]) -> Option<&'run Wait> {
+        let [Link { waiter, .. }] = circle else { return None };
+        let is_writer = |wait: &&Wait| {
+            wait.kind == SyncKind::Acquire && wait.target == waiter.target && wait.thread != waiter.thread
+        };
+        let reads = waiter.kind == SyncKind::AcquireShared;
+        self.run.waits.iter().find(is_writer).filter(|_| reads)
+    }
+
     /// A thread that waits for the lock of one that will not give it back.
     fn blocked(&self, wait: &Wait) -> Option<Standstill> {
         let link = self.links.get(&wait.thread)?;
@@ -209,6 +224,24 @@ impl<'run> Waiting<'run> {
             ],
         })
     }
+}
+
+/// A reader that asks for its lock again, and waits for the writer that waits for it.
+fn behind_writer(reader: Link, writer: &Wait) -> Standstill {
+    let step = |role, thread, site, stack| StandstillStep {
+        role,
+        thread,
+        action: Action::Lock(reader.lock),
+        site,
+        stack,
+    };
+    let again = reader.waiter;
+    let steps = vec![
+        step(1, reader.holder, reader.taken_in, reader.taken_at),
+        step(2, writer.thread, writer.site, writer.stack),
+        step(1, again.thread, again.site, again.stack),
+    ];
+    Standstill { kind: StandstillKind::Deadlock, steps }
 }
 
 /// The same whichever thread of the circle was found first: it begins where its sites are least.

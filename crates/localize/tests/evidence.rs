@@ -259,6 +259,9 @@ fn what_is_taken_away_from_a_running_thread_waits_for_its_end() {
         let (_, fix) = judged(&format!("1:create(2)@3 2:start(1) 1:{destroys} 2:R(x)@4"));
         assert_eq!(fix.map(|fix| fix.action), expected, "{destroys}");
     }
+    // Who does so again and again cannot wait for the other's end each time.
+    let again = run("1:create(2)@3 2:start(1) 2:R(y)@4 1:W(y)@5=0 2:R(x)@4 1:W(x)@5=0 2:R(x)@4");
+    assert_eq!(advice_on(&again, &[3, 4]).map(|fix| fix.action), Some(Action::Wait));
     let (facts, _) = judged("1:create(2)@3 2:start(1) 1:F(x)@5 2:R(x)@4");
     assert!(facts.contains(&Fact::AfterFree { free: 0, access: 1 }));
 }
@@ -391,6 +394,14 @@ fn what_is_written_back_is_no_mistake_of_order() {
 }
 
 #[test]
+fn what_is_written_all_the_time_is_not_waited_for() {
+    let first = run("3:W(x)@9 1:R(y)@8 1:R(x)@1 2:W(x)@2");
+    assert_eq!(advice_on(&first, &[2, 3]).map(|fix| fix.action), Some(Action::Wait));
+    let one_of_many = run("1:R(y)@8 3:W(x)@9 1:R(x)@1 2:W(x)@2");
+    assert_eq!(advice_on(&one_of_many, &[2, 3]), None);
+}
+
+#[test]
 fn a_thread_created_between_two_writes_came_too_early() {
     let early = run("1:W(x)@1 1:create(2)@2 2:start(1) 2:R(x)@3 1:W(x)@4");
     let fix = advice_on(&early, &[0, 1, 2]).unwrap();
@@ -435,6 +446,14 @@ fn standstills_are_resolved_by_what_caused_them() {
     assert_eq!((fix.action, fix.locks), (Action::Unlock, vec![A]));
     // The holder may wait for something else, and give the lock back once that has come.
     assert_eq!(advise_standstill(&run("1:lock(a)@1"), &blocked), None);
+    for again in
+        [vec![step(1, lock(A)), step(1, lock(A))], vec![step(1, lock(A)), step(2, lock(A)), step(1, lock(A))]]
+    {
+        let last = again.len() - 1;
+        let fix = advise_standstill(&run("1:lock(a)@1"), &deadlock(again)).unwrap();
+        assert_eq!((fix.action, fix.locks), (Action::TakeOnce, vec![A]));
+        assert_eq!(fix.spans, [Span { from: last, to: last }, Span { from: 0, to: 0 }]);
+    }
     let missed = Standstill {
         kind: StandstillKind::MissedSignal,
         steps: vec![
@@ -449,4 +468,16 @@ fn standstills_are_resolved_by_what_caused_them() {
     let fix = fix.unwrap();
     assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![A]));
     assert_eq!(fix.spans[0], Span { from: 0, to: 3 });
+    // The lock that the wait gives back, held at the test, must be held at the change too.
+    let mut bare = run("1:lock(a)@1 1:R(x)@2 2:W(x)@4");
+    for (kind, object) in [(SyncKind::WaitBegin, B), (SyncKind::Release, A)] {
+        let (target, thread) = (SyncTarget::Object(object), ThreadId(1));
+        let (site, stack) = (SiteId(6), StackId(6));
+        bare.synchronization.push(SyncEvent { before: 2, thread, kind, target, site, stack });
+    }
+    let fix = advise_standstill(&bare, &missed).unwrap();
+    assert_eq!(
+        (fix.action, fix.locks, fix.spans),
+        (Action::TakeLock, vec![A], vec![Span { from: 1, to: 2 }])
+    );
 }

@@ -80,6 +80,18 @@ fn a_circle_may_have_many_threads_and_others_may_wait_for_it() {
 }
 
 #[test]
+fn a_thread_may_wait_for_itself() {
+    assert_eq!(found(Hang::new(1).holds(1, 1).waits(1, LOCK, 1)), ["L1@11 L1@1101"]);
+    let again = || Hang::new(1).holds(1, 1).waits(1, SyncKind::AcquireShared, 1);
+    assert_eq!(found(again().waits(2, LOCK, 1)), ["L1@11 L2@2101 L1@1101"], "behind one who waits to write");
+    assert_eq!(
+        found(again().waits(2, SyncKind::AcquireShared, 1)),
+        ["L1@11 L1@1101"],
+        "readers keep nobody out"
+    );
+}
+
+#[test]
 fn a_thread_that_ended_gives_nothing_back() {
     let own = SyncTarget::Thread(ThreadId(1));
     let held = || Hang::new(1).holds(1, 1).waits(2, LOCK, 1);

@@ -364,6 +364,8 @@ pub enum Action {
     WaitInLoop,
     /// Give a lock back on every way out.
     Unlock,
+    /// Do not take a lock that the thread holds already.
+    TakeOnce,
 }
 
 /// A run that passed, beside the one that failed.

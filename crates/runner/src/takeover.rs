@@ -158,6 +158,7 @@ impl Recorder {
             environment.push((recording::ENV_LOCKS.into(), locks.into()));
         }
         environment.extend(without_backtraces(&inherited));
+        environment.extend(without_capture(&inherited));
         if target.instrumentation == Instrumentation::Launcher {
             // Build tools and start scripts pass this on to every virtual machine that they start. Each of them says
             // so on its standard error, which `java` itself is spared.
@@ -182,6 +183,13 @@ fn without_backtraces(inherited: impl Fn(&str) -> Option<OsString>) -> Vec<(OsSt
     let Some(wanted) = inherited(OF_PANICS) else { return Vec::new() };
     let own = inherited(OF_THE_PROGRAM).unwrap_or(wanted);
     vec![(OF_PANICS.into(), "0".into()), (OF_THE_PROGRAM.into(), own)]
+}
+
+/// Rust's test harness collects what the threads of a test print, also about their panics, in memory that they share: in failing
+/// runs threads then meet there that never do in passing ones, and that would look like the cause.
+fn without_capture(inherited: impl Fn(&str) -> Option<OsString>) -> Option<(OsString, OsString)> {
+    const AS_IT_COMES: &str = "RUST_TEST_NOCAPTURE";
+    inherited(AS_IT_COMES).is_none().then(|| (AS_IT_COMES.into(), "1".into()))
 }
 
 /// The folder's time tells when it was last used. Where it cannot be set, it tells when the folder was last changed.
@@ -301,6 +309,7 @@ mod tests {
             recorder
                 .environment(&target, |name| present.filter(|_| name.starts_with("LD_")).map(OsString::from))
                 .into_iter()
+                .filter(|(name, _)| name != "RUST_TEST_NOCAPTURE")
                 .map(|(name, value)| format!("{}={}", name.display(), value.display()))
                 .collect::<Vec<_>>()
         };
@@ -315,6 +324,13 @@ mod tests {
         assert_eq!(environment(target(Instrumentation::Libraries(vec!["/l.so".into()]), false), None), both);
         let java = "JAVA_TOOL_OPTIONS=\"-agentpath:/r/libunsnarl_jvm_agent.so\"";
         assert_eq!(environment(target(Instrumentation::Launcher, false), None), [path_only[0], java]);
+    }
+
+    #[test]
+    fn tests_print_at_once_unless_told_otherwise() {
+        let set = |wish: Option<&'static str>| without_capture(|_| wish.map(OsString::from));
+        assert_eq!(set(None), Some(("RUST_TEST_NOCAPTURE".into(), "1".into())));
+        assert_eq!(set(Some("0")), None);
     }
 
     #[test]

@@ -191,12 +191,21 @@ fn simulated_fix(finding: &Finding) -> Option<String> {
     };
     let kept = match finding.kind {
         Kind::Deadlock => "With these locks taken by one thread after the other",
+        // At one place in the code the other order is the same with the threads changed.
+        Kind::OrderViolation if is_symmetric(finding) => "With this interleaving kept from happening",
         Kind::MissedSignal | Kind::OrderViolation => "With the other order kept",
         // Of two accesses the order may have been kept, or what the fix keeps whole.
         _ if finding.accesses.len() == 2 => "With this interleaving kept from happening",
         _ => "With these accesses kept together",
     };
     Some(format!("{kept}, {} of {} runs failed.", forbidden.failed, forbidden.runs))
+}
+
+/// Whether two threads are at the same place in the code.
+fn is_symmetric(finding: &Finding) -> bool {
+    let place =
+        |access: &report::Access| (access.file.clone(), access.line, access.column, access.function.clone());
+    matches!(finding.accesses.as_slice(), [first, second] if place(first) == place(second))
 }
 
 #[cfg(test)]

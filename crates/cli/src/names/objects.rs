@@ -25,26 +25,33 @@ pub(crate) struct Guard {
 impl Names {
     /// A lock, condition or the like: its variable, or what the source calls it where it was first taken.
     pub fn object(&mut self, object: ObjectId, profile: &Profile, code: &Code) -> String {
+        self.known_object(object, profile, code)
+            .unwrap_or_else(|| format!("lock at {:#x}", profile.objects[object.0 as usize].address))
+    }
+
+    /// Whether more is known of a lock, condition or the like than its address.
+    pub fn is_named(&mut self, object: ObjectId, profile: &Profile, code: &Code) -> bool {
+        self.known_object(object, profile, code).is_some()
+    }
+
+    fn known_object(&mut self, object: ObjectId, profile: &Profile, code: &Code) -> Option<String> {
         if let Some(given) = profile.names.objects.get(&object) {
-            return given.clone();
+            return Some(given.clone());
         }
         if let Some(name) = self.static_object(object, profile, code) {
-            return name;
+            return Some(name);
         }
         let taken =
             profile.run.locksets.iter().filter_map(|set| set.last()).find(|lock| lock.object == object);
         if let Some(lock) = taken {
-            return self
-                .called(lock.taken_at, report::locked_expression, code)
-                .unwrap_or_else(|| format!("lock taken at {}", self.place_of(lock.taken_at, code)));
+            let called = self.called(lock.taken_at, report::locked_expression, code);
+            return called.or_else(|| Some(format!("lock taken at {}", self.place_of(lock.taken_at, code))));
         }
         let is_meant = |target: SyncTarget| target == SyncTarget::Object(object);
         let waits = profile.run.waits.iter().filter(|wait| is_meant(wait.target)).map(|wait| wait.stack);
         let events = profile.run.synchronization.iter().filter(|event| is_meant(event.target));
         let stacks: BTreeSet<StackId> = waits.chain(events.map(|event| event.stack)).collect();
-        let called =
-            stacks.into_iter().find_map(|stack| self.called(stack, report::condition_expression, code));
-        called.unwrap_or_else(|| format!("lock at {:#x}", profile.objects[object.0 as usize].address))
+        stacks.into_iter().find_map(|stack| self.called(stack, report::condition_expression, code))
     }
 
     /// What the source calls a lock or the like where it is used, by the function that finds its name on a line.

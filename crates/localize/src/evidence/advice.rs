@@ -3,8 +3,7 @@
 
 use super::facts::{Fact, Witness};
 use super::outdated::look_before;
-use crate::run::{Access, AccessKind, LocationId, Run};
-use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind};
+use crate::run::{Access, AccessKind, LocationId};
 use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind};
 
 /// What kind of change a finding asks for.
@@ -32,6 +31,8 @@ pub enum Action {
     WaitInLoop,
     /// Give a lock back on every way out.
     Unlock,
+    /// Do not take a lock that the thread holds already.
+    TakeOnce,
 }
 
 /// A change, in terms of the finding's accesses.
@@ -231,7 +232,9 @@ impl Case<'_> {
         // What the first access destroys or takes away, the second still needs.
         if first.kind.writes() && self.facts.contains(&Fact::NotJoined { creator: 0, running: 1 }) {
             let destroys = first.frees || first.value == Some(0);
-            return destroys.then(|| fix(Action::Join, vec![], vec![own(0), own(1)]));
+            // Who comes there again and again cannot wait for the end of the other each time.
+            let action = if self.comes_again(0) { Action::Wait } else { Action::Join };
+            return destroys.then(|| fix(action, vec![], vec![own(0), own(1)]));
         }
         if first.kind.writes() {
             let late = first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
@@ -257,7 +260,30 @@ impl Case<'_> {
             let fix = case.region()?;
             return Some(Fix { further: Some(third), ..fix });
         }
-        Some(fix(Action::Wait, vec![], vec![own(0), own(1)]))
+        // Of what is written again and again, no one write is what the reader has to wait for.
+        (!self.is_written_before()).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+    }
+
+    /// Whether another thread wrote the location before the first access, since the thread of that began.
+    fn is_written_before(&self) -> bool {
+        let reader = self.access(0);
+        let accesses = &self.witness.run.accesses;
+        let begun = accesses.iter().position(|access| access.thread == reader.thread).unwrap_or(0);
+        let all = self.witness.at_location.get(&reader.location).map_or(&[][..], |all| &all[..]);
+        let since = all.iter().copied().filter(|index| (begun..self.accesses[0]).contains(index));
+        let is_written =
+            |index: usize| accesses[index].thread != reader.thread && accesses[index].kind.writes();
+        since.into_iter().any(is_written)
+    }
+
+    /// Whether the thread of an access was at the same place before the finding's first access, after the other thread of the
+    /// finding had begun.
+    fn comes_again(&self, place: usize) -> bool {
+        let (access, other) = (self.access(place), self.access(1 - place));
+        let earlier = &self.witness.run.accesses[..self.accesses[0]];
+        let begun = earlier.iter().position(|earlier| earlier.thread == other.thread);
+        let is_same = |earlier: &Access| (earlier.thread, earlier.site) == (access.thread, access.site);
+        begun.is_some_and(|begun| earlier[begun..].iter().any(is_same))
     }
 
     /// A thread without a lock read what another was about to change further under one.
@@ -353,48 +379,11 @@ impl Case<'_> {
     }
 }
 
-fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
+pub(super) fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
     Fix { action, locks, spans, creation: None, further: None, read_before: None, held: Vec::new() }
 }
 
-/// What to do about threads that wait for what will never come.
-pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
-    let steps = &standstill.steps;
-    let all = |from: usize, to: usize| Span { from, to };
-    match (standstill.kind, steps.as_slice()) {
-        (StandstillKind::Deadlock, [taken, _]) => {
-            let StandstillAction::Lock(lock) = taken.action else { return None };
-            let has_ended = |event: &SyncEvent| event.kind == SyncKind::End && event.thread == taken.thread;
-            let ended = run.synchronization.iter().any(has_ended);
-            ended.then(|| fix(Action::Unlock, vec![lock], vec![all(0, 0)]))
-        }
-        (StandstillKind::Deadlock, _) => {
-            let threads = steps.len() / 2;
-            let taken = steps[..threads].iter().filter_map(|step| match step.action {
-                StandstillAction::Lock(lock) => Some(lock),
-                _ => None,
-            });
-            let spans = (0..threads).map(|thread| all(thread, threads + thread)).collect();
-            Some(fix(Action::LockOrder, distinct(taken.collect()), spans))
-        }
-        (StandstillKind::MissedSignal, [read, write, _, _]) => {
-            let (StandstillAction::Read(read), StandstillAction::Write(write)) = (read.action, write.action)
-            else {
-                return None;
-            };
-            let held = |index: usize| run.held(&run.accesses[index]).unwrap_or_default();
-            let both = |lock: &&Lock| held(write).iter().any(|other| other.object == lock.object);
-            let locks = held(read).iter().filter(both).map(|lock| lock.object).collect();
-            Some(fix(Action::WaitInLoop, locks, vec![all(0, 3), all(3, 3)]))
-        }
-        (StandstillKind::MissedSignal, steps) => {
-            let wait = steps.len().checked_sub(1)?;
-            Some(fix(Action::WaitInLoop, vec![], vec![all(wait, wait)]))
-        }
-    }
-}
-
-fn distinct(mut locks: Vec<ObjectId>) -> Vec<ObjectId> {
+pub(super) fn distinct(mut locks: Vec<ObjectId>) -> Vec<ObjectId> {
     locks.sort_unstable();
     locks.dedup();
     locks

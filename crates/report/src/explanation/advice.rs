@@ -69,8 +69,17 @@ fn action(fix: &Fix) -> String {
                 line(first)
             )
         }
+        (Action::TakeOnce, Some(other)) if first == other => {
+            format!("Do not come back to {} while {locks} is held: give it back first.", at(first))
+        }
+        (Action::TakeOnce, Some(other)) => format!(
+            "Do not take {locks} at {} where it is held from {} already: call a version there that expects it to be held, or \
+             give it back first.",
+            at(first),
+            at(other)
+        ),
         (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
-        (Action::Join | Action::CreateLater | Action::Wait | Action::LockOrder, None)
+        (Action::Join | Action::CreateLater | Action::Wait | Action::TakeOnce | Action::LockOrder, None)
         | (Action::LockOrder, _) => String::new(),
     }
 }
@@ -269,6 +278,15 @@ mod tests {
             advice(&unlock),
             "Give `a.lock` back on every way out of append(), which takes it at bank.c:48."
         );
+        let again = fix(Action::TakeOnce, &["a.lock"], &[place("get", 11, 11), place("show", 24, 24)]);
+        assert_eq!(
+            advice(&again),
+            "Do not take `a.lock` at bank.c:11 in get() where it is held from bank.c:24 in show() already: call a version \
+             there that expects it to be held, or give it back first."
+        );
+        let by_itself = fix(Action::TakeOnce, &["a.lock"], &[place("add", 15, 15), place("add", 15, 15)]);
+        let said = "Do not come back to bank.c:15 in add() while `a.lock` is held: give it back first.";
+        assert_eq!(advice(&by_itself), said);
         let places = [place("receive", 60, 63), place("wait", 52, 52)];
         assert_eq!(
             advice(&fix(Action::WaitInLoop, &["box.lock"], &places)),

@@ -53,6 +53,8 @@ pub enum Fact {
     },
     /// Each thread holds a lock that another one waits for: first the locks held, then those awaited, by thread.
     Circle,
+    /// The thread of the first and the last access takes a lock that it holds; one in between waits to write.
+    TakenAgain,
     /// The thread that took the lock at this access ended without giving it back.
     EndedHolding(usize),
     /// The signal came before the wait, and no other came after.
@@ -199,6 +201,14 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             thread(*access)
         ),
         Fact::Circle => circle(finding),
+        Fact::TakenAgain if finding.accesses.len() == 3 => format!(
+            "{} has {} for reading and asks for that again, which is kept waiting by {}, which waits to write: neither can go \
+             on",
+            thread(0),
+            object(0),
+            thread(1)
+        ),
+        Fact::TakenAgain => format!("{} waits for {}, which it holds itself", thread(0), object(0)),
         Fact::Guessed(accesses) => {
             let labels = distinct(accesses.iter().map(|&index| label(index)));
             let (verb, whose) = if labels.len() == 1 { ("was", "its") } else { ("were", "their") };

@@ -53,7 +53,13 @@ fn frame_at(access: &Access, depth: usize) -> Option<&Frame> {
 impl Frame {
     /// Whether it is code of a library that comes with the system or the compiler.
     pub fn is_library(&self) -> bool {
-        self.is_of_rust() || self.is_in(&["/usr/include/", "/usr/lib/"])
+        self.is_of_rust() || self.is_of_locks() || self.is_in(&["/usr/include/", "/usr/lib/"])
+    }
+
+    /// Whether it is code of a package that locks are taken from the way those of Rust's own library are.
+    fn is_of_locks(&self) -> bool {
+        const PACKAGES: [&str; 3] = ["/lock_api-", "/parking_lot-", "/parking_lot_core-"];
+        self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(&PACKAGES)
     }
 
     /// Whether it is code of a library that comes with Rust.
@@ -90,5 +96,15 @@ mod tests {
         let same_line = access(&[("count", 30), ("main", 9)]);
         assert!(!comes_first(&same_line, &access(&[("open", 16), ("main", 9)])));
         assert!(!comes_first(&look, &access(&[])), "nothing encloses both");
+    }
+
+    #[test]
+    fn what_comes_with_the_locks_is_not_the_programs_own() {
+        let frame =
+            |file: &str| Frame { file: Some(file.to_owned()), ..access(&[("lock", 1)]).stack.remove(0) };
+        let registry = "/home/me/.cargo/registry/src/index-1/";
+        assert!(frame(&format!("{registry}parking_lot-0.12.5/src/raw_rwlock.rs")).is_library());
+        assert!(!frame(&format!("{registry}crossbeam-0.8.5/src/lib.rs")).is_library());
+        assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
     }
 }

@@ -23,6 +23,11 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
                 places.label(last),
             ))
         }
+        (&[held, again], [a, b]) if finding.kind == Kind::Deadlock && a == b => Some(format!(
+            "{} and {}: it waits for itself.",
+            opening(&places, held),
+            continuation(&places, held, again),
+        )),
         (&[first, second], [a, b]) if a != b => {
             let object = object(second, first);
             let then = step(&places, second, &object);

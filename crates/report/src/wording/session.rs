@@ -137,7 +137,9 @@ fn more_runs(needs: Needs) -> Option<String> {
     let kinds = kinds.into_iter().filter(|(runs, _)| *runs > 0);
     let kinds: Vec<String> = kinds.map(|(runs, kind)| format!("{runs} more {kind}")).collect();
     let runs = kinds.join(" and ");
-    (!kinds.is_empty()).then(|| format!("to settle what comes first, about {runs} runs like these would do"))
+    let noun = if kinds.len() == 1 && needs.failing + needs.passing == 1 { "run" } else { "runs" };
+    (!kinds.is_empty())
+        .then(|| format!("to settle what comes first, about {runs} {noun} like these would do"))
 }
 
 /// The command that repeats the session, to be typed into a shell.
@@ -168,6 +170,7 @@ mod tests {
             "to settle what comes first, about 3 more failing and 14 more passing runs like these would do";
         assert_eq!(said(3, 14).as_deref(), Some(both));
         assert!(said(0, 14).unwrap().contains("about 14 more passing runs"));
+        assert!(said(1, 0).unwrap().contains("about 1 more failing run like"));
     }
 
     #[test]

@@ -1,0 +1,69 @@
+//! What to do about threads that wait for what will never come.
+
+use super::advice::{Action, Fix, Span, distinct, fix};
+use crate::run::Run;
+use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind, StandstillStep};
+use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, SyncTarget};
+
+/// What to do about threads that wait for what will never come.
+pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
+    let steps = &standstill.steps;
+    let all = |from: usize, to: usize| Span { from, to };
+    match (standstill.kind, steps.as_slice()) {
+        (StandstillKind::Deadlock, [taken, .., again]) if taken.thread == again.thread && steps.len() < 4 => {
+            let StandstillAction::Lock(lock) = taken.action else { return None };
+            let again = steps.len() - 1;
+            Some(fix(Action::TakeOnce, vec![lock], vec![all(again, again), all(0, 0)]))
+        }
+        (StandstillKind::Deadlock, [taken, _]) => {
+            let StandstillAction::Lock(lock) = taken.action else { return None };
+            let has_ended = |event: &SyncEvent| event.kind == SyncKind::End && event.thread == taken.thread;
+            let ended = run.synchronization.iter().any(has_ended);
+            ended.then(|| fix(Action::Unlock, vec![lock], vec![all(0, 0)]))
+        }
+        (StandstillKind::Deadlock, _) => {
+            let threads = steps.len() / 2;
+            let taken = steps[..threads].iter().filter_map(|step| match step.action {
+                StandstillAction::Lock(lock) => Some(lock),
+                _ => None,
+            });
+            let spans = (0..threads).map(|thread| all(thread, threads + thread)).collect();
+            Some(fix(Action::LockOrder, distinct(taken.collect()), spans))
+        }
+        (StandstillKind::MissedSignal, [read, write, _, _]) => {
+            let (StandstillAction::Read(read), StandstillAction::Write(write)) = (read.action, write.action)
+            else {
+                return None;
+            };
+            let held = |index: usize| run.held(&run.accesses[index]).unwrap_or_default();
+            let holds = |index: usize, lock: ObjectId| held(index).iter().any(|other| other.object == lock);
+            // Held at the test and given back by the wait alone, it need only be held where the change is made.
+            let awaited = given_back_by_wait(run, &steps[3]);
+            if let Some(lock) = awaited.filter(|&lock| holds(read, lock) && !holds(write, lock)) {
+                return Some(fix(Action::TakeLock, vec![lock], vec![all(1, 2)]));
+            }
+            let both = |lock: &&Lock| held(write).iter().any(|other| other.object == lock.object);
+            let locks = held(read).iter().filter(both).map(|lock| lock.object).collect();
+            Some(fix(Action::WaitInLoop, locks, vec![all(0, 3), all(3, 3)]))
+        }
+        (StandstillKind::MissedSignal, steps) => {
+            let wait = steps.len().checked_sub(1)?;
+            Some(fix(Action::WaitInLoop, vec![], vec![all(wait, wait)]))
+        }
+    }
+}
+
+/// The lock that the thread of this step gave back when it began to wait for a condition the last time.
+fn given_back_by_wait(run: &Run, wait: &StandstillStep) -> Option<ObjectId> {
+    let own = |event: &&SyncEvent| event.thread == wait.thread;
+    let mut last = run.synchronization.iter().filter(own).rev();
+    let mut released = None;
+    loop {
+        let event = last.next()?;
+        match (event.kind, event.target) {
+            (SyncKind::WaitBegin, _) => return released,
+            (SyncKind::Release, SyncTarget::Object(lock)) => released = Some(lock),
+            _ => {}
+        }
+    }
+}
