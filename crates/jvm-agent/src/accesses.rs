@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jobject};
 
-use crate::collections::owner::Owner;
+use crate::collections::owner::{self, Owner};
 use crate::control::{Marks, Operation};
 use crate::fields::KnownField;
 use crate::hooks::{self, ORDERED};
@@ -190,6 +190,7 @@ fn note_holder(process: &Process, env: *mut JNIEnv, holder: jobject, field: &Kno
     let tag = jvm::tag(value);
     if tag != 0 && !read(&process.fields).has_holder(tag) {
         process::write(&process.fields).note_holder(tag, field.number);
+        owner::lock(process, env, value);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::fields::FieldId;
 use crate::jvm::{self, jni};
 use crate::process::{self, Process, read};
 
-/// Classes that keep the collection they are about in this field. Inner classes keep it in `this$0`.
+/// Classes that keep the collection or lock they are about in this field. Inner classes keep it in `this$0`.
 const KEEPERS: &[(&str, &str)] = &[
     ("java/util/Collections$SetFromMap", "m"),
     ("java/util/Collections$SynchronizedCollection", "c"),
@@ -26,6 +26,9 @@ const KEEPERS: &[(&str, &str)] = &[
     ("java/util/concurrent/ConcurrentSkipListMap$Values", "m"),
     ("java/util/concurrent/ConcurrentSkipListSet", "m"),
     ("java/util/concurrent/CopyOnWriteArraySet", "al"),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock", "sync"),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", "sync"),
+    ("java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", "sync"),
 ];
 
 /// Collections outside of `java.util.concurrent` that are made for several threads.
@@ -93,6 +96,18 @@ pub fn find(process: &Process, env: *mut JNIEnv, object: jobject) -> Option<Owne
         return Some(Owner { object: at, tag, has_keys, is_ordered });
     }
     None
+}
+
+/// The lock that an object of the library stands for: one for reading is the same lock as the one for writing.
+pub fn lock(process: &Process, env: *mut JNIEnv, object: jobject) -> jobject {
+    match class(process, env, jvm::class_of(env, object)).what {
+        What::PartOf(field) => {
+            let lock = jvm::field_object(env, object, field.0, false);
+            share_name(process, jvm::known_tag(object), jvm::tag(lock));
+            lock
+        }
+        _ => object,
+    }
 }
 
 /// What a set is called, its map is called too.

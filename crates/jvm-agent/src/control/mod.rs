@@ -295,9 +295,9 @@ impl Scheduler {
         self.lock().locks.wants(seat.id, lock);
     }
 
-    /// The calling thread has taken a lock of the library, which nobody else has.
-    pub fn took_lock(&self, seat: &Seat, lock: u64) {
-        self.lock().locks.took(seat.id, lock);
+    /// The calling thread has taken a lock of the library; nobody else has it unless it is shared.
+    pub fn took_lock(&self, seat: &Seat, lock: u64, is_shared: bool) {
+        self.lock().locks.took(seat.id, lock, is_shared);
     }
 
     /// The calling thread gives a lock of the library back, which is a point if its own code does that.

@@ -7,6 +7,7 @@ use recording::EventKind;
 
 use super::{Env, approach, arrive, point, tell, took};
 use crate::accesses::{self, How, Phase};
+use crate::collections::owner;
 use crate::control::Operation;
 use crate::intercept::{COLLECTION, Meaning};
 use crate::places::Action;
@@ -116,11 +117,10 @@ fn synchronized(
     number: jint,
     meaning: Meaning,
 ) {
+    let is_thread = matches!(meaning, Meaning::Starts | Meaning::Joined);
+    let object = if is_thread { object } else { owner::lock(process, env, object) };
     let tag = jvm::tag(object);
-    let address = match meaning {
-        Meaning::Starts | Meaning::Joined => lock_address(tag),
-        _ => naming::lock(process, env, object),
-    };
+    let address = if is_thread { lock_address(tag) } else { naming::lock(process, env, object) };
     let call = thread.call(process);
     let position = call.map_or(0, |call| call.position);
     // The locks that collections are made of are no places for others to come in: the call is one step.
@@ -158,9 +158,7 @@ fn synchronized(
                 recorder.acquired(thread.id, kind, address, leaf);
                 recorder.waits_for(thread.id, 0, EventKind::Acquire, 0);
             });
-            if !is_shared {
-                process.scheduler.took_lock(&thread.seat, address);
-            }
+            process.scheduler.took_lock(&thread.seat, address, is_shared);
             if !is_inside {
                 took(process, thread, (tag, address), position);
             }

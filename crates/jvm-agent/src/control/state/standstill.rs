@@ -15,12 +15,28 @@ impl State {
     }
 
     fn is_in_circle(&self, id: u32) -> bool {
-        let waits_for = |&id: &u32| match self.stands(id) {
-            Some(Standing::Wants(monitor)) => self.monitors.get(&monitor).map(|&(holder, _)| holder),
-            Some(Standing::Parked) => self.locks.waits_for(id),
-            _ => None,
-        };
-        let chain = std::iter::successors(waits_for(&id), waits_for);
-        chain.take(self.members.len()).any(|holder| holder == id)
+        let mut next = self.waits_for(id);
+        let mut seen = Vec::new();
+        while let Some(holder) = next.pop() {
+            if holder == id {
+                return true;
+            }
+            if !seen.contains(&holder) {
+                seen.push(holder);
+                next.extend(self.waits_for(holder));
+            }
+        }
+        false
+    }
+
+    /// All of whom have to give back what the thread wants.
+    fn waits_for(&self, id: u32) -> Vec<u32> {
+        match self.stands(id) {
+            Some(Standing::Wants(monitor)) => {
+                self.monitors.get(&monitor).map(|&(holder, _)| holder).into_iter().collect()
+            }
+            Some(Standing::Parked) => self.locks.waits_for(id).collect(),
+            _ => Vec::new(),
+        }
     }
 }

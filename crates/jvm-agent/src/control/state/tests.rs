@@ -58,8 +58,8 @@ fn who_has_waited_longest_is_expected_when_the_monitor_is_left() {
 fn so_is_a_circle_of_locks() {
     const OTHER: u64 = 8;
     let mut state = three();
-    state.locks.took(1, MONITOR);
-    state.locks.took(2, OTHER);
+    state.locks.took(1, MONITOR, false);
+    state.locks.took(2, OTHER, false);
     for (id, wanted) in [(1, OTHER), (2, MONITOR)] {
         assert!(!state.stands_still());
         state.locks.wants(id, wanted);
@@ -73,6 +73,26 @@ fn so_is_a_circle_of_locks() {
     assert!(state.stands_still());
     state.locks.gave_back(2, OTHER);
     assert!(!state.stands_still(), "there is no circle");
+}
+
+#[test]
+fn who_wants_to_write_waits_for_all_who_read() {
+    const OTHER: u64 = 8;
+    let mut state = three();
+    for reader in [1, 2] {
+        state.locks.took(reader, MONITOR, true);
+    }
+    state.locks.took(3, OTHER, false);
+    for (id, wanted) in [(1, MONITOR), (2, OTHER), (3, MONITOR)] {
+        state.locks.wants(id, wanted);
+        state.stand(id, Standing::Parked);
+        state.park(id, false);
+    }
+    assert!(state.stands_still());
+    state.locks.gave_back(1, MONITOR);
+    assert!(state.stands_still(), "the second reader is left");
+    state.locks.gave_back(2, MONITOR);
+    assert!(!state.stands_still());
 }
 
 #[test]

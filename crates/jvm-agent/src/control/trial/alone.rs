@@ -11,8 +11,10 @@ use super::instance::steps_of;
 
 /// Points after which a part is given up.
 const LONGEST: u64 = 3000;
-/// A thread that begins again and again, as one does that waits for what another one has to do, is left to itself for so many
-/// points after so many times.
+/// Parts that are followed at the same time; the oldest is forgotten.
+const MOST_PARTS: usize = 64;
+/// A thread that breaks off and begins again and again, as one does that waits for what another one has to do, is left to
+/// itself for so many points after so many times.
 const MOST_BEGUN: u32 = 16;
 const REST: u64 = 100;
 
@@ -50,26 +52,34 @@ impl Alone {
     /// The thread did this.
     pub fn step(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
         self.parts.retain(|part| points - part.begun_at <= LONGEST);
-        if let Some(index) = self.parts.iter().position(|part| part.thread == thread) {
-            let part = &mut self.parts[index];
-            match next_step(interleaving, part)
-                .filter(|&(step, _)| is_meant(part, interleaving, step, operation))
-            {
+        let (mut went_on, mut broke_off) = (false, false);
+        self.parts.retain_mut(|part| {
+            if part.thread != thread {
+                return true;
+            }
+            let next = next_step(interleaving, part);
+            match next.filter(|&(step, _)| is_meant(part, interleaving, step, operation)) {
                 Some((step, is_last)) => {
+                    went_on = true;
                     part.bind(interleaving, step, operation);
                     part.done += 1;
-                    if is_last {
-                        self.parts.remove(index);
-                        self.restless.retain(|&(other, ..)| other != thread);
-                    }
-                    return;
+                    !is_last
                 }
                 // Another access to what it is about: it will not come about this way.
-                None if operation.is_access && part.is_about(operation) => {
-                    self.parts.remove(index);
+                None => {
+                    let is_broken = operation.is_access && part.is_about(operation);
+                    broke_off |= is_broken;
+                    !is_broken
                 }
-                None => return,
             }
+        });
+        let is_inside = self.parts.iter().any(|part| part.thread == thread);
+        if went_on && !is_inside {
+            self.restless.retain(|&(other, ..)| other != thread);
+        }
+        // What is done to many variables in a row is begun with each of them; of two locks, one is part of the other's.
+        if went_on || is_inside && !operation.is_access || broke_off && self.rests(points, thread) {
+            return;
         }
         self.begin(interleaving, points, thread, operation);
     }
@@ -79,16 +89,19 @@ impl Alone {
         for role in 0..MOST_ROLES {
             part.role = role;
             let Some((step, is_last)) = next_step(interleaving, &part) else { continue };
-            if !is_last && is_meant(&part, interleaving, step, operation) && !self.rests(points, thread) {
+            if !is_last && is_meant(&part, interleaving, step, operation) {
                 part.bind(interleaving, step, operation);
                 part.done = 1;
+                if self.parts.len() == MOST_PARTS {
+                    self.parts.remove(0);
+                }
                 self.parts.push(part);
                 return;
             }
         }
     }
 
-    /// Counts how often the thread begins.
+    /// Counts how often the thread begins again.
     fn rests(&mut self, points: u64, thread: u32) -> bool {
         let known = self.restless.iter().position(|&(other, ..)| other == thread);
         let index = known.unwrap_or_else(|| {

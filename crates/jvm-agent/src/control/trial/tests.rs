@@ -105,6 +105,18 @@ fn who_never_finishes_its_part_keeps_nobody_from_finishing_theirs() {
     assert_eq!(free(&trial), [1, 2, 3]);
 }
 
+/// As where an array is filled and then added up.
+#[test]
+fn what_is_begun_with_many_variables_is_finished_with_all_of_them() {
+    let mut trial = trial(&format!("forbid{CHECK_THEN_ACT}"));
+    trial.step(1, access(LEFT, LOOKS));
+    trial.step(1, access(RIGHT, LOOKS));
+    trial.step(1, access(LEFT, PUTS));
+    assert_eq!(free(&trial), [1]);
+    trial.step(1, access(RIGHT, PUTS));
+    assert_eq!(free(&trial), [1, 2, 3]);
+}
+
 #[test]
 fn who_looks_for_ever_lets_others_run_now_and_then() {
     let mut trial = trial(&format!("forbid{CHECK_THEN_ACT}"));
