@@ -141,7 +141,14 @@ pub fn field(
     };
     let kind = if writes { Kind::Write } else { Kind::Read };
     let how = How::whole(kind, if field.is_volatile { ORDERED } else { 0 }, place.position);
-    let own = known_field(process, thread, env, (object_or_class, is_static, &field), how);
+    let is_settled = || {
+        let object = if is_static { field.class_tag } else { jvm::tag(object_or_class) };
+        process.record(|recorder| recorder.is_settled(thread.id, (object, field.part))) == Some(true)
+    };
+    let own = match field.is_final && !writes && is_settled() {
+        true => None,
+        false => known_field(process, thread, env, (object_or_class, is_static, &field), how),
+    };
     // Code may name a static field by a class that inherits it.
     let is_direct = || !is_static || jvm::tag(object_or_class) == field.class_tag;
     if let Some(block) = own.filter(|_| is_direct()) {
@@ -249,6 +256,7 @@ pub fn collection(
         let held = held.unwrap_or_else(|| short_name(&jvm::class_name_of(env, owner.object)));
         match key() {
             Some(key) => format!("{held}[{key}]"),
+            None if owner.is_stateful => format!("{held} (state)"),
             None => format!("{held} (structure)"),
         }
     };

@@ -24,6 +24,8 @@ pub struct KnownField {
     pub kind: u8,
     /// Is every access to it ordered?
     pub is_volatile: bool,
+    /// Is it written but once, while its object is made?
+    pub is_final: bool,
     /// Can it hold what is worth a name of its own: an array, or an object that serves as a lock?
     pub names_its_value: bool,
     /// For static fields: the number of the class that declares it.
@@ -88,9 +90,11 @@ impl Fields {
             name,
             kind: type_name.as_bytes().first().copied().unwrap_or(b'?'),
             is_volatile: found.modifiers & access::VOLATILE != 0,
+            is_final: found.modifiers & access::FINAL != 0,
             names_its_value: type_name.starts_with('[')
                 || type_name == "Ljava/lang/Object;"
-                || type_name.starts_with("Ljava/util/"),
+                || type_name.starts_with("Ljava/util/")
+                || type_name.starts_with("Ljava/text/"),
             class_tag,
         }
     }

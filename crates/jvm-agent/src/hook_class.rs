@@ -41,6 +41,12 @@ pub const COPY: Hook = hook("copy", "(Ljava/lang/Object;ILjava/lang/Object;III)V
 pub const ELEMENTS: Hook = hook("elements", "(Ljava/lang/Object;I)V");
 /// A collection is called, next or just now: it, the key, the element's number.
 pub const COLLECTION: Hook = hook("collection", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// The same for an object of a class under test, which may be a collection by what that extends.
+pub const OWN_COLLECTION: Hook = hook("ownCollection", "(Ljava/lang/Object;Ljava/lang/Object;II)V");
+/// In the midst of a call, the library writes to this object next.
+pub const INSIDE: Hook = hook("inside", "(Ljava/lang/Object;I)V");
+/// A call of this collection, which others may have got into, is over.
+pub const OVER: Hook = hook("over", "(Ljava/lang/Object;I)V");
 /// A field or element is accessed by a handle, next or just now: the handle, the object or array, the element's number
 /// or the field's offset, the result.
 pub const HANDLE: Hook = hook("handle", "(Ljava/lang/Object;Ljava/lang/Object;JII)V");
@@ -57,7 +63,7 @@ pub const SLEEP: Hook = hook("sleep", "(JI)J");
 pub const INTERCEPTED: Hook = hook("intercepted", "(Ljava/lang/Object;II)V");
 
 /// All hooks.
-pub const ALL: [Hook; 18] = [
+pub const ALL: [Hook; 21] = [
     ENTER,
     ENTER_LOCKED,
     EXIT,
@@ -70,6 +76,9 @@ pub const ALL: [Hook; 18] = [
     COPY,
     ELEMENTS,
     COLLECTION,
+    OWN_COLLECTION,
+    INSIDE,
+    OVER,
     HANDLE,
     HANDLE_MADE,
     BORN,

@@ -1,6 +1,6 @@
 //! What the recorder asks of the virtual machine. None of these calls runs Java code.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
@@ -423,6 +423,18 @@ pub fn superclass(env: *mut JNIEnv, class: jclass) -> jclass {
 /// The class of an object.
 pub fn class_of(env: *mut JNIEnv, object: jobject) -> jclass {
     jni!(env, GetObjectClass, object)
+}
+
+/// The class that declares the method that a call on an object of this class gets to.
+pub fn declaring_class(env: *mut JNIEnv, class: jclass, name: &str, descriptor: &str) -> Option<jclass> {
+    let [name, descriptor] = [name, descriptor].map(|text| CString::new(text).unwrap_or_default());
+    let method = jni!(env, GetMethodID, class, name.as_ptr(), descriptor.as_ptr());
+    if jni!(env, ExceptionCheck) != 0 {
+        jni!(env, ExceptionClear);
+        return None;
+    }
+    let mut found = null_mut();
+    ask!(GetMethodDeclaringClass, method, &mut found).then_some(found)
 }
 
 /// Keeps a class from being forgotten.

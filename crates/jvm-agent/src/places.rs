@@ -47,6 +47,15 @@ pub struct Field {
     pub descriptor: String,
 }
 
+/// A method as code names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub descriptor: String,
+}
+
 /// Why a hook is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -92,9 +101,13 @@ pub enum Action {
     Collection {
         /// What that does.
         call: CollectionCall,
+        /// Index of the method into [`Places::called`], if it depends on the object's class which one is meant.
+        method: Option<u32>,
         /// Which part of it this is.
         phase: Phase,
     },
+    /// The library writes to an object of its own, in the midst of a call.
+    Inside,
     /// A handle is called.
     Handle {
         /// What that does.
@@ -136,18 +149,21 @@ pub struct Places {
     pub methods: Vec<Method>,
     /// Fields.
     pub fields: Vec<Field>,
+    /// Methods of collections that are called.
+    pub called: Vec<Called>,
     /// Sites.
     pub sites: Vec<Site>,
 }
 
 /// How much there was at some moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark([usize; 4]);
+pub struct Mark([usize; 5]);
 
 impl Places {
     /// Everything up to now.
     pub fn mark(&self) -> Mark {
-        Mark([self.classes.len(), self.methods.len(), self.fields.len(), self.sites.len()])
+        let [classes, methods, fields] = [self.classes.len(), self.methods.len(), self.fields.len()];
+        Mark([classes, methods, fields, self.sites.len(), self.called.len()])
     }
 
     /// Forgets what was added since.
@@ -156,6 +172,7 @@ impl Places {
         self.methods.truncate(mark.0[1]);
         self.fields.truncate(mark.0[2]);
         self.sites.truncate(mark.0[3]);
+        self.called.truncate(mark.0[4]);
     }
 
     /// Adds a site and gives its number.
@@ -166,15 +183,23 @@ impl Places {
 
     /// The number of a field; those of the class at hand are at the end.
     pub fn add_field(&mut self, since: Mark, field: Field) -> u32 {
-        let first = since.0[2];
-        match self.fields[first..].iter().position(|known| *known == field) {
-            Some(index) => (first + index) as u32,
-            None => {
-                self.fields.push(field);
-                self.fields.len() as u32 - 1
-            }
-        }
+        number_of(&mut self.fields, since.0[2], field)
     }
+
+    /// The number of a method that is called, likewise.
+    pub fn add_called(&mut self, since: Mark, called: Called) -> u32 {
+        number_of(&mut self.called, since.0[4], called)
+    }
+}
+
+/// Where it is among those from `first` on, to which it is added if it is not there.
+fn number_of<T: PartialEq>(all: &mut Vec<T>, first: usize, one: T) -> u32 {
+    let known = all[first..].iter().position(|known| *known == one);
+    let index = known.map_or(all.len(), |index| first + index);
+    if known.is_none() {
+        all.push(one);
+    }
+    index as u32
 }
 
 impl Method {

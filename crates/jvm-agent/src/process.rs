@@ -8,16 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use jvmti_bindings::sys::jni::JNIEnv;
+use policies::Random;
 use recording::{Interleaving, InterleavingStep, RunPlan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::classfile::Refusal;
 use crate::collections::owner::Owners;
+use crate::collections::torn::Torn;
 use crate::control::{Marks, Scheduler, Seat};
 use crate::fields::Fields;
 use crate::handles::Handles;
 use crate::hooks;
 use crate::jvm;
+use crate::memory::TORN;
 use crate::memory::desk::{Desk, Frame};
 use crate::places::{Action, Places, Site};
 use crate::recorder::{Origin, ROOT, Recorder, lock_address};
@@ -231,6 +234,10 @@ pub struct Thread {
     pub desk: &'static Desk,
     /// Calls of the library under way whose access is told when they are done.
     approached: Vec<Approached>,
+    /// The call under way that others may get into.
+    torn: Option<Torn>,
+    /// Where they do.
+    random: Random,
     /// It waits for this object to be notified, whose monitor it had entered so many times.
     pub waits_for: Option<(u64, u32)>,
 }
@@ -283,6 +290,33 @@ impl Thread {
         let call = self.approached[position].call;
         self.approached.truncate(position);
         Some(call)
+    }
+
+    /// A call begins that others may get into, or none of the kind.
+    pub fn begin_torn(&mut self, torn: Option<Torn>) {
+        // One that is still there was left by an exception.
+        self.end_torn();
+        TORN.fetch_add(u32::from(torn.is_some()), Ordering::Relaxed);
+        self.torn = torn;
+    }
+
+    /// It is over.
+    pub fn end_torn(&mut self) -> Option<Torn> {
+        let torn = self.torn.take();
+        if torn.is_some() {
+            TORN.fetch_sub(1, Ordering::Relaxed);
+        }
+        torn
+    }
+
+    /// The library is about to write to this object. Is this where others get into its call?
+    pub fn is_torn_here(&mut self, tag: i64) -> Option<Torn> {
+        let depth = self.desk.depth();
+        let torn = self.torn.as_mut().filter(|torn| {
+            (torn.tag, torn.depth, torn.is_written) == (tag, depth, false) && self.random.below(2) == 0
+        })?;
+        torn.is_written = true;
+        Some(*torn)
     }
 
     /// The leaf at which an object was made: where its constructor was called, or that of a class derived from its own.
@@ -376,6 +410,8 @@ pub fn attach(env: *mut JNIEnv) {
             seat: seat.unwrap_or_else(|| process.scheduler.seat(id, desk)),
             desk,
             approached: Vec::new(),
+            torn: None,
+            random: Random::with_seed(process.plan.seed ^ u64::from(id) << 32),
             waits_for: None,
         });
         hooks::note_switch(process, &mut thread, switched);
@@ -405,6 +441,7 @@ pub fn detach() {
         process.record(|recorder| recorder.end_thread(thread.id));
         lock(&process.ended).insert(thread.tag);
         process.scheduler.ends(&mut thread.seat, lock_address(thread.tag));
+        thread.end_torn();
         thread.desk.clear();
     });
     let _ = THREAD.try_with(|presence| {

@@ -1,5 +1,6 @@
 //! Which classes are under test.
 
+use crate::collections::torn;
 use crate::intercept;
 use crate::rewrite::Scope;
 
@@ -106,14 +107,21 @@ impl Included {
         // Made at run time to link a lambda to its code, which is under test by itself.
         let is_glue = class.contains("$$Lambda") || class.contains("LambdaForm") || class.contains("$Proxy");
         let is_hook = class == crate::hook_class::NAME;
-        let all = !is_glue && !is_hook && (!begins_with(class, NOT_UNDER_TEST) || self.names(class));
-        (all || intercepted).then_some(Scope {
+        let all = !is_glue && !is_hook && (is_under_test(class) || self.names(class));
+        let torn = !all && torn::is_watched(class);
+        (all || intercepted || torn).then_some(Scope {
             all,
             intercepted,
+            torn,
             loops: self.loops,
             approaches: self.approaches,
         })
     }
+}
+
+/// Is it none of the platform's classes, nor a test tool's?
+pub fn is_under_test(class: &str) -> bool {
+    !begins_with(class, NOT_UNDER_TEST)
 }
 
 fn begins_with(class: &str, prefixes: &[&str]) -> bool {

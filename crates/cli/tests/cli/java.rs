@@ -100,6 +100,36 @@ fn two_monitors_of_one_class_are_told_apart() {
     assert_eq!(place["last_line"], line(TRANSFER, "// last"));
 }
 
+/// Unless another thread comes to it while its object is still being made.
+#[test]
+fn what_is_final_is_no_variable_once_it_is_written() {
+    let source = "public class Card {
+        static Card escaped;
+        final int early;
+        final int late;
+        Card() throws InterruptedException {
+            early = 1;
+            escaped = this;
+            Thread reader = new Thread(() -> System.out.println(escaped.early + escaped.late)); // reads
+            reader.start();
+            reader.join();
+            late = 2; // writes
+        }
+        public static void main(String[] arguments) throws InterruptedException {
+            new Card();
+        }
+    }";
+    let Some(place) = workplace("Card.java", source) else { return };
+    // 10: no run failed.
+    place.call("run --noise off --runs 1 --seed 1 -- java -cp classes Card").exits(10);
+    let trace = place.call("trace 1").exits(0).stdout;
+    for (comment, kind) in [("// reads", "read"), ("// writes", "write")] {
+        let told = format!("Card.java:{}  {kind}  Card.late", line(source, comment));
+        assert!(trace.contains(&told), "{comment}: {trace}");
+    }
+    assert!(!trace.contains("Card.early"), "{trace}");
+}
+
 #[test]
 fn an_uncaught_exception_in_any_thread_fails_a_run() {
     let Some(place) = workplace("Bank.java", BANK) else { return };

@@ -1,6 +1,9 @@
 //! Collections of the Java library, as code under test uses them.
 
+use serde_json::Value;
+
 use crate::java::{line, workplace};
+use crate::kit::Workplace;
 
 const SHELVES: &str = include_str!("programs/Shelves.java");
 
@@ -14,7 +17,8 @@ fn what_calls_of_collections_do_is_told_by_key_and_by_structure() {
     let trace = place.call("trace 1 --session shelves").exits(0).stdout;
     for (comment, kind, variable) in [
         ("// puts", "write", "Shelves.stock[\"pen\"]"),
-        ("// puts", "update", "Shelves.stock (structure)"),
+        ("// puts", "read", "Shelves.stock (structure)"),
+        ("// puts", "write", "Shelves.stock (structure)"),
         ("// gets", "read", "Shelves.stock[\"pen\"]"),
         ("// counts", "read", "Shelves.stock (structure)"),
         ("// merges", "update", "Shelves.stock[\"ink\"]"),
@@ -25,7 +29,7 @@ fn what_calls_of_collections_do_is_told_by_key_and_by_structure() {
         ("// found", "read", "Shelves.places[Place]"),
         ("// adds", "write", "Shelves.tags[\"new\"]"),
         ("// contains", "read", "Shelves.tags[\"new\"]"),
-        ("// appends", "update", "Shelves.items (structure)"),
+        ("// appends", "write", "Shelves.items (structure)"),
         ("// sets", "write", "Shelves.items[0]"),
         ("// element", "read", "Shelves.items[0]"),
         ("// orders", "update", "Shelves.orders (structure)"),
@@ -183,4 +187,101 @@ fn a_call_that_takes_a_lock_inside_is_told_in_order() {
 #[test]
 fn a_call_that_runs_code_under_test_is_told_when_it_is_done() {
     assert_order_is_true("map.computeIfAbsent(\"key\", key -> slowly())", "map.get(\"key\") != null");
+}
+
+/// The line and the kind of each access of the first finding, all of which are about this variable.
+fn first_finding(place: &Workplace, variable: &str) -> Vec<(u64, String)> {
+    let report = place.call("report --json").exits(0).json();
+    let first = &report["findings"][0];
+    let accesses = first["accesses"].as_array().unwrap();
+    assert!(accesses.iter().all(|access| access["variable"] == variable), "{first:#}");
+    let told =
+        |access: &Value| (access["line"].as_u64().unwrap(), access["kind"].as_str().unwrap().to_owned());
+    accesses.iter().map(told).collect()
+}
+
+/// One of the elements is lost, in the midst of the library's code.
+#[test]
+fn a_list_that_two_threads_add_to_is_found() {
+    let source = "import java.util.*;
+    public class Hits {
+        final List<Integer> found = new ArrayList<>();
+        void search() {
+            for (int number = 0; number < 3; number++) {
+                found.add(number); // adds
+            }
+        }
+        public static void main(String[] arguments) throws Exception {
+            Hits hits = new Hits();
+            Thread other = new Thread(hits::search);
+            other.start();
+            hits.search();
+            other.join();
+            System.exit(hits.found.size() == 6 ? 0 : 1);
+        }
+    }";
+    let Some(place) = workplace("Hits.java", source) else { return };
+    // The seed decides which runs fail.
+    place.call("run --schedule random --runs 16 --jobs 2 --seed 1 -- java -cp classes Hits").exits(0);
+    let adds = line(source, "// adds");
+    let told = first_finding(&place, "Hits.found (structure)");
+    assert_eq!(told, ["read", "write", "write"].map(|kind| (adds, kind.to_owned())));
+}
+
+/// What it inherits is the library's, what it overrides is its own.
+#[test]
+fn a_class_that_extends_a_collection_is_seen() {
+    let source = "import java.util.*;
+    public class Log extends ArrayList<String> {
+        @Override public boolean add(String text) {
+            return super.add(text); // appends
+        }
+        public static void main(String[] arguments) throws Exception {
+            Log log = new Log();
+            log.add(\"first\"); // overridden
+            Thread other = new Thread(() -> {
+                log.clear(); // inherited
+                log.add(\"second\");
+            });
+            other.start();
+            other.join();
+            System.out.println(log.size()); // counts
+        }
+    }";
+    let Some(place) = workplace("Log.java", source) else { return };
+    // 10: no run failed.
+    place.call("run --noise off --seed 1 --runs 1 -- java -Xverify:all -cp classes Log").exits(10);
+    let trace = place.call("trace 1").exits(0).stdout;
+    let is_told = |comment: &str| trace.contains(&format!("Log.java:{} ", line(source, comment)));
+    for comment in ["// appends", "// inherited", "// counts"] {
+        assert!(is_told(comment), "{comment}: {trace}");
+    }
+    assert!(!is_told("// overridden"), "{trace}");
+}
+
+#[test]
+fn work_for_a_pool_that_was_shut_down_is_found() {
+    let source = "import java.util.concurrent.*;
+    public class Desk {
+        final ExecutorService pool = Executors.newSingleThreadExecutor();
+        volatile boolean closed;
+        public static void main(String[] arguments) throws Exception {
+            Desk desk = new Desk();
+            Thread clerk = new Thread(() -> {
+                if (!desk.closed) {
+                    desk.pool.submit(() -> { }); // submits
+                }
+            });
+            clerk.start();
+            desk.closed = true;
+            desk.pool.shutdown(); // shuts down
+            clerk.join();
+        }
+    }";
+    let Some(place) = workplace("Desk.java", source) else { return };
+    // The seed decides which runs fail.
+    place.call("run --schedule random --runs 24 --jobs 2 --seed 1 -- java -cp classes Desk").exits(0);
+    let told = first_finding(&place, "Desk.pool (state)");
+    let [submits, shuts_down] = ["// submits", "// shuts down"].map(|comment| line(source, comment));
+    assert_eq!(told, [(shuts_down, "write".to_owned()), (submits, "read".to_owned())]);
 }

@@ -26,6 +26,8 @@ const MAGIC: u32 = 0xcafe_babe;
 pub mod access {
     /// Belongs to the class, not to an object.
     pub const STATIC: u16 = 0x0008;
+    /// Of a field: written but once.
+    pub const FINAL: u16 = 0x0010;
     /// Holds the object's monitor while it runs.
     pub const SYNCHRONIZED: u16 = 0x0020;
     /// Of a field: every access is ordered.

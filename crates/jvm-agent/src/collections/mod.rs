@@ -4,13 +4,17 @@
 //! A collection has a location for each key, and one for its *structure*: what it holds, in which order. Elements of
 //! sets are keys, and so are the numbers of a list's elements. Views and iterators are their collection (`owner`).
 //!
-//! Two threads that use different keys of a map never meet by that, whether or not it is made for several threads: as
-//! threads run one at a time between hooks, no call finds the work of another half done.
+//! Two threads that use different keys of a map made for several threads never meet by that. Of other collections, calls
+//! may get into each other's way (`torn`).
+//!
+//! Other objects of the library have no keys, and a state in place of a structure (`states`).
 //!
 //! Adding a method is one word in a table.
 
 pub(crate) mod keys;
 pub(crate) mod owner;
+pub(crate) mod states;
+pub(crate) mod torn;
 
 use crate::recorder::Kind;
 
@@ -171,13 +175,36 @@ pub fn is_type(class: &str) -> bool {
     class.strip_prefix("java/util/").is_some_and(|name| TYPES.binary_search(&name).is_ok())
 }
 
+impl CollectionCall {
+    /// May others get into it, if the collection is not made for several threads?
+    pub fn may_be_torn(&self) -> bool {
+        self.on_structure == Some(Kind::Update) && !self.is_followed
+    }
+}
+
 /// What a call of this method means, if it means anything. Its parameters are given as by
 /// [`crate::library::parameters`].
 pub fn call_of(class: &str, method: &str, parameters: &[u8]) -> Option<CollectionCall> {
-    use Kind::{Read, Update, Write};
-    if !is_type(class) {
-        return None;
+    if is_type(class) {
+        return by_name(class, method, parameters);
     }
+    let on_structure = Some(states::on_state(class, method)?);
+    Some(CollectionCall {
+        by: By::Nothing,
+        on_key: None,
+        on_structure,
+        on_all_keys: false,
+        is_followed: false,
+    })
+}
+
+/// The same for a method of a class under test, if that should turn out to be a collection that inherits it.
+pub fn inherited_call_of(method: &str, parameters: &[u8]) -> Option<CollectionCall> {
+    by_name("", method, parameters)
+}
+
+fn by_name(class: &str, method: &str, parameters: &[u8]) -> Option<CollectionCall> {
+    use Kind::{Read, Update, Write};
     let is_in = |methods: &[&str]| methods.contains(&method);
     let (on_key, on_structure) = match parameters {
         [b'I', ..] if method == "get" => (Some(Read), Some(Read)),
@@ -233,6 +260,10 @@ mod tests {
         assert_eq!(of("java/util/Iterator", "next", b""), Some((By::Nothing, None, read)));
         assert_eq!(of("java/util/List", "stream", b""), None);
         assert_eq!(of("java/util/Optional", "get", b""), None);
+        let executor = "java/util/concurrent/ExecutorService";
+        assert_eq!(of(executor, "submit", b"A"), Some((By::Nothing, None, read)));
+        assert_eq!(of(executor, "shutdown", b""), Some((By::Nothing, None, update)));
+        assert_eq!(of(executor, "awaitTermination", b"JA"), None);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! Whose part a view, an iterator or a wrapper is: the collection at the bottom, which calls on any of them are about.
+//! Whose part a view, an iterator or a wrapper is: the collection, lock or other object at the bottom, which calls on any of
+//! them are about.
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jobject};
 use rustc_hash::FxHashMap;
 
+use super::states;
 use crate::fields::FieldId;
 use crate::jvm::{self, jni};
 use crate::process::{self, Process, read};
@@ -26,14 +28,20 @@ const KEEPERS: &[(&str, &str)] = &[
     ("java/util/concurrent/ConcurrentSkipListMap$Values", "m"),
     ("java/util/concurrent/ConcurrentSkipListSet", "m"),
     ("java/util/concurrent/CopyOnWriteArraySet", "al"),
+    ("java/util/concurrent/Executors$DelegatedExecutorService", "e"),
     ("java/util/concurrent/locks/ReentrantReadWriteLock", "sync"),
     ("java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", "sync"),
     ("java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", "sync"),
 ];
 
-/// Collections outside of `java.util.concurrent` that are made for several threads.
-const SYNCHRONIZED: &[&str] =
-    &["java/util/Hashtable", "java/util/Properties", "java/util/Stack", "java/util/Vector"];
+/// Classes outside of `java.util.concurrent` that are made for several threads.
+const SYNCHRONIZED: &[&str] = &[
+    "java/util/Hashtable",
+    "java/util/Properties",
+    "java/util/Stack",
+    "java/util/Timer",
+    "java/util/Vector",
+];
 
 /// What is known about a class.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +49,8 @@ struct Known {
     what: What,
     /// Is what is done to its objects ordered?
     is_ordered: bool,
+    /// Is it a class under test, which may have methods of its own in place of the library's?
+    is_under_test: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +60,19 @@ enum What {
     Map,
     /// A list, queue or the like, which has no keys.
     Sequence,
+    /// No collection, but something that has a state.
+    Stateful,
     /// What this field of it holds.
     PartOf(FieldId),
 }
 
 /// What is known about classes, by their numbers.
 #[derive(Debug, Default)]
-pub struct Owners(FxHashMap<i64, Known>);
+pub struct Owners {
+    known: FxHashMap<i64, Known>,
+    /// Is a method, by its number in [`crate::places::Places::called`], the library's own?
+    inherited: FxHashMap<(i64, u32), bool>,
+}
 
 /// A collection.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +83,8 @@ pub struct Owner {
     pub tag: i64,
     /// Are its elements told apart by keys?
     pub has_keys: bool,
+    /// Is it no collection, but something that has a state?
+    pub is_stateful: bool,
     /// Is what is done to it ordered?
     pub is_ordered: bool,
 }
@@ -82,20 +100,38 @@ pub fn find(process: &Process, env: *mut JNIEnv, object: jobject) -> Option<Owne
         }
         let known = class(process, env, jvm::class_of(env, at));
         is_ordered |= known.is_ordered;
-        let has_keys = match known.what {
-            What::Other => return None,
-            What::PartOf(field) => {
-                at = jvm::field_object(env, at, field.0, false);
-                continue;
-            }
-            What::Map => true,
-            What::Sequence => false,
-        };
+        if let What::Other = known.what {
+            return None;
+        }
+        if let What::PartOf(field) = known.what {
+            at = jvm::field_object(env, at, field.0, false);
+            continue;
+        }
         let tag = jvm::tag(at);
         share_name(process, jvm::known_tag(object), tag);
-        return Some(Owner { object: at, tag, has_keys, is_ordered });
+        let has_keys = matches!(known.what, What::Map);
+        let is_stateful = matches!(known.what, What::Stateful);
+        return Some(Owner { object: at, tag, has_keys, is_stateful, is_ordered });
     }
     None
+}
+
+/// Does a call of this method, by its number in [`crate::places::Places::called`], get to the library's own code? A class under
+/// test may override it: then that is looked at.
+pub fn is_inherited(process: &Process, env: *mut JNIEnv, object: jobject, method: u32) -> bool {
+    let of = jvm::class_of(env, object);
+    if !class(process, env, of).is_under_test {
+        return true;
+    }
+    let key = (jvm::tag(of), method);
+    if let Some(&known) = read(&process.owners).inherited.get(&key) {
+        return known;
+    }
+    let called = read(&process.places).called[method as usize].clone();
+    let found = jvm::declaring_class(env, of, &called.name, &called.descriptor);
+    let is_inherited = found.is_some_and(|class| is_librarys(&jvm::class_name(class)));
+    process::write(&process.owners).inherited.insert(key, is_inherited);
+    is_inherited
 }
 
 /// The lock that an object of the library stands for: one for reading is the same lock as the one for writing.
@@ -119,27 +155,33 @@ fn share_name(process: &Process, outer: i64, inner: i64) {
 
 fn class(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
     let tag = jvm::tag(class);
-    if let Some(&known) = read(&process.owners).0.get(&tag) {
+    if let Some(&known) = read(&process.owners).known.get(&tag) {
         return known;
     }
     let known = look_at(process, env, class);
-    process::write(&process.owners).0.insert(tag, known);
+    process::write(&process.owners).known.insert(tag, known);
     known
+}
+
+fn is_librarys(class: &str) -> bool {
+    class.starts_with("java/util/") || class.starts_with("java/text/")
 }
 
 /// A class under test that extends one of the library's is what that is.
 fn look_at(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
     let superclass = |&class: &jclass| Some(jvm::superclass(env, class)).filter(|class| !class.is_null());
     let above = std::iter::successors(Some(class), superclass).map(|class| (class, jvm::class_name(class)));
-    let mut of_library = above.skip_while(|(_, name)| !name.starts_with("java/util/")).peekable();
+    let mut of_library = above.skip_while(|(_, name)| !is_librarys(name)).peekable();
     let name = of_library.peek().map(|(_, name)| name.clone()).unwrap_or_default();
+    let is_under_test = !is_librarys(&jvm::class_name(class));
     let is_looked_into = || process.included.scope(&name).is_some_and(|scope| scope.all);
     if name.is_empty() || name.starts_with("java/util/Abstract") && !name.contains('$') || is_looked_into() {
-        return Known { what: What::Other, is_ordered: false };
+        return Known { what: What::Other, is_ordered: false, is_under_test };
     }
     let is_ordered = name.starts_with("java/util/concurrent/")
         || name.contains("$Synchronized")
         || SYNCHRONIZED.contains(&name.as_str());
+    let is_stateful = of_library.clone().any(|(_, name)| states::is_type(&name));
     let kept = of_library.find_map(|(class, name)| {
         let keeper = KEEPERS.iter().find(|(keeper, _)| *keeper == name).map(|&(_, field)| field);
         let field = keeper.or_else(|| name.contains('$').then_some("this$0"))?;
@@ -149,9 +191,10 @@ fn look_at(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
         Some(field) => What::PartOf(field),
         None if is_a(env, class, c"java/util/Map") => What::Map,
         None if is_a(env, class, c"java/util/Collection") => What::Sequence,
+        None if is_stateful => What::Stateful,
         None => What::Other,
     };
-    Known { what, is_ordered }
+    Known { what, is_ordered, is_under_test }
 }
 
 fn is_a(env: *mut JNIEnv, class: jclass, interface: &std::ffi::CStr) -> bool {

@@ -1,11 +1,14 @@
-//! The hook at calls of collections.
+//! The hooks at calls of collections, and in the midst of them.
 
 use jvmti_bindings::sys::jni::{jclass, jint, jobject};
 
-use super::{Env, ORDERED, arrive};
+use super::{Env, ORDERED, arrive, point};
 use crate::accesses::{self, How, Phase};
 use crate::collections::owner::{self, Owner};
+use crate::collections::torn::Torn;
 use crate::collections::{By, CollectionCall, keys};
+use crate::control::Operation;
+use crate::jvm;
 use crate::places::Action;
 use crate::process::{Process, Thread, with_thread};
 use crate::recorder::Kind;
@@ -23,8 +26,11 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_collection(
     with_thread(|process, thread| {
         arrive(process, thread);
         let Some(place) = process.reach(thread, site) else { return };
-        let Action::Collection { call, phase } = place.action else { return };
+        let Action::Collection { call, method, phase } = place.action else { return };
         let Some(owner) = owner::find(process, env, collection) else { return };
+        if method.is_some_and(|method| !owner::is_inherited(process, env, collection, method)) {
+            return;
+        }
         called(process, thread, env, (&owner, key, index), (call, phase, place.position));
     });
 }
@@ -43,8 +49,14 @@ fn called(
         By::Index if !owner.has_keys => Some(keys::of_number(index)),
         _ => None,
     };
+    let is_torn = call.may_be_torn()
+        && !owner.is_ordered
+        && process.record(|recorder| recorder.is_known_to_others(thread.id, owner.tag)) == Some(true);
     // Without keys, what is done to one is done to the structure.
-    let on_structure = call.on_structure.or(call.on_key.filter(|_| part.is_none()));
+    let on_structure = match is_torn {
+        true => Some(Kind::Read),
+        false => call.on_structure.or(call.on_key.filter(|_| part.is_none())),
+    };
     let on_key = part.zip(call.on_key);
     let accessed = on_key.into_iter().chain(on_structure.map(|kind| (keys::STRUCTURE, kind)));
     let name = |part: u32| match call.by {
@@ -77,4 +89,50 @@ fn called(
             accesses::collection(process, thread, env, (owner, part), how, || name(part));
         }
     }
+    let depth = thread.desk.depth();
+    thread.begin_torn(is_torn.then_some(Torn { tag: owner.tag, position, depth, is_written: false }));
+}
+
+/// See [`crate::hook_class::INSIDE`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordInside(
+    env: Env,
+    _: jclass,
+    object: jobject,
+    _site: jint,
+) {
+    with_thread(|process, thread| {
+        let Some(torn) = thread.is_torn_here(jvm::known_tag(object)) else { return };
+        arrive(process, thread);
+        let marks = process.marks_at(thread, torn.write_position());
+        let what = Some((torn.tag, keys::STRUCTURE));
+        // As an access of its own it would be in the way of what is done to keys by the same call.
+        let operation =
+            Operation { kind: Kind::Write, what, is_access: marks.has_steps(), ..Operation::NONE };
+        point(process, thread, operation.marked(marks));
+        written(process, thread, env, object, torn);
+    });
+}
+
+/// See [`crate::hook_class::OVER`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_UnsnarlHooks_recordOver(
+    env: Env,
+    _: jclass,
+    collection: jobject,
+    _site: jint,
+) {
+    with_thread(|process, thread| {
+        let Some(torn) = thread.end_torn().filter(|torn| !torn.is_written) else { return };
+        arrive(process, thread);
+        written(process, thread, env, collection, torn);
+    });
+}
+
+/// The structure was written to, in the midst of this call.
+fn written(process: &Process, thread: &mut Thread, env: Env, collection: jobject, torn: Torn) {
+    let Some(owner) = owner::find(process, env, collection) else { return };
+    let position = torn.write_position();
+    let how = How { kind: Kind::Write, flags: 0, position, phase: Phase::Done, also: None };
+    accesses::collection(process, thread, env, (&owner, keys::STRUCTURE), how, || None);
 }

@@ -65,6 +65,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_table(_: Env, _: jclass, numb
         (1, _) => sites::table(),
         (2, _) => memory::known::table(),
         (3, Some(process)) => std::ptr::from_ref(process.scheduler.running()) as u64,
+        (5, _) => std::ptr::from_ref(&memory::TORN) as u64,
         _ => std::ptr::from_ref(&memory::COLLECTED) as u64,
     };
     address as jlong

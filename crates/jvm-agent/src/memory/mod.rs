@@ -16,6 +16,10 @@ use std::sync::atomic::AtomicU32;
 /// Set when garbage was collected, for the hook class to forget its objects.
 pub static COLLECTED: AtomicU32 = AtomicU32::new(0);
 
+/// How many calls of the library are under way that others may get into: while there are none, the hooks inside of
+/// them have nothing to do.
+pub static TORN: AtomicU32 = AtomicU32::new(0);
+
 /// Fresh memory, all zero, that is taken from the system only where it is touched.
 fn reserve(bytes: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;

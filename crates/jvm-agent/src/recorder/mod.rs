@@ -22,7 +22,7 @@ use self::file::RecordingFile;
 use self::locks::{Held, Locks};
 use self::log::{Log, ThreadLog};
 use self::object::Object;
-use self::turns::Turns;
+use self::turns::{Cell, Turns};
 use crate::control::Predecessor;
 use crate::memory::block::Blocks;
 use crate::memory::desk::{Desk, When};
@@ -256,6 +256,14 @@ impl Recorder {
         let object = self.objects.entry(object).or_default();
         object.used_by(&mut self.blocks, thread);
         object.may_be_shared(thread)
+    }
+
+    /// Was this part, which is written but once, written before any other thread has come to it? Then it makes no
+    /// difference to anybody who reads it when, and to whom.
+    pub fn is_settled(&mut self, thread: u32, (object, part): (i64, u32)) -> bool {
+        let object = self.objects.entry(object).or_default();
+        object.used_by(&mut self.blocks, thread);
+        !self.every_access && object.parts.get(&part).is_some_and(Cell::was_written_by_one)
     }
 
     /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done. `room` is

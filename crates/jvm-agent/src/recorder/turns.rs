@@ -70,6 +70,11 @@ impl Cell {
         ([self.read.map(told), self.write.map(told)], self.read_is_later)
     }
 
+    /// Has one thread written to it, and no other one used it?
+    pub fn was_written_by_one(&self) -> bool {
+        self.location == 0 && self.write.is_some()
+    }
+
     /// Has any other thread used it?
     pub fn is_shared(&self, thread: u32) -> bool {
         self.location != 0 || self.owner != 0 && self.owner != thread

@@ -6,10 +6,11 @@ use crate::accesses::Phase;
 use crate::classfile::{Code, Insertions, Instruction, Refusal, opcode};
 use crate::collections::{self, By, CollectionCall};
 use crate::handles;
-use crate::hook_class;
+use crate::hook_class::{self, Hook};
 use crate::intercept::{self, When};
 use crate::library;
-use crate::places::Action;
+use crate::places::{Action, Called};
+use crate::scope;
 
 impl MethodRewriter<'_> {
     pub(super) fn call(
@@ -51,16 +52,24 @@ impl MethodRewriter<'_> {
             _ => {}
         }
         let descriptor = member.descriptor.to_owned();
-        let called = handles::use_of(member.class, member.name, &descriptor);
+        let handled = handles::use_of(member.class, member.name, &descriptor);
         let made = handles::made_by(member.class, member.name, &descriptor);
         let types = library::parameters(&descriptor).ok_or(Refusal::Malformed)?;
         let on_elements = library::on_elements(member.class, member.name, is_static);
         let on_collection = collections::call_of(member.class, member.name, &types).filter(|_| !is_static);
+        // It may be a collection by what its class extends.
+        let on_own = match instruction.opcode {
+            opcode::INVOKEVIRTUAL if scope::is_under_test(member.class) => {
+                collections::inherited_call_of(member.name, &types)
+            }
+            _ => None,
+        };
         let receiver = match on_collection {
             Some(_) => intercept::COLLECTION,
             None => intercept::class_number(member.class),
         };
-        if let Some(what) = called {
+        let called = Called { name: member.name.to_owned(), descriptor: descriptor.clone() };
+        if let Some(what) = handled {
             self.handle(out, insertions, code, (&descriptor, what), (method, at))?;
         }
         if let Some(made) = made {
@@ -70,8 +79,11 @@ impl MethodRewriter<'_> {
             let site = self.site(method, at, Action::Elements(kind));
             self.elements(out, insertions, code, &types[usize::from(is_static).min(types.len())..], site)?;
         }
-        if let Some(call) = on_collection {
-            self.collection(out, insertions, code, (&types, call), (method, at))?;
+        let told = on_collection.map(|call| (call, hook_class::COLLECTION));
+        if let Some((call, hook)) = told.or(on_own.map(|call| (call, hook_class::OWN_COLLECTION))) {
+            let is_virtual = instruction.opcode != opcode::INVOKESPECIAL;
+            let called = is_virtual.then(|| self.places.add_called(self.mark, called));
+            self.collection(out, insertions, code, (&types, call, called, hook), (method, at))?;
         }
         if never_calls_back || receiver_is_array {
             return Ok(());
@@ -103,7 +115,7 @@ impl MethodRewriter<'_> {
         out: &mut Vec<u8>,
         insertions: &mut Insertions,
         code: &Code,
-        (types, call): (&[u8], CollectionCall),
+        (types, call, called, hook): (&[u8], CollectionCall, Option<u32>, Hook),
         (method, at): (u32, usize),
     ) -> Result<(), Refusal> {
         let operands = Spilled::new(&[b"A", types].concat(), insertions, code)?;
@@ -121,14 +133,20 @@ impl MethodRewriter<'_> {
         operands.store(out);
         about(out);
         let phase = if call.is_followed { Phase::Approach } else { Phase::Whole };
-        let site = self.site(method, at, Action::Collection { call, phase });
-        self.call_hook(out, hook_class::COLLECTION, site)?;
+        let site = self.site(method, at, Action::Collection { call, method: called, phase });
+        self.call_hook(out, hook, site)?;
         operands.load(out);
+        let mut after = Vec::new();
         if call.is_followed {
-            let mut after = Vec::new();
             about(&mut after);
-            let site = self.site(method, at, Action::Collection { call, phase: Phase::Done });
-            self.call_hook(&mut after, hook_class::COLLECTION, site)?;
+            let done = Action::Collection { call, method: called, phase: Phase::Done };
+            let site = self.site(method, at, done);
+            self.call_hook(&mut after, hook, site)?;
+        } else if call.may_be_torn() {
+            operands.load_one(&mut after, 0);
+            self.call_hook(&mut after, hook_class::OVER, site)?;
+        }
+        if !after.is_empty() {
             insertions.after.insert(at, after);
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::classfile::{
     Attribute, ClassFile, Code, Declaration, Insertions, Instruction, Loops, Reader, Refusal, access, find,
     loops, opcode, weave,
 };
-use crate::collections;
+use crate::collections::{self, states, torn};
 use crate::hook_class::{self, Hook};
 use crate::intercept::{self, Intercepted};
 use crate::memory::sites;
@@ -25,6 +25,8 @@ pub struct Scope {
     pub all: bool,
     /// What [`intercept::TABLE`] says.
     pub intercepted: bool,
+    /// Where the class writes to its objects, in the midst of calls that others may get into.
+    pub torn: bool,
     /// Iterations of loops, for the classes under test.
     pub loops: bool,
     /// Monitors that are about to be entered, likewise.
@@ -146,6 +148,10 @@ impl MethodRewriter<'_> {
             }
             self.follow_calls(&mut insertions, declaration, &code, &name, method)?;
             self.watch_instructions(&mut insertions, &code, &name, method)?;
+        }
+        let has_object = declaration.access & access::STATIC == 0 && name != "<init>" && keeps_this(&code);
+        if self.scope.torn && has_object {
+            self.watch_inside(&mut insertions, &code, method)?;
         }
         for &(intercepted_name, when, meaning) in intercepted.map_or(&[][..], |class| class.methods) {
             if intercepted_name == name {
@@ -292,6 +298,26 @@ impl MethodRewriter<'_> {
         Ok(())
     }
 
+    /// Hooks where a class of the library writes to its objects: see [`torn`].
+    fn watch_inside(&mut self, insertions: &mut Insertions, code: &Code, method: u32) -> Result<(), Refusal> {
+        for instruction in code.instructions()? {
+            let member = || self.class.pool.member(code.pool_operand(&instruction)).ok_or(Refusal::Malformed);
+            let writes = match instruction.opcode {
+                opcode::PUTFIELD => member()?.name != torn::COUNTER,
+                opcode::IASTORE..=opcode::SASTORE => true,
+                opcode::INVOKEVIRTUAL => torn::is_part(self.class.name(), member()?.class),
+                _ => false,
+            };
+            if writes {
+                let mut inside = vec![opcode::ALOAD_0];
+                let site = self.site(method, instruction.at, Action::Inside);
+                self.call_hook(&mut inside, hook_class::INSIDE, site)?;
+                insertions.before.entry(instruction.at).or_default().extend(inside);
+            }
+        }
+        Ok(())
+    }
+
     /// Does this call construct a collection of the library, whose own code nobody sees, and leave it on the stack?
     fn makes_collection(
         &self,
@@ -304,7 +330,7 @@ impl MethodRewriter<'_> {
             return Ok(false);
         }
         let is_left = under_construction.pop().unwrap_or(false);
-        Ok(is_left && collections::is_type(member.class))
+        Ok(is_left && (collections::is_type(member.class) || states::is_type(member.class)))
     }
 
     fn field_action(&mut self, code: &Code, instruction: &Instruction) -> Result<(Action, bool), Refusal> {
@@ -413,7 +439,7 @@ fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refus
 mod tests {
     use super::*;
 
-    const ALL: Scope = Scope { all: true, intercepted: true, loops: true, approaches: true };
+    const ALL: Scope = Scope { all: true, intercepted: true, torn: true, loops: true, approaches: true };
 
     #[test]
     fn what_is_no_class_is_refused_and_leaves_no_trace() {

@@ -19,6 +19,7 @@ public final class UnsnarlHooks {
     private static final long SHADOWS = table(2);
     private static final long RUNNING = table(3);
     private static final long COLLECTED = table(4);
+    private static final long TORN = table(5);
 
     /** Objects whose blocks SHADOWS has at the same places, found by their hash. */
     private static final Object[] KNOWN = new Object[1 << 13];
@@ -228,6 +229,24 @@ public final class UnsnarlHooks {
         recordExit(site);
     }
 
+    public static void ownCollection(Object object, Object key, int index, int site) {
+        if (object instanceof java.util.Collection || object instanceof java.util.Map) {
+            collection(object, key, index, site);
+        }
+    }
+
+    public static void inside(Object object, int site) {
+        if (MEMORY.getInt(null, TORN) != 0) {
+            recordInside(object, site);
+        }
+    }
+
+    public static void over(Object object, int site) {
+        if (MEMORY.getInt(null, TORN) != 0) {
+            recordOver(object, site);
+        }
+    }
+
     private static native long table(int number);
 
     private static native void begin(Object[] known);
@@ -243,6 +262,10 @@ public final class UnsnarlHooks {
     private static native void recordEnter(int site);
 
     private static native void recordExit(int site);
+
+    private static native void recordInside(Object object, int site);
+
+    private static native void recordOver(Object object, int site);
 
     public static native void enterLocked(Object object, int site);
 
