@@ -122,6 +122,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     }
     report.hangs = hangs.into_report();
     report.outlooks = replay::outlooks(session);
+    report.repeated = replay::repeated(session);
     report.search = search.into_report();
     report.warnings = warnings.into_sentences();
     let mut analysis = Analysis { report, interleavings };
@@ -219,6 +220,7 @@ fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<R
         failures,
         technique: technique.to_string(),
         warnings: Vec::new(),
+        repeated: None,
         needs: None,
         findings: Vec::new(),
         causes: Vec::new(),

@@ -97,9 +97,15 @@ pub struct RunArguments {
     /// Also write the JSON report to this file (- for standard output)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// What each run reads from its standard input [default: the file that unsnarl's own comes from, else nothing]
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
     /// The test and its arguments
     #[arg(trailing_var_arg = true, value_name = "CMD")]
     pub command: Vec<OsString>,
+    /// What `cargo unsnarl` was told to do, where cargo has built the test.
+    #[arg(skip)]
+    pub cargo_words: Vec<OsString>,
 }
 
 #[derive(Args)]

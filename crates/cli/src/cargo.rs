@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use crate::args::{CargoArguments, RunArguments};
 use crate::exit::{self, Complaint};
-use crate::{recorder, run};
+use crate::{input, recorder, run};
 use anyhow::Context as _;
 use clap::Args as _;
 
@@ -45,6 +45,8 @@ pub fn cargo(arguments: CargoArguments) -> anyhow::Result<ExitCode> {
             command.display()
         )));
     }
+    arguments.cargo_words.clone_from(&words);
+    arguments.stdin = arguments.stdin.or_else(input::redirected);
     let build = Build { recorder: recorder::unpack()?, loops };
     match (command.to_str(), rest.first().and_then(|word| word.to_str())) {
         (Some("test" | "t"), _) => localize(choice::of_cargo(&build, rest)?, arguments),
@@ -110,7 +112,13 @@ fn stay_with(arguments: &mut RunArguments, here: &Path) {
         *session = store.join(&*session);
     }
     let is_file = |path: &&mut PathBuf| path.as_os_str() != "-";
-    for path in arguments.json.iter_mut().chain(&mut arguments.oracle.expect_stdout).filter(is_file) {
+    for path in arguments
+        .json
+        .iter_mut()
+        .chain(&mut arguments.oracle.expect_stdout)
+        .chain(&mut arguments.stdin)
+        .filter(is_file)
+    {
         *path = here.join(&*path);
     }
 }

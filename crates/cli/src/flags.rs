@@ -39,9 +39,16 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
     optional
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
+        .chain(input(arguments))
         .chain(oracle(&arguments.oracle))
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
+}
+
+/// What the runs read, wherever they are repeated from.
+fn input(arguments: &RunArguments) -> Option<(&'static str, String)> {
+    let path = arguments.stdin.as_deref()?;
+    Some(("stdin", std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()))
 }
 
 /// The flags without which a run would be judged differently.
@@ -58,14 +65,30 @@ fn oracle(arguments: &OracleArguments) -> Vec<(&'static str, String)> {
 
 /// The command line that runs the same test, judged in the same way, with one flag changed.
 pub fn command_line(arguments: &RunArguments, flag: &str, value: &str) -> String {
-    let mut words: Vec<OsString> = ["unsnarl", "run"].map(Into::into).to_vec();
-    let kept = oracle(&arguments.oracle).into_iter().filter(|(name, _)| *name != flag);
+    let by_cargo = !arguments.cargo_words.is_empty();
+    let front = if by_cargo { ["cargo", "unsnarl"] } else { ["unsnarl", "run"] };
+    let mut words: Vec<OsString> = front.map(Into::into).to_vec();
+    let kept =
+        input(arguments).into_iter().chain(oracle(&arguments.oracle)).filter(|(name, _)| *name != flag);
     for (name, value) in kept.chain([(flag, value.to_owned())]) {
         words.extend([format!("--{name}").into(), value.into()]);
     }
-    words.push("--".into());
-    words.extend_from_slice(&arguments.command);
+    if by_cargo {
+        words.extend_from_slice(&arguments.cargo_words);
+    } else {
+        words.push("--".into());
+        words.extend_from_slice(&arguments.command);
+    }
     shell_words(&words)
+}
+
+/// The command line that runs the test once, without unsnarl.
+pub fn without_unsnarl(arguments: &RunArguments) -> String {
+    let command = shell_words(&arguments.command);
+    match &arguments.stdin {
+        Some(path) => format!("{command} < {}", shell_words(&[path.into()])),
+        None => command,
+    }
 }
 
 /// A command as it can be typed into a shell.
@@ -84,7 +107,22 @@ pub fn shell_words(words: &[OsString]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::{Args as _, FromArgMatches as _};
+
     use super::*;
+
+    #[test]
+    fn what_cargo_built_is_run_through_cargo_again() {
+        let flags = RunArguments::augment_args(clap::Command::new("run"));
+        let given =
+            flags.get_matches_from(["run", "--fail-regex", "lost", "--", "./target/test-0123", "--exact"]);
+        let mut arguments = RunArguments::from_arg_matches(&given).unwrap();
+        let program = "unsnarl run --fail-regex lost --time 10m -- ./target/test-0123 --exact";
+        assert_eq!(command_line(&arguments, "time", "10m"), program);
+        arguments.cargo_words = ["test", "nothing_is_lost"].map(OsString::from).to_vec();
+        let by_cargo = "cargo unsnarl --fail-regex lost --time 10m test nothing_is_lost";
+        assert_eq!(command_line(&arguments, "time", "10m"), by_cargo);
+    }
 
     #[test]
     fn commands_can_be_pasted_into_a_shell() {

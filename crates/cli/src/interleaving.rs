@@ -110,9 +110,13 @@ fn conflicts(steps: &[InterleavingStep]) -> Vec<(usize, usize)> {
 }
 
 fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forcible> {
-    // What a thread does all by itself cannot be brought about by holding others back.
-    if standstill.steps.iter().all(|step| step.role == 1) {
-        return None;
+    // What a thread does all by itself cannot be brought about by holding others back, nor can it be held back until
+    // another one waits for its lock: that step is never done.
+    if standstill.kind == StandstillKind::Deadlock && matches!(standstill.steps.len(), 2 | 3) {
+        let (first, last) = (standstill.steps.first()?, standstill.steps.last()?);
+        if first.role == last.role {
+            return None;
+        }
     }
     let mut objects: Vec<Option<ObjectId>> = Vec::new();
     let mut variable = |action: Action| {

@@ -14,6 +14,7 @@ mod exit;
 mod explain;
 mod flags;
 mod hangs;
+mod input;
 mod interleaving;
 mod java;
 mod junit;
@@ -42,7 +43,10 @@ use args::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
-        Command::Run(arguments) => junit::applied(arguments).and_then(|arguments| run::run(&arguments)),
+        Command::Run(mut arguments) => {
+            arguments.stdin = arguments.stdin.or_else(input::redirected);
+            junit::applied(arguments).and_then(|arguments| run::run(&arguments))
+        }
         Command::Demo(arguments) => demo::demo(&arguments),
         Command::Report(arguments) => look::report(&arguments),
         Command::Show(arguments) => look::show(&arguments),

@@ -11,6 +11,7 @@ mod gdb;
 mod occurrence;
 mod outlook;
 mod places;
+mod repetition;
 mod test;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ use crate::exit::{self, Complaint};
 use crate::{analysis, look, screen, sessions};
 pub use beginning::Beginning;
 use divergence::Comparison;
+pub use repetition::{recall as repeated, repeat_failures};
 pub use test::Test;
 
 /// Everything.

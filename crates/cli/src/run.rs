@@ -19,7 +19,7 @@ use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
 use crate::search::{self, Scheduling, Search};
 use crate::watch::Watch;
-use crate::{analysis, confirm, exit, flags, java, look, recorder, screen, sessions};
+use crate::{analysis, confirm, exit, flags, input, java, look, recorder, replay, screen, sessions};
 
 /// How often a line is printed where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -44,6 +44,7 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
     let mut campaign = Campaign {
         program: target.path.clone(),
         arguments: [recorder.arguments(&target), rest.to_vec()].concat(),
+        input: input::checked(arguments.stdin.as_deref())?,
         environment: java::environment(
             arguments,
             recorder.environment(&target, |name| std::env::var_os(name)),
@@ -259,7 +260,10 @@ fn finish(
         let time = arguments.limits.time.map(|time| time / confirm::SHARE);
         confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), time)?;
     }
-    let report = analysis.report;
+    let mut report = analysis.report;
+    if arguments.confirmed() > 0 && stop != Stop::Interrupted && leaves_doubt(&report) {
+        report.repeated = Some(replay::repeat_failures(session)?);
+    }
     let code = look::verdict(&report);
     let hints = match code {
         exit::FOUND => {
@@ -279,7 +283,12 @@ fn finish(
     }
     tell_of(search);
     if stop == Stop::Settled && search.covered().is_none() {
-        eprintln!("stopped after {} runs: more would hardly change the first cause", session.runs().len());
+        let why = if report.runs.passed == 0 {
+            "not one of them passed"
+        } else {
+            "more would hardly change the first cause"
+        };
+        eprintln!("stopped after {} runs: {why}", session.runs().len());
     }
     if stop == Stop::Interrupted {
         eprintln!("interrupted: this is from the runs done so far");
@@ -290,6 +299,12 @@ fn finish(
         look::write_json(&report, file)?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// Whether runs failed and passed, and nothing tells why.
+fn leaves_doubt(report: &report::Report) -> bool {
+    let is_known = report.findings.first().is_some_and(report::stands_out);
+    report.runs.failed > 0 && report.runs.passed > 0 && !is_known
 }
 
 /// What a person should know about how the runs were made.
@@ -324,7 +339,12 @@ fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool) -> Vec<Hi
         }
         exit::NO_PASSING_RUN => {
             let quieter = (noise != Noise::Off).then(|| hint("without noise", "noise", "off"));
+            let by_itself = Hint {
+                label: "what does it say by itself?".to_owned(),
+                command: flags::without_unsnarl(arguments),
+            };
             let judged_differently = [
+                by_itself,
                 hint("more time for each run", "timeout", "5m"),
                 hint("is exit status the right oracle?", "fail-regex", "what a failing run prints"),
             ];

@@ -1,10 +1,13 @@
 //! Watches the runs of a campaign, to end it when more of them would not change the answer.
 
 use localize::{Code, Options, Settling};
-use runner::Session;
+use runner::{Outcome, Session};
 
 use crate::analysis;
 use crate::names::Names;
+
+/// So many runs that all failed are enough: if one of a hundred runs passes, 99 % of all sessions have one by then.
+const ALL_FAILED: usize = 500;
 
 /// What is known of the runs so far.
 pub struct Watch {
@@ -27,6 +30,12 @@ impl Default for Watch {
 }
 
 impl Watch {
+    /// Whether the test fails whatever its threads do.
+    fn has_no_chance(&self, session: &Session) -> bool {
+        let failed = session.runs().iter().filter(|record| record.outcome.is_failing()).count();
+        failed >= ALL_FAILED && session.runs().iter().all(|record| record.outcome != Outcome::Pass)
+    }
+
     /// Looks at the runs that are new, and says whether there have been enough.
     pub fn is_settled(&mut self, session: &Session) -> bool {
         for record in &session.runs()[self.seen..] {
@@ -40,6 +49,6 @@ impl Watch {
             }
         }
         self.seen = session.runs().len();
-        self.settling.settled().is_some()
+        self.settling.settled().is_some() || self.has_no_chance(session)
     }
 }

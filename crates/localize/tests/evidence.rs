@@ -394,6 +394,17 @@ fn what_is_written_back_is_no_mistake_of_order() {
 }
 
 #[test]
+fn a_lock_that_is_given_back_to_wait_is_not_kept() {
+    let text = "1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 1:lock(a)@1 1:R(x)@2";
+    let mut looking = run(text);
+    assert_eq!(advice_on(&looking, &[0, 1, 2]).map(|fix| fix.action), Some(Action::ExtendLock));
+    let (kind, target) = (SyncKind::WaitBegin, SyncTarget::Object(B));
+    let (thread, site, stack) = (ThreadId(1), SiteId(7), StackId(7));
+    looking.synchronization.push(SyncEvent { before: 1, thread, kind, target, site, stack });
+    assert_eq!(advice_on(&looking, &[0, 1, 2]), None);
+}
+
+#[test]
 fn what_is_written_all_the_time_is_not_waited_for() {
     let first = run("3:W(x)@9 1:R(y)@8 1:R(x)@1 2:W(x)@2");
     assert_eq!(advice_on(&first, &[2, 3]).map(|fix| fix.action), Some(Action::Wait));

@@ -26,6 +26,9 @@ pub struct Report {
     pub technique: String,
     /// What may make the findings less trustworthy, as sentences.
     pub warnings: Vec<String>,
+    /// Failing runs whose threads took the same turns once more, and how many of these failed again; none if that was not tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Trial>,
     /// How many more runs would probably settle which cause comes first; none if that cannot be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<Needs>,

@@ -70,6 +70,8 @@ pub struct Campaign {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// What each run reads from its standard input.
+    pub input: Option<PathBuf>,
     /// What brings the recorder into it: see [`crate::Recorder::environment`].
     pub environment: Vec<(OsString, OsString)>,
     /// Says whether a run passed.

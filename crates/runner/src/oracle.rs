@@ -165,6 +165,7 @@ fn run_fail_if(
         &Launch {
             program: Path::new("/bin/sh"),
             arguments: &["-c".into(), command.clone()],
+            input: None,
             environment: &environment,
             timeout: Some(FAIL_IF_TIMEOUT),
             pattern: None,

@@ -1,6 +1,7 @@
 //! Runs a command once, to its end or ours.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -34,6 +35,8 @@ pub struct Launch<'a> {
     pub program: &'a Path,
     /// Its arguments, without the program's name.
     pub arguments: &'a [OsString],
+    /// What it reads from its standard input; nothing if there is none.
+    pub input: Option<&'a Path>,
     /// Variables set on top of our own environment.
     pub environment: &'a [(OsString, OsString)],
     /// When to end it.
@@ -76,17 +79,21 @@ pub struct Finished {
     pub stderr: Output,
 }
 
-/// Runs a command in a process group of its own, with nothing on its standard input. Returns when its first
+/// Runs a command in a process group of its own. Returns when its first
 /// process has ended; whatever that one left behind, in the group or outside, is ended too.
 ///
 /// Setting `cancelled` ends the run at once.
 pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
     let started = Instant::now();
+    let input = match launch.input {
+        Some(path) => File::open(path).map_err(Error::reading("open", path))?.into(),
+        None => Stdio::null(),
+    };
     let mut command = Command::new(launch.program);
     command
         .args(launch.arguments)
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);

@@ -54,6 +54,7 @@ pub(crate) fn once(
     let launch = Launch {
         program: &campaign.program,
         arguments: &campaign.arguments,
+        input: campaign.input.as_deref(),
         environment: &environment,
         timeout: campaign.timeout,
         pattern: campaign.oracle.pattern(),

@@ -19,6 +19,7 @@ fn shell(script: &str) -> Finished {
     let launch = Launch {
         program: Path::new("/bin/sh"),
         arguments: &arguments,
+        input: None,
         environment: &[],
         timeout: Some(Duration::from_secs(60)),
         pattern: None,

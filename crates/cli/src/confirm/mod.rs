@@ -158,7 +158,7 @@ fn try_out(
 /// The command line that made a session, as far as it says what to run and how to judge it.
 pub fn again(session: &Session) -> RunArguments {
     let manifest = session.manifest();
-    let kept = ["timeout", "fail-regex", "expect-stdout", "fail-if", "budget", "include"];
+    let kept = ["timeout", "fail-regex", "expect-stdout", "fail-if", "budget", "include", "stdin"];
     let flags = manifest.flags.iter().filter(|(name, _)| kept.contains(&name.as_str()));
     let flags = flags.flat_map(|(name, value)| [format!("--{name}").into(), value.into()]);
     RunArguments::of(flags.chain(["--".into()]).chain(manifest.command.iter().map(Into::into)))

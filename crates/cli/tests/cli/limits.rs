@@ -112,6 +112,36 @@ fn no_passing_run_says_what_to_try() {
     seen.says(&["both failures look alike: exit code 1", "--noise off", "--timeout 5m", "--fail-regex"]);
 }
 
+/// The program counts its runs, and every fourth one fails, whatever its threads do.
+#[test]
+fn what_the_schedule_does_not_decide_is_told() {
+    let place = Workplace::new();
+    let seen = run(&place, "--runs 40 --jobs 1 --seed 1 --schedule random --confirm 1", 4);
+    let told = "only 2 of 8 failing runs failed again when their threads took the same turns once more";
+    seen.says(&["10 failed", "the order of accesses does not decide alone", told]);
+    place.call("report").says(&[told]);
+}
+
+/// A file is opened anew for each run: one input cannot be read by all of them.
+#[test]
+fn each_run_reads_the_same_input() {
+    let place = Workplace::new();
+    let input = place.write("numbers", "one is lost\n");
+    let script = format!("#!/bin/sh\ncat\nexec {} count 0 exit\n", claims().display());
+    let script = place.script("reader", &script);
+    let words = |flags: &str| format!("run --runs 3 --fail-regex lost {flags} -- {}", script.display());
+    let by_itself = format!("{} < {}", script.display(), input.display());
+    place.call(&words("--stdin numbers --session named")).exits(11).says(&["3 failed", "by itself"]);
+    let mut redirected = place.unsnarl(&words("--session redirected"));
+    redirected.stdin(fs::File::open(&input).unwrap());
+    let seen = Seen::of("redirected", redirected.output().unwrap());
+    seen.exits(11).says(&["3 failed", &by_itself]);
+    place.call(&words("--session without")).exits(10).says(&["3 passed"]);
+    // Whatever repeats the runs reads the same.
+    place.call("check --session redirected").exits(18).says(&["still fails"]);
+    place.call(&words("--stdin missing")).exits(2).complains(&["the runs cannot read missing"]);
+}
+
 #[test]
 fn flags_that_make_no_sense_are_refused() {
     let place = Workplace::new();

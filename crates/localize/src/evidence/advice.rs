@@ -307,9 +307,10 @@ impl Case<'_> {
         Some(Fix { further: Some(look), ..fix(Action::ExtendLock, vec![lock], vec![since_the_look]) })
     }
 
-    /// Who holds a lock while it creates other threads or waits for their end may wait for ever.
+    /// Who holds a lock while it creates other threads, waits for their end or for a condition may wait for ever.
     fn can_be_locked(&self, fix: &Fix) -> bool {
-        let outlives = |event: &SyncEvent| matches!(event.kind, SyncKind::Create | SyncKind::Join);
+        const OUTLIVE: [SyncKind; 3] = [SyncKind::Create, SyncKind::Join, SyncKind::WaitBegin];
+        let outlives = |event: &SyncEvent| OUTLIVE.contains(&event.kind);
         let by_lock = matches!(
             fix.action,
             Action::ExtendLock | Action::TakeLock | Action::AddLock | Action::UseOneLock

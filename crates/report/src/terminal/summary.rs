@@ -20,6 +20,7 @@ pub(super) fn write(page: &mut Page, report: &Report, hints: &[Hint], view: &Vie
     page.blank();
     if report.findings.is_empty() {
         page.paragraph(Line::default(), STRONG, &wording::nothing_found(&report.runs));
+        write_caveats(page, report);
     } else {
         write_caveats(page, report);
         write_findings(page, report, view);

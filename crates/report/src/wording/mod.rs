@@ -13,6 +13,7 @@ pub use functions::enclosing_type;
 pub(crate) use functions::{brief_function, function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
+pub use session::stands_out;
 pub(crate) use session::*;
 
 /// A number with its noun: `1 run`, `2 runs`.

@@ -1,7 +1,7 @@
 //! The session as a whole: how the runs ended, and how far the findings can be trusted.
 
 use super::{percentage, plural, span};
-use crate::model::{FailureGroup, Finding, Hang, HangKind, Needs, Report, Runs, Session, Verdict};
+use crate::model::{FailureGroup, Finding, Hang, HangKind, Needs, Report, Runs, Session, Trial, Verdict};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
 /// their interleaving, one session in fifty should still get there.
@@ -23,18 +23,22 @@ pub(crate) fn worth_listing(report: &Report, most: usize) -> usize {
     /// Less probable than this, and not confirmed, is not worth reading beside an answer.
     const HARDLY: f64 = 0.05;
     let Some(first) = report.findings.first() else { return 0 };
-    let stands_out = first.confidence.is_some_and(|confidence| confidence >= STANDS_OUT);
     let is_worth = |(index, finding): &(usize, &Finding)| {
         is_confirmed(finding)
             || finding.confidence.is_none_or(|confidence| confidence >= HARDLY)
             || super::finding::other_failures(report, *index).is_some()
     };
     let shown = report.findings.len().min(most);
-    if !stands_out && !is_confirmed(first) {
+    if !stands_out(first) {
         return shown;
     }
     let findings = report.findings[..shown].iter().enumerate();
     1 + findings.skip(1).filter(is_worth).map(|(index, _)| index).max().unwrap_or(0)
+}
+
+/// Whether a finding is confirmed, or as good as.
+pub fn stands_out(finding: &Finding) -> bool {
+    finding.confidence.is_some_and(|confidence| confidence >= STANDS_OUT) || is_confirmed(finding)
 }
 
 fn is_confirmed(finding: &Finding) -> bool {
@@ -110,7 +114,7 @@ pub(crate) fn nothing_found(runs: &Runs) -> String {
 
 /// How far the order of the findings can be trusted.
 pub(crate) fn caveats(report: &Report) -> Vec<String> {
-    let mut caveats = Vec::new();
+    let mut caveats: Vec<String> = report.repeated.and_then(another_reason).into_iter().collect();
     let Some(first) = report.findings.first() else { return caveats };
     if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT) && !is_confirmed(first) {
         caveats.push(
@@ -129,6 +133,19 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
         caveats.push(format!("{} suspects share first place: no run so far tells them apart", first.tied));
     }
     caveats
+}
+
+/// Where the same turns do not lead to the same end. Nearly all failing runs fail again if nothing but these decides.
+fn another_reason(repeated: Trial) -> Option<String> {
+    /// So few may have had bad luck.
+    const FEW: u64 = 4;
+    let Trial { runs, failed } = repeated;
+    (runs >= FEW && 3 * failed <= runs).then(|| {
+        format!(
+            "the order of accesses does not decide alone: only {failed} of {runs} failing runs failed again when their threads \
+             took the same turns once more. Look for random numbers, the time, addresses, or what is left behind by other runs"
+        )
+    })
 }
 
 /// What it would take to settle which cause comes first, if there have been too few runs.
@@ -161,6 +178,14 @@ pub(crate) fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fail_again_has_another_reason() {
+        let said = |failed, runs| another_reason(Trial { runs, failed });
+        assert!(said(1, 8).unwrap().contains("only 1 of 8 failing runs failed again"));
+        assert_eq!(said(7, 8), None);
+        assert_eq!(said(0, 3), None, "too few to tell");
+    }
 
     #[test]
     fn too_few_runs_are_counted_by_kind() {

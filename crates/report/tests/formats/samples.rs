@@ -29,6 +29,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         findings,
         causes: vec![],
         needs: None,
+        repeated: None,
         hangs: vec![],
         outlooks: vec![],
         search: None,

@@ -107,6 +107,7 @@ fn campaign(program: PathBuf) -> Campaign {
     Campaign {
         program,
         arguments: Vec::new(),
+        input: None,
         environment: Vec::new(),
         oracle: Oracle::default(),
         timeout: Some(PATIENCE),

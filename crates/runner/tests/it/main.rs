@@ -29,6 +29,7 @@ fn shell_within(script: &str, timeout: Duration) -> Finished {
     let launch = Launch {
         program: Path::new("/bin/sh"),
         arguments: &arguments,
+        input: None,
         environment: &[],
         timeout: Some(timeout),
         pattern: None,

@@ -50,6 +50,7 @@ fn a_pattern_fails_runs_that_exit_with_0() {
         let launch = Launch {
             program: Path::new("/bin/sh"),
             arguments: &arguments,
+            input: None,
             environment: &[],
             timeout: Some(PATIENCE),
             pattern: oracle.pattern(),

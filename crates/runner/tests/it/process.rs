@@ -84,6 +84,7 @@ fn run_watched(source: &str) -> End {
     let launch = Launch {
         program: &workshop.path("program"),
         arguments: &[],
+        input: None,
         environment: &[],
         timeout: Some(2 * PATIENCE),
         pattern: None,
@@ -200,6 +201,7 @@ fn a_cancelled_run_ends_at_once() {
     let launch = Launch {
         program: Path::new("/bin/sh"),
         arguments: &arguments,
+        input: None,
         environment: &[],
         timeout: None,
         pattern: None,
@@ -220,6 +222,7 @@ fn a_program_that_cannot_be_started_is_an_error_of_ours() {
     let launch = Launch {
         program: Path::new("/nonexistent/program"),
         arguments: &[],
+        input: None,
         environment: &[],
         timeout: None,
         pattern: None,
