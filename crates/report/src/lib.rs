@@ -15,6 +15,7 @@ mod causes;
 pub mod dot;
 pub mod explanation;
 pub mod expression;
+mod hang;
 pub mod html;
 pub mod json;
 mod locked;
@@ -36,11 +37,12 @@ mod visible;
 mod wording;
 
 pub use allocated::{Allocated, allocated_type};
+pub use hang::{Hang, HangKind};
 pub use locked::{binding, condition_expression, locked_expression, statement_at};
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
-    FixPlace, Frame, Graph, GraphNode, Hang, HangKind, Kind, NeededOrder, NeededOrders, NeededStep, Needs,
-    Report, Runs, SCHEMA, Session, ThreadRole, Trial, Verdict,
+    FixPlace, Frame, Graph, GraphNode, Kind, NeededOrder, NeededOrders, NeededStep, Needs, Report, Runs,
+    SCHEMA, Session, ThreadRole, Trial, Verdict,
 };
 pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use search::{Covered, Orders, PolicyRuns, Search};

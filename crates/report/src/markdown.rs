@@ -3,7 +3,8 @@
 //! Names from the target stand in code spans or are escaped, so that they neither format the text nor mention people.
 
 use crate::causes::needed;
-use crate::model::{Access, Finding, Hang, Report};
+use crate::hang::Hang;
+use crate::model::{Access, Finding, Report};
 use crate::passage::{Excerpts, Passage};
 use crate::stacks::fold;
 use crate::visible::visible;

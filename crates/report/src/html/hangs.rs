@@ -1,8 +1,9 @@
 //! Who waits for whom in hung runs, and who might in others.
 
 use super::session::fold;
+use crate::hang::{Hang, HangKind};
 use crate::markup::{Element, classed, element, prose};
-use crate::model::{Hang, HangKind, Report};
+use crate::model::Report;
 use crate::wording;
 
 /// How many are in view; the others are below a fold.

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use self::location::Places;
+use crate::hang::Hang;
 use crate::json::escape_active;
-use crate::model::{Access, Finding, Hang, Report, Verdict};
+use crate::model::{Access, Finding, Report, Verdict};
 use crate::wording;
 
 /// Writes the report as a SARIF log, ending in a newline. Files below the root, a folder, are given relative to it: code

@@ -4,7 +4,8 @@ use anstyle::Style;
 
 use super::page::{BAD, CAUTION, GOOD, Line, PLAIN, Page, QUIET, STRONG};
 use super::{Hint, View, finding};
-use crate::model::{Hang, HangKind, Kind, Report};
+use crate::hang::{Hang, HangKind};
+use crate::model::{Kind, Report};
 use crate::wording::{self, Tone};
 
 /// Kinds of failure and warnings beyond these are only counted: the findings should stay on the screen.

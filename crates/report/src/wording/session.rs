@@ -1,7 +1,8 @@
 //! The session as a whole: how the runs ended, and how far the findings can be trusted.
 
 use super::{percentage, plural, span};
-use crate::model::{FailureGroup, Finding, Hang, HangKind, Needs, Report, Runs, Session, Trial, Verdict};
+use crate::hang::{Hang, HangKind};
+use crate::model::{FailureGroup, Finding, Needs, Report, Runs, Session, Trial, Verdict};
 
 /// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
 /// their interleaving, one session in fifty should still get there.
