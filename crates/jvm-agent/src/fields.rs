@@ -79,7 +79,11 @@ impl Fields {
         let next = self.numbers.len() as u32;
         let key = (class_tag, name.to_owned());
         let (number, part) = *self.numbers.entry(key).or_insert_with(|| (next, found.part(env)));
-        let name = format!("{}.{}", short_name(&jvm::class_name(found.class)), name);
+        // What a class within a method takes from around it is called as it is there.
+        let name = match name.strip_prefix("val$") {
+            Some(captured) => captured.to_owned(),
+            None => format!("{}.{}", short_name(&jvm::class_name(found.class)), name),
+        };
         if number == next {
             self.names.push(name.clone());
         }

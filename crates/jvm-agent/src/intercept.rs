@@ -60,6 +60,8 @@ pub enum Meaning {
     Joins,
     /// A thread was waited for.
     Joined,
+    /// The thread is about to end by an exception that nobody has caught.
+    Dies,
     /// An atomic variable is read.
     Reads,
     /// An atomic variable is written.
@@ -138,6 +140,7 @@ const THREAD: &[(&str, When, Meaning)] = &[
     ("join", Entry, Joins),
     ("join", Return, Joined),
     ("interrupt", Entry, Wakes),
+    ("dispatchUncaughtException", Entry, Dies),
 ];
 
 const LOCK: &[(&str, When, Meaning)] = &[

@@ -172,3 +172,22 @@ fn threads_that_wait_for_each_others_monitors_are_told() {
 fn threads_that_wait_for_each_others_locks_are_told() {
     assert_deadlock_is_found("locks", ["Knot.first", "Knot.second"]);
 }
+
+/// The pool's thread waits for work for ever: nobody has to wait for the time-out to know.
+#[test]
+fn a_pool_that_an_exception_leaves_behind_ends_the_run() {
+    let source = "import java.util.concurrent.*;
+    public class Left {
+        public static void main(String[] arguments) throws Exception {
+            ExecutorService pool = Executors.newFixedThreadPool(1);
+            pool.submit(() -> { }).get();
+            throw new IllegalStateException(\"lost\");
+        }
+    }";
+    let Some(place) = workplace("Left.java", source) else { return };
+    for schedule in ["free", "random"] {
+        let flags = format!("--schedule {schedule} --runs 1 --timeout 10m --seed 1");
+        // 11: no run passed.
+        place.call(&format!("run {flags} -- java -cp classes Left")).exits(11);
+    }
+}

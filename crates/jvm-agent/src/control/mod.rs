@@ -273,6 +273,11 @@ impl Scheduler {
         });
     }
 
+    /// The calling thread is about to end by an exception that nobody has caught.
+    pub fn dies(&self) {
+        self.lock().has_anybody_died = true;
+    }
+
     /// A thread is about to be started.
     pub fn starts(&self, id: u32) {
         self.lock().announce(id);

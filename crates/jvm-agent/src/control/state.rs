@@ -85,6 +85,8 @@ pub struct State {
     depths: FxHashMap<u32, u32>,
     /// Who waits without a time-out, to be notified or unparked.
     patient: FxHashSet<u32>,
+    /// Has a thread ended by an exception?
+    pub has_anybody_died: bool,
     /// The library's locks.
     pub locks: Locks,
     /// Threads whose next park ends at once.
@@ -115,6 +117,7 @@ impl State {
             notified: FxHashMap::default(),
             depths: FxHashMap::default(),
             patient: FxHashSet::default(),
+            has_anybody_died: false,
             locks: Locks::default(),
             permits: FxHashSet::default(),
             watched: Watched::default(),

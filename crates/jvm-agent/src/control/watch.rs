@@ -15,12 +15,13 @@ const ASLEEP_CONTROLLED: u32 = 25;
 const ON_ITS_WAY: u32 = 10;
 
 impl Scheduler {
-    /// Watches the thread that has the token until everybody is free. In a controlled run, says so if all threads wait for
-    /// one another: after so many points, and with so many interleavings that came about.
-    pub fn watch(&self, stands_still: impl Fn((u64, u64))) {
+    /// Watches the thread that has the token until everybody is free. Says so when all threads wait for one another, after so
+    /// many points, and with so many interleavings that came about; and when they do no more.
+    pub fn watch(&self, stands_still: impl Fn(Option<(u64, u64)>)) {
         let enough = if self.is_controlled() { ASLEEP_CONTROLLED } else { ASLEEP };
         let mut last = (0, 0, 0);
         let mut seen = 0;
+        let mut told = None;
         while !self.free.load(Ordering::Relaxed) {
             std::thread::sleep(WATCH_EVERY);
             let (now, os_id, is_excused, patience, standstill) = {
@@ -34,10 +35,13 @@ impl Scheduler {
                 let is_excused =
                     watched.is_called || watched.awaits_arrivals || watched.sleeps_on || !is_needed;
                 let patience = if state.is_anybody_expected() { ON_ITS_WAY } else { 1 };
-                let stands_still = now.0 == 0 && self.is_controlled() && state.stands_still();
+                let stands_still = now.0 == 0 && state.stands_still();
                 (now, watched.os_id, is_excused, patience, stands_still.then(|| state.counts()))
             };
-            standstill.into_iter().for_each(&stands_still);
+            if standstill != told {
+                stands_still(standstill);
+                told = standstill;
+            }
             let is_stuck = !is_excused && (now.0 == 0 || is_asleep(os_id));
             seen = if is_stuck && now == last { seen + 1 } else { u32::from(is_stuck) };
             last = now;

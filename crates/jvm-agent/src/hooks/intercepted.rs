@@ -39,6 +39,9 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
         if meaning == Meaning::Joins {
             return joins(process, object);
         }
+        if meaning == Meaning::Dies {
+            return process.scheduler.dies();
+        }
         if meaning == Meaning::Parked {
             return arrive(process, thread);
         }

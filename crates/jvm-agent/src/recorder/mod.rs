@@ -362,10 +362,10 @@ impl Recorder {
         (header.points, header.interleavings) = (points, interleavings);
     }
 
-    /// All threads wait for one another, so far into the run.
-    pub fn stands_still(&mut self, counts: (u64, u64)) {
-        self.note_progress(counts);
-        self.file.header().standstill = counts.0 + 1;
+    /// All threads wait for one another, so far into the run, or do so no more.
+    pub fn stands_still(&mut self, counts: Option<(u64, u64)>) {
+        counts.into_iter().for_each(|counts| self.note_progress(counts));
+        self.file.header().standstill = counts.map_or(0, |(points, _)| points + 1);
     }
 
     /// A thread has come to a point at this place, which later plans may want to know.

@@ -4,14 +4,16 @@ use super::{Member, Standing, State};
 
 impl State {
     /// Some threads want each other's monitors or locks in a circle, and all others want one too or wait without a time-out
-    /// to be woken. A circle never ends; without one, a thread that nobody knows of may still wake somebody.
+    /// to be woken. A circle never ends; without one, a thread that nobody knows of may still wake somebody, unless the one
+    /// that would have done it has died.
     pub fn stands_still(&self) -> bool {
         let waits = |(id, member): (&u32, &Member)| match member.standing {
             Standing::Wants(monitor) => self.is_held_by_another(*id, monitor),
             Standing::Away | Standing::Parked => self.patient.contains(id),
             _ => false,
         };
-        self.members.iter().all(waits) && self.members.keys().any(|&id| self.is_in_circle(id))
+        let is_final = |&id: &u32| self.has_anybody_died || self.is_in_circle(id);
+        self.members.iter().all(waits) && self.members.keys().any(is_final)
     }
 
     fn is_in_circle(&self, id: u32) -> bool {

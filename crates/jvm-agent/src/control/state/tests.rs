@@ -76,6 +76,22 @@ fn so_is_a_circle_of_locks() {
 }
 
 #[test]
+fn nobody_is_woken_by_who_has_died() {
+    let mut state = three();
+    state.stand_up(1);
+    for id in [2, 3] {
+        state.stand(id, Standing::Parked);
+        state.park(id, id == 3);
+    }
+    state.has_anybody_died = true;
+    assert!(!state.stands_still(), "one waits for some time only");
+    state.park(3, false);
+    assert!(state.stands_still());
+    state.has_anybody_died = false;
+    assert!(!state.stands_still());
+}
+
+#[test]
 fn who_wants_to_write_waits_for_all_who_read() {
     const OTHER: u64 = 8;
     let mut state = three();
