@@ -32,10 +32,13 @@ impl Scheduler {
                     0 => state.first_who_wants().is_some(),
                     _ => state.is_anybody_ready() || state.first_who_wants().is_some(),
                 };
-                let is_excused =
-                    watched.is_called || watched.awaits_arrivals || watched.sleeps_on || !is_needed;
-                let patience = if state.is_anybody_expected() { ON_ITS_WAY } else { 1 };
                 let stands_still = now.0 == 0 && state.stands_still();
+                let is_excused = watched.is_called
+                    || watched.awaits_arrivals
+                    || watched.sleeps_on
+                    || !is_needed
+                    || stands_still;
+                let patience = if state.is_anybody_expected() { ON_ITS_WAY } else { 1 };
                 (now, watched.os_id, is_excused, patience, stands_still.then(|| state.counts()))
             };
             if standstill != told {

@@ -1,4 +1,6 @@
-//! To forbid what breaks into a thread's accesses: whoever has begun its part runs alone until it has finished it.
+//! To forbid what breaks into a thread's accesses: whoever has begun its part runs alone until it has finished it. Where the
+//! first step is done under a lock, a part begins before that is taken: several threads may have it for reading, and none of them
+//! could then go on to write. It ends if the lock is given back before the step is done.
 //!
 //! A thread may never come to its next step: it has found something else than expected, or waits for those whom it keeps
 //! waiting. While it cannot run, others begin parts of their own, and these are finished first.
@@ -6,7 +8,7 @@
 use recording::{Interleaving, MOST_ROLES};
 
 use super::super::policy::Candidate;
-use super::super::{Operation, Variable};
+use super::super::{Operation, Variable, What};
 use super::instance::steps_of;
 
 /// Points after which a part is given up.
@@ -24,6 +26,8 @@ struct Part {
     role: usize,
     /// How many of its steps.
     done: usize,
+    /// The lock that was taken for the first.
+    guard: Option<What>,
     variables: [Option<Variable>; MOST_ROLES],
     begun_at: u64,
 }
@@ -65,6 +69,7 @@ impl Alone {
                     part.done += 1;
                     !is_last
                 }
+                None if part.done == 0 => !gives_back(part, operation),
                 // Another access to what it is about: it will not come about this way.
                 None => {
                     let is_broken = operation.is_access && part.is_about(operation);
@@ -85,13 +90,19 @@ impl Alone {
     }
 
     fn begin(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
-        let mut part = Part { thread, role: 0, done: 0, variables: [None; MOST_ROLES], begun_at: points };
+        let variables = [None; MOST_ROLES];
+        let mut part = Part { thread, role: 0, done: 0, guard: None, variables, begun_at: points };
         for role in 0..MOST_ROLES {
             part.role = role;
-            let Some((step, is_last)) = next_step(interleaving, &part) else { continue };
-            if !is_last && is_meant(&part, interleaving, step, operation) {
-                part.bind(interleaving, step, operation);
-                part.done = 1;
+            let Some((step, false)) = next_step(interleaving, &part) else { continue };
+            let takes_guard = operation.marks.guarded & 1 << step != 0;
+            if takes_guard || is_meant(&part, interleaving, step, operation) {
+                if takes_guard {
+                    part.guard = operation.what;
+                } else {
+                    part.bind(interleaving, step, operation);
+                    part.done = 1;
+                }
                 if self.parts.len() == MOST_PARTS {
                     self.parts.remove(0);
                 }
@@ -126,6 +137,11 @@ impl Alone {
         let can_run = |thread: u32| candidates.iter().any(|candidate| candidate.thread == thread);
         self.parts.iter().rev().map(|part| part.thread).find(|&thread| can_run(thread))
     }
+}
+
+/// Is the lock given back that was taken for the part's first step?
+fn gives_back(part: &Part, operation: Operation) -> bool {
+    !operation.is_access && operation.marks.guarded == 0 && operation.what == part.guard
 }
 
 /// The step that comes next in a part, and whether it is the last.
