@@ -134,7 +134,7 @@ const MISSED: &str = include_str!("programs/Missed.java");
 #[track_caller]
 fn assert_deadlock_is_found(arguments: &str, locks: [&str; 2]) {
     let Some(place) = workplace("Knot.java", KNOT) else { return };
-    let flags = "--schedule random --runs 4 --jobs 2 --timeout 5s --seed 1";
+    let flags = "--schedule random --runs 4 --jobs 2 --timeout 10m --seed 1";
     let seen = place.call(&format!("run {flags} -- java -cp classes Knot {arguments}")).exits(0);
     let waits = |other: &str| format!("waits for `{other}` at Knot.java");
     let [one, other] = locks;
@@ -166,6 +166,11 @@ fn a_signal_that_came_too_early_is_found_forced_and_forbidden() {
 #[test]
 fn threads_that_wait_for_each_others_monitors_are_told() {
     assert_deadlock_is_found("", ["Knot.left", "Knot.right"]);
+}
+
+#[test]
+fn who_waits_to_write_waits_for_who_reads() {
+    assert_deadlock_is_found("shared", ["Knot.shared", "Knot.right"]);
 }
 
 #[test]
