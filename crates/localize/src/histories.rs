@@ -88,6 +88,12 @@ impl Histories {
         self.numbers.find(location).filter(|&number| number < self.location_count())
     }
 
+    /// Whether the access with this global index is the first to its location.
+    pub fn is_first(&self, index: u32) -> bool {
+        let location = self.moments[index as usize].location as usize;
+        self.entries[self.starts[location] as usize].index == index
+    }
+
     /// All accesses to one location, for each location.
     pub fn locations(&self) -> impl Iterator<Item = &[Entry]> {
         self.starts.windows(2).map(|ends| &self.entries[ends[0] as usize..ends[1] as usize])

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 use crate::locon;
 use crate::occurrences::Occurrence;
 use crate::pattern::Pattern;
-use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
+use crate::run::{AccessKind, LocationId, Outcome, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
@@ -67,6 +67,8 @@ pub(crate) struct Sighting {
     pub is_atomic: bool,
     /// Whether an access but the last frees the memory that a later one, by another thread, still uses.
     pub uses_freed: bool,
+    /// Whether it begins with the very first access to its location, a write.
+    pub sets_up: bool,
 }
 
 /// One thread's access before another's on the same location.
@@ -85,8 +87,8 @@ impl Order {
 }
 
 impl Sighting {
-    fn new(run: &Run, occurrence: &Occurrence) -> Self {
-        let accesses = occurrence.accesses();
+    fn new(scan: &Scan, occurrence: &Occurrence) -> Self {
+        let (run, accesses) = (scan.run, occurrence.accesses());
         let mut sighting = Self {
             shape: occurrence.shape,
             indices: [0; Pattern::MAX_ACCESSES],
@@ -94,6 +96,9 @@ impl Sighting {
             locations: [LocationId(0); Pattern::MAX_ACCESSES],
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
             uses_freed: false,
+            sets_up: accesses.first().is_some_and(|&first| {
+                run.accesses[first as usize].kind.writes() && scan.histories.is_first(first)
+            }),
         };
         for (nth, &index) in accesses.iter().enumerate() {
             let access = &run.accesses[index as usize];
@@ -149,7 +154,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
     let run = scan.run;
     let mut seen: Vec<Clue> = Vec::new();
     let mut add = |(suspect, occurrence): &(Suspect, Occurrence), is_clue| {
-        let sighting = run.outcome.is_failing().then(|| Sighting::new(run, occurrence));
+        let sighting = run.outcome.is_failing().then(|| Sighting::new(scan, occurrence));
         seen.push(Clue { pattern: suspect.pattern, is_clue, sighting });
     };
     let mut known: FxHashSet<Pattern> = FxHashSet::default();

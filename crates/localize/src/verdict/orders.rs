@@ -31,6 +31,8 @@ pub(super) enum Standing {
     Freed,
     /// They make two of its accesses to one location, but never the other way round.
     OneOrder,
+    /// The same of what another thread had set up: it is used afterwards, if at all.
+    SetUp,
     /// They never make its accesses to one location.
     New,
 }

@@ -50,6 +50,8 @@ pub enum Reason {
     },
     /// Passing runs make the same accesses, but in one order always.
     OneOrder,
+    /// A thread uses what another had set up.
+    SetUp,
     /// Passing runs never make these accesses to one variable.
     Effect,
     /// Passing runs never come to one of its accesses.
@@ -101,6 +103,9 @@ impl fmt::Display for Reason {
                 write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
             }
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
+            Self::SetUp => f.write_str(
+                "it begins with a variable's first write of all and is seen in no other order, so it tells no more than that both threads use it",
+            ),
             Self::Effect => f.write_str(
                 "passing runs never make these accesses to one variable, so it may be what the failure does, not its cause",
             ),

@@ -141,13 +141,14 @@ impl<'e> Scale<'e> {
             // What is new of one of its accesses is new of the whole.
             _ if is_new_code => Standing::New,
             Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
+            Standing::OneOrder if sighting.sets_up && pattern.sites().len() == 2 => Standing::SetUp,
             standing => standing,
         };
         let mut weight = evidence + self.prior(pattern, Some(sighting));
         weight -= match standing {
             Standing::Reordered | Standing::Freed => 0.0,
             Standing::OneOrder => self.unseen(self.tuning.one_order),
-            Standing::New => self.unseen(self.tuning.effect),
+            Standing::SetUp | Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
         Some(Clue {

@@ -31,6 +31,7 @@ impl Scale<'_> {
                 Standing::Reordered => Reason::Reordered,
                 Standing::Freed => Reason::Freed,
                 Standing::OneOrder => Reason::OneOrder,
+                Standing::SetUp => Reason::SetUp,
                 Standing::New => Reason::Effect,
             },
         ];
@@ -69,7 +70,7 @@ impl Scale<'_> {
                 .map(|clue| self.evidence.outcomes(clue.runs())[0])
                 .max()
                 .unwrap_or(failed),
-            is_effect: best.standing == Standing::New,
+            is_effect: matches!(best.standing, Standing::SetUp | Standing::New),
             is_new_code: best.is_new_code,
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             finding,
@@ -130,6 +131,10 @@ impl Scale<'_> {
             let Detail::Locon(procedure) = finding.detail else { continue };
             if procedure == Procedure::MissingFromFailing {
                 let pattern = finding.pattern;
+                // What reads the same the other way round is no other order.
+                if is_symmetric(pattern) {
+                    continue;
+                }
                 finding.failing_runs.retain(|&run| !self.is_cut_short(run, pattern));
                 finding.failed = finding.failing_runs.len() as u32;
             }
@@ -167,4 +172,10 @@ impl Scale<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether both accesses of a pair are the same.
+fn is_symmetric(pair: Pattern) -> bool {
+    let mut kinds = pair.shape().steps().map(|step| step.kind);
+    matches!(*pair.sites(), [first, second] if first == second) && kinds.next() == kinds.next()
 }
