@@ -116,12 +116,17 @@ impl Trial {
         self.interleaving.treatment == Treatment::Forbid && !is_pair(&self.interleaving)
     }
 
-    /// The thread did this.
-    pub fn step(&mut self, thread: u32, operation: Operation) {
+    /// Counts what comes about by what the thread did.
+    fn follow(&mut self, thread: u32, operation: Operation) {
         if let Some((avoided, followed)) = &mut self.avoided {
             followed.step(avoided, thread, operation.as_avoided());
         }
         self.followed.step(&self.interleaving, thread, operation);
+    }
+
+    /// The thread did this.
+    pub fn step(&mut self, thread: u32, operation: Operation) {
+        self.follow(thread, operation);
         if self.keeps_whole() {
             return self.alone.step(&self.interleaving, self.points, thread, operation);
         }
@@ -158,9 +163,11 @@ impl Trial {
         let avoided = self.avoided.as_ref().map(|(avoided, _)| avoided);
         operation.marks.avoided =
             avoided.map_or(0, |avoided| ending_in_waits(avoided, operation.marks.avoided));
-        if operation.marks.has_steps() {
-            self.step(thread, operation);
+        if !operation.marks.has_steps() {
+            return;
         }
+        // Who runs alone goes on doing so until it has what it waits for.
+        if self.keeps_whole() { self.follow(thread, operation) } else { self.step(thread, operation) }
     }
 
     /// Is it one of the steps, by a thread that has no part in the instance, done to something else?

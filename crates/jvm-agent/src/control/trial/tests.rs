@@ -56,6 +56,8 @@ fn to_forbid_a_deadlock_one_thread_at_a_time_takes_its_locks() {
     let mut trial = trial(&format!("forbid{DEADLOCK}"));
     trial.step(2, at(RIGHT, FIRST));
     assert_eq!(free(&trial), [2]);
+    trial.waits(2, at(LEFT, SECOND));
+    assert_eq!(free(&trial), [2], "it has yet to get it");
     trial.step(2, at(LEFT, SECOND));
     assert_eq!((free(&trial), trial.completed()), (vec![1, 2, 3], 0));
 }
