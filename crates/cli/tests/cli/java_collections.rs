@@ -239,6 +239,7 @@ fn a_class_that_extends_a_collection_is_seen() {
         public static void main(String[] arguments) throws Exception {
             Log log = new Log();
             log.add(\"first\"); // overridden
+            log.get(0);
             Thread other = new Thread(() -> {
                 log.clear(); // inherited
                 log.add(\"second\");
@@ -257,6 +258,7 @@ fn a_class_that_extends_a_collection_is_seen() {
         assert!(is_told(comment), "{comment}: {trace}");
     }
     assert!(!is_told("// overridden"), "{trace}");
+    assert!(trace.contains("update  Log[0]"), "{trace}");
 }
 
 #[test]

@@ -44,6 +44,11 @@ pub fn of_number(number: i32) -> u32 {
     (number as u32 | FIRST).min(STRUCTURE - 1)
 }
 
+/// The number of the element that is this part.
+pub fn number_of(part: u32) -> u32 {
+    part & !FIRST
+}
+
 /// A key as it stands in brackets: `"alice"`, `3`, `RED`; of others, the class.
 pub fn text(env: *mut JNIEnv, key: jobject) -> String {
     /// Longer texts are cut short.

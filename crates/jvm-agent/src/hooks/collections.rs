@@ -63,7 +63,8 @@ fn called(
         _ if part == keys::STRUCTURE => None,
         By::Index => Some(index.to_string()),
         By::Key => Some(keys::text(env, key)),
-        By::Nothing => Some("…".to_owned()),
+        By::Nothing if owner.has_keys => Some("…".to_owned()),
+        By::Nothing => Some(keys::number_of(part).to_string()),
     };
     // All of it happens in one step: others may come before the first access, but not between two of them.
     if phase != Phase::Done {
