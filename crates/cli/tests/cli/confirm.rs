@@ -61,6 +61,47 @@ fn a_cause_is_confirmed_and_stays_so() {
     assert_eq!(place.runs("lost").len(), 30);
 }
 
+/// Who is to wait with the first access must not have the lock by then that the other thread needs for the second. Seeds are
+/// fixed.
+#[test]
+fn an_order_under_one_lock_is_forbidden() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int limit, seen = -1;
+static void *set(void *argument) {
+    pthread_mutex_lock(&lock);
+    limit = 10;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+static void *use(void *argument) {
+    pthread_mutex_lock(&lock);
+    seen = limit;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, set, 0);
+    pthread_create(&threads[1], 0, use, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return seen != 10;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "limit", source);
+    place.call("run --session limit --schedule random --runs 40 --seed 3 -- ./limit").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let number = number(&report, "RW");
+    place.call(&format!("confirm {number}")).exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let confirmation = &report["findings"][number - 1]["confirmation"];
+    assert_eq!(confirmation["verdict"], "confirmed", "{confirmation:#}");
+    assert_eq!(confirmation["forbidden"]["failed"], 0, "{confirmation:#}");
+}
+
 /// The run ends where it read what was not there any more: it never gets beyond its last step. Seeds are fixed.
 #[test]
 fn what_ends_a_run_at_its_last_step_has_come_about() {

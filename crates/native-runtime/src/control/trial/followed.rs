@@ -27,6 +27,8 @@ pub struct Followed {
     is_at_first: bool,
     /// Of two steps: who has done the second to what. More than one thread is [`SEVERAL`].
     seconds: [(usize, usize); MOST_SECONDS],
+    /// The same for whatever it was done to; zero if nobody has.
+    second_by: usize,
 }
 
 /// Instances that ended at a point.
@@ -53,6 +55,7 @@ impl Followed {
             completed: 0,
             is_at_first: false,
             seconds: [(0, 0); MOST_SECONDS],
+            second_by: 0,
         }
     }
 
@@ -73,6 +76,7 @@ impl Followed {
             let entry = &mut self.seconds[place_of(operation.address)];
             let is_first = entry.0 != operation.address || entry.1 == seat;
             *entry = (operation.address, if is_first { seat } else { SEVERAL });
+            self.second_by = if [0, seat].contains(&self.second_by) { seat } else { SEVERAL };
         }
         let bytes = Bytes::of(operation);
         for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
@@ -159,10 +163,13 @@ impl Followed {
     }
 
     /// Of two steps: would this operation of this thread do the first before anybody has done the second, or the second
-    /// after the first?
+    /// after the first? Whoever had the lock under which the first is done would keep the others from the second.
     pub fn keeps_order(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
         let comes_first = pattern.is_at(0, operation) && !self.is_second_done(seat, operation);
-        comes_first || self.active().any(|instance| instance.next_step(pattern, seat, operation).is_some())
+        let leads_to_first = pattern.is_at_guard(0, operation) && [0, seat].contains(&self.second_by);
+        comes_first
+            || leads_to_first
+            || self.active().any(|instance| instance.next_step(pattern, seat, operation).is_some())
     }
 
     /// Would this operation of this thread join in an instance that others have begun, or take the lock to do so? Beginning one
