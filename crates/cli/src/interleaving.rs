@@ -19,6 +19,8 @@ pub struct Forcible {
     pub accesses: Vec<usize>,
     /// The run of the example, and for each step what it was there; nothing for what is more than accesses.
     example: Option<(RunId, Vec<Moment>)>,
+    /// Locks that threads take in a circle.
+    pub is_circle: bool,
     /// What may have to be in place for it.
     pub leading: Vec<Lead>,
     /// It with what has to be in place, once that was found out.
@@ -77,6 +79,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         wider,
         accesses,
         example: Some((example.run, moments)),
+        is_circle: false,
         leading,
         whole: None,
     })
@@ -139,7 +142,8 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
     let steps = steps.collect::<Option<Vec<_>>>()?;
     let mut interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
     let threads = steps.len() / 2;
-    if standstill.kind == StandstillKind::Deadlock && threads >= 2 {
+    let is_circle = standstill.kind == StandstillKind::Deadlock && threads >= 2;
+    if is_circle {
         // First all take their lock, in any order, then all wait.
         let waits = threads..steps.len();
         let orders: Vec<(usize, usize)> =
@@ -147,7 +151,15 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         interleaving = interleaving.with_orders(&orders)?;
     }
     let accesses = (0..steps.len()).collect();
-    Some(Forcible { interleaving, wider: None, accesses, example: None, leading: Vec::new(), whole: None })
+    Some(Forcible {
+        interleaving,
+        wider: None,
+        accesses,
+        example: None,
+        is_circle,
+        leading: Vec::new(),
+        whole: None,
+    })
 }
 
 /// Where the monitor was entered within which a thread signals or waits, if it is an object's own as in Java.

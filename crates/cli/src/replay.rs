@@ -5,7 +5,6 @@
 //! interleaving of a finding; what is found is kept, and followed from then on.
 
 mod approximation;
-mod beginning;
 mod divergence;
 mod gdb;
 mod occurrence;
@@ -13,6 +12,7 @@ mod outlook;
 mod places;
 mod repetition;
 mod test;
+mod way;
 
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -23,10 +23,11 @@ use runner::{Outcome, RunFile, RunNumber, RunRecord, Schedules, Session};
 use crate::args::ReplayArguments;
 use crate::exit::{self, Complaint};
 use crate::{analysis, look, screen, sessions};
-pub use beginning::Beginning;
 use divergence::Comparison;
+pub use occurrence::Occurrence;
 pub use repetition::{recall as repeated, repeat_failures};
 pub use test::Test;
+pub use way::{Way, shows};
 
 /// Everything.
 const ALL: u64 = u64::MAX;

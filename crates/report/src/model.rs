@@ -488,8 +488,8 @@ pub struct Confirmation {
     /// Runs in which it came about while that one did not: given where these hardly failed, or there were hardly any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<Trial>,
-    /// So many failing runs were followed up to where it came about, and only from there on was it forced or forbidden:
-    /// given where it could not be brought about from the start.
+    /// So many failing runs were followed: until it had come about in place of forcing it, and to right before it, to forbid
+    /// it from there on. Given where forcing it from the start proved nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<u64>,
 }

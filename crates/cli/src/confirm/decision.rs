@@ -75,12 +75,15 @@ pub struct Arms {
     pub delayed: Arm,
     /// The share of the session's failing runs that show it, or another one in the same stretch of code.
     pub share: f64,
+    /// It is about locks that threads take in a circle.
+    pub is_circle: bool,
 }
 
 impl Arms {
     /// No runs yet.
     pub fn new(share: f64) -> Arms {
-        Arms { enforced: Arm::default(), forbidden: Arm::default(), delayed: Arm::default(), share }
+        let none = Arm::default();
+        Arms { enforced: none, forbidden: none, delayed: none, share, is_circle: false }
     }
 
     /// A difference is believed if chance would make it less often than this.
@@ -91,11 +94,14 @@ impl Arms {
         // What failed without it says nothing for it.
         let is_seen = localize::fisher(enforced.counts_with_it(), forbidden.counts()) < believed;
         let verdict =
-            if enough && is_seen && self.is_necessary() && self.is_sufficient() && !self.forbids_more() {
+            if enough && is_seen && self.is_necessary() && self.is_sufficient() && !self.forbids_more()
+                || self.hangs_only_with_it()
+            {
                 Verdict::Confirmed
             } else if enough
                 && p_value > NO_SIGN
                 && enforced.came_about * 2 >= enforced.runs
+                && forbidden.came_about * 2 <= forbidden.runs
                 && !self.always_fails()
             {
                 Verdict::Refuted
@@ -114,6 +120,15 @@ impl Arms {
             explained_by: None,
             followed: None,
         }
+    }
+
+    /// Do runs hang when it is forced, and never when it is forbidden? Whoever is in a circle of locks stays there, so that runs which
+    /// go on though its steps were taken had them taken for other locks.
+    fn hangs_only_with_it(&self) -> bool {
+        let Arms { enforced, forbidden, .. } = self;
+        self.is_circle
+            && forbidden.failed == 0
+            && localize::fisher(enforced.counts(), forbidden.counts()) < BEYOND_DOUBT
     }
 
     /// Of what is the cause hardly anything is left when it is forbidden.
@@ -147,12 +162,13 @@ impl Arms {
             best.forbidden.add(false, false);
             best.delayed.add(false, false);
         }
-        best.decide(BELIEVED).verdict == Verdict::Confirmed
+        let best_verdict = best.decide(BELIEVED);
+        best_verdict.verdict == Verdict::Confirmed || best.share >= 1.0 && ends_all_failures(&best_verdict)
     }
 
-    /// Runs fail with it, and as often when it is forbidden: it may come about in a way that was not.
-    pub fn is_only_forbidden_in_vain(&self) -> bool {
-        self.enforced.runs >= FEWEST && self.always_fails() && !self.is_necessary()
+    /// Runs fail when it is forced, and too many when it is forbidden: it may come about in a way that was not.
+    pub fn is_forbidden_in_vain(&self) -> bool {
+        self.enforced.runs >= FEWEST && self.enforced.failed > 0 && !self.is_necessary()
     }
 
     /// Hardly a run fails without it: what makes too few runs fail may be no more than a part.
@@ -189,13 +205,6 @@ impl Arms {
     }
 }
 
-/// Do runs hang when it is forced, and never when it is forbidden? Whoever is in a circle of locks stays there, so that runs which
-/// go on though its steps were taken had them taken for other locks.
-pub fn hangs_only_with_it(Confirmation { enforced, forbidden, .. }: &Confirmation) -> bool {
-    let counts = |trial: &Trial| (trial.failed, trial.runs);
-    forbidden.failed == 0 && localize::fisher(counts(enforced), counts(forbidden)) < BEYOND_DOUBT
-}
-
 /// Does no run fail without it, though delays alone make them fail, and do many fail with it?
 pub fn ends_all_failures(confirmation: &Confirmation) -> bool {
     let Confirmation { enforced, forbidden, delayed: Some(delayed), .. } = *confirmation else {
@@ -217,8 +226,13 @@ mod tests {
     }
 
     fn verdict(enforced: Arm, forbidden: u64, delayed: u64) -> Verdict {
-        let arms =
-            Arms { enforced, forbidden: arm(forbidden, 0), delayed: arm(delayed, delayed), share: 1.0 };
+        let arms = Arms {
+            enforced,
+            forbidden: arm(forbidden, 0),
+            delayed: arm(delayed, delayed),
+            share: 1.0,
+            is_circle: false,
+        };
         arms.decide(BELIEVED).verdict
     }
 
@@ -239,16 +253,33 @@ mod tests {
     #[test]
     fn what_is_rarely_seen_does_not_end_all_failures() {
         let verdict = |share| {
-            let arms = Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(20, 20), share };
+            let arms = Arms {
+                enforced: arm(20, 20),
+                forbidden: arm(0, 0),
+                delayed: arm(20, 20),
+                share,
+                is_circle: false,
+            };
             arms.decide(BELIEVED).verdict
         };
         assert_eq!(verdict(0.9), Verdict::Confirmed, "some did not show it by chance");
         assert_eq!(verdict(0.5), Verdict::Inconclusive);
         assert_eq!(verdict(0.0), Verdict::Inconclusive);
-        let several_ways =
-            Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(8, 8), share: 0.2 };
+        let several_ways = Arms {
+            enforced: arm(20, 20),
+            forbidden: arm(0, 0),
+            delayed: arm(8, 8),
+            share: 0.2,
+            is_circle: false,
+        };
         assert_eq!(several_ways.decide(BELIEVED).verdict, Verdict::Confirmed);
-        let two_bugs = Arms { enforced: arm(20, 20), forbidden: arm(2, 0), delayed: arm(5, 5), share: 0.5 };
+        let two_bugs = Arms {
+            enforced: arm(20, 20),
+            forbidden: arm(2, 0),
+            delayed: arm(5, 5),
+            share: 0.5,
+            is_circle: false,
+        };
         assert_eq!(two_bugs.decide(BELIEVED).verdict, Verdict::Confirmed);
     }
 
@@ -267,6 +298,7 @@ mod tests {
                 forbidden: arm(forbidden, 0),
                 delayed: arm(delayed, 0),
                 share: 1.0,
+                is_circle: false,
             };
             ends_all_failures(&arms.decide(BELIEVED))
         };
@@ -297,6 +329,7 @@ mod tests {
             forbidden: arm(0, 0),
             delayed: arm(delayed, 0),
             share: 1.0,
+            is_circle: false,
         };
         let few =
             |failed, came_about| Arm { runs: 8, failed, came_about, failed_with_it: failed.min(came_about) };
@@ -311,7 +344,13 @@ mod tests {
 
     #[test]
     fn what_is_part_of_the_cause_is_missed() {
-        let arms = Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(0, 0), share: 1.0 };
+        let arms = Arms {
+            enforced: arm(20, 20),
+            forbidden: arm(0, 0),
+            delayed: arm(0, 0),
+            share: 1.0,
+            is_circle: false,
+        };
         let few =
             |came_about, failed_with_it| Arm { runs: 9, failed: failed_with_it, came_about, failed_with_it };
         assert!(arms.fails_less(&few(9, 0)));
@@ -323,7 +362,13 @@ mod tests {
     #[test]
     fn what_can_no_longer_be_confirmed_is_known_early() {
         let few = |runs, failed| Arm { runs, failed, came_about: runs, failed_with_it: failed };
-        let arms = |enforced, forbidden| Arms { enforced, forbidden, delayed: few(6, 0), share: 1.0 };
+        let arms = |enforced, forbidden| Arms {
+            enforced,
+            forbidden,
+            delayed: few(6, 0),
+            share: 1.0,
+            is_circle: false,
+        };
         assert!(arms(few(6, 0), few(6, 0)).can_be_confirmed(14));
         assert!(!arms(few(6, 0), few(6, 0)).can_be_confirmed(6), "too few are left");
         assert!(!arms(few(6, 6), few(6, 4)).can_be_confirmed(14), "too much fails without it");
@@ -332,7 +377,28 @@ mod tests {
     #[test]
     fn a_few_runs_decide_nothing() {
         let few = |failed| Arm { runs: 4, failed, came_about: 4, failed_with_it: failed };
-        let arms = Arms { enforced: few(4), forbidden: few(0), delayed: few(0), share: 1.0 };
+        let arms =
+            Arms { enforced: few(4), forbidden: few(0), delayed: few(0), share: 1.0, is_circle: false };
         assert_eq!(arms.decide(0.05).verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_circle_of_locks_is_proved_by_runs_that_hang_in_it() {
+        let tried = |is_circle, enforced, forbidden| {
+            let (enforced, forbidden) = (arm(enforced, 20), arm(forbidden, 0));
+            Arms { enforced, forbidden, delayed: arm(12, 20), share: 1.0, is_circle }.decide(BELIEVED).verdict
+        };
+        assert_eq!(tried(true, 12, 0), Verdict::Confirmed);
+        assert_eq!(tried(true, 5, 0), Verdict::Inconclusive, "too few");
+        assert_eq!(tried(true, 15, 1), Verdict::Inconclusive, "it hangs all the same");
+        assert_eq!(tried(false, 12, 0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_could_not_be_forbidden_is_not_refuted() {
+        let arms =
+            |forbidden| Arms { enforced: arm(4, 20), forbidden, delayed: arm(4, 20), ..Arms::new(1.0) };
+        assert_eq!(arms(arm(4, 0)).decide(BELIEVED).verdict, Verdict::Refuted);
+        assert_eq!(arms(arm(4, 20)).decide(BELIEVED).verdict, Verdict::Inconclusive);
     }
 }

@@ -1,14 +1,30 @@
-//! Findings that do harm only when much else is as it was in a failing run, such as a counter that has come so far. Failing
-//! runs are followed up to where the finding came about in them, and only from there on is it forced or forbidden.
+//! A failing run and the same run without the finding. Whatever it takes besides, such as a counter that has come so far or a third
+//! thread that is out of the way, is in place there.
+//!
+//! A failing run is followed for a while and left to chance from then on. The longer it is followed, the more often that fails:
+//! at some switch it is lost. If what happened right before that was a step of the finding, then failing runs are followed until
+//! the finding has come about, and to right before it, where it is forbidden, or threads are merely delayed.
 
+use recording::{Interleaving, Treatment};
 use report::{Confirmation, Verdict};
 
-use super::decision::BELIEVED;
-use super::trials::{Laboratory, Limits};
+use super::decision::{Arm, Arms, BELIEVED};
+use super::trials::{Asked, Beginning, Laboratory, Limits, Shown, of_number};
 use crate::interleaving::Forcible;
-use crate::replay::Beginning;
+use crate::replay::{Occurrence, Way};
 
-/// A proof from the beginnings of some of the failing runs that show it; none if there are none, or if they prove nothing.
+/// Runs that are followed, and those that are looked at for it.
+const MOST: usize = 3;
+const LOOKED_AT: usize = 6;
+/// Runs that tell how often the test fails anyway.
+const ANYWAY: u32 = 9;
+/// Runs that tell whether one is lost: as many as make it improbable that all of them fail anyway.
+const RUNS: std::ops::RangeInclusive<u32> = 3..=12;
+const IMPROBABLE: f64 = 0.1;
+/// Trials are numbered from one; those that choose where to begin are none of those that prove something.
+const OTHERS: u32 = 1000;
+
+/// A proof from some of the failing runs that show it; none if there are none, or if they prove nothing.
 pub fn confirm(
     laboratory: &mut Laboratory<'_>,
     forcible: &Forcible,
@@ -16,16 +32,165 @@ pub fn confirm(
     limits: &Limits,
 ) -> anyhow::Result<Option<Confirmation>> {
     let own = forcible.interleaving;
-    let beginnings = Beginning::of_runs(laboratory.session, runs, &own);
-    if beginnings.is_empty() || limits.is_over() {
+    let Followed { chosen, .. } = follow(laboratory, forcible, runs, limits)?;
+    if chosen.is_empty() || limits.is_over() {
         return Ok(None);
     }
-    // All runs begin as those that show it.
-    let arms = laboratory.compare(own, own, &beginnings, 1.0, limits)?;
-    let confirmation = Confirmation { followed: Some(beginnings.len() as u64), ..arms.decide(BELIEVED) };
+    let beginnings = |switches: fn(&Stretch) -> u64| -> Vec<Beginning<'_>> {
+        chosen.iter().map(|(way, stretch)| Beginning { way, switches: switches(stretch) }).collect()
+    };
+    let (before, through) = (beginnings(|stretch| stretch.before), beginnings(|stretch| stretch.through));
+    let kinds = |forbidden: Interleaving| {
+        let (before, through) = (&before, &through);
+        move |number| {
+            let from_before = |interleaving: Interleaving| Asked {
+                beginning: of_number(before, number),
+                ..Asked::of(number, interleaving)
+            };
+            let came_about = of_number(through, number);
+            [
+                Asked { interleaving: None, beginning: came_about, ..Asked::of(number, own) },
+                from_before(forbidden.treated(Treatment::Forbid)),
+                from_before(own.treated(Treatment::Delay)),
+            ]
+        }
+    };
+    // All of these runs show it.
+    let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(1.0) };
+    laboratory.compare(kinds(own), &mut arms, limits)?;
+    if let Some(wider) = forcible.wider.filter(|_| arms.is_forbidden_in_vain()) {
+        laboratory.forbid_more(kinds(wider), &mut arms, limits)?;
+    }
+    let confirmation = Confirmation { followed: Some(chosen.len() as u64), ..arms.decide(BELIEVED) };
     // What fails from there on with delays alone was decided before.
     if confirmation.verdict != Verdict::Confirmed || !arms.fails_more_than_delays() {
         return Ok(None);
     }
-    laboratory.leave_out_variables(own, &beginnings, &arms, confirmation).map(Some)
+    laboratory.leave_out_variables(own, &before, &arms, confirmation).map(Some)
+}
+
+/// What so many of the passing runs show as well may be no more than what has to come first: forced, it leaves the cause to
+/// chance, and forbidden, there is nothing left to go wrong.
+const OFTEN: f64 = 0.25;
+
+/// What was confirmed stays so only if failing runs are lost at a step of it, as a rule, or if few passing runs show it.
+pub fn judge(
+    laboratory: &mut Laboratory<'_>,
+    forcible: &Forcible,
+    shown: &Shown<'_>,
+    confirmation: Confirmation,
+    limits: &Limits,
+) -> anyhow::Result<Confirmation> {
+    let is_doubtful = confirmation.verdict == Verdict::Confirmed
+        && confirmation.followed.is_none()
+        && shown.by_passing >= OFTEN;
+    if !is_doubtful {
+        return Ok(confirmation);
+    }
+    let Followed { chosen, looked_at } = follow(laboratory, forcible, shown.runs, limits)?;
+    let is_decisive = !chosen.is_empty() && chosen.len() * 2 >= looked_at;
+    let verdict = if is_decisive { Verdict::Confirmed } else { Verdict::Inconclusive };
+    Ok(Confirmation { verdict, ..confirmation })
+}
+
+/// Failing runs, of so many that were looked at, and where the finding comes about as they are lost.
+struct Followed {
+    chosen: Vec<(Way, Stretch)>,
+    looked_at: usize,
+}
+
+fn follow(
+    laboratory: &mut Laboratory<'_>,
+    forcible: &Forcible,
+    runs: &[u64],
+    limits: &Limits,
+) -> anyhow::Result<Followed> {
+    let steps = forcible.interleaving.steps();
+    let ways = Way::of_runs(laboratory.session, runs, steps, forcible.is_circle);
+    let mut followed = Followed { chosen: Vec::new(), looked_at: 0 };
+    for way in ways.take(LOOKED_AT) {
+        followed.looked_at += 1;
+        if let Some(decisive) = decisive(laboratory, &way, forcible.is_circle, limits)? {
+            followed.chosen.push((way, decisive));
+        }
+        if followed.chosen.len() == MOST || limits.is_over() {
+            break;
+        }
+    }
+    Ok(followed)
+}
+
+/// Where a finding comes about, in switches.
+#[derive(Clone, Copy)]
+struct Stretch {
+    /// Its first step is next.
+    before: u64,
+    /// All is done.
+    through: u64,
+}
+
+/// Where the finding comes about as the run is lost. Locks that a thread takes again and again are not told each time: whoever is in
+/// a circle of them is lost at the last one.
+fn decisive(
+    laboratory: &mut Laboratory<'_>,
+    way: &Way,
+    is_circle: bool,
+    limits: &Limits,
+) -> anyhow::Result<Option<Stretch>> {
+    let Some(lost) = lost_at(laboratory, way, limits)? else { return Ok(None) };
+    let stretch = |occurrence: &Occurrence| {
+        let before = occurrence.first.after;
+        if is_circle {
+            (before < lost).then_some(Stretch { before, through: lost })
+        } else {
+            let is_step = occurrence.done_after.contains(&lost);
+            is_step.then_some(Stretch { before, through: occurrence.through() })
+        }
+    };
+    Ok(way.occurrences.iter().rev().find_map(stretch))
+}
+
+/// After so many switches the run fails whatever comes; none if it never has to.
+fn lost_at(laboratory: &mut Laboratory<'_>, way: &Way, limits: &Limits) -> anyhow::Result<Option<u64>> {
+    if let Some(&known) = laboratory.lost.get(&way.run) {
+        return Ok(known);
+    }
+    let mut followed = |switches, runs| {
+        let beginning = Some(Beginning { way, switches });
+        let asked = |number| Asked { number: OTHERS + number, interleaving: None, beginning, avoided: None };
+        laboratory.repeat(asked, runs)
+    };
+    let Some(runs) = enough(&followed(0, ANYWAY)?) else { return Ok(None) };
+    let all = way.switches() + 1;
+    let (mut from, mut to) = (1, all);
+    while from < to && !limits.is_over() {
+        let switches = from + (to - from) / 2;
+        let arm = followed(switches, runs)?;
+        if arm.runs > 0 && arm.failed == arm.runs { to = switches } else { from = switches + 1 }
+    }
+    let lost = (to < all).then_some(to);
+    laboratory.lost.insert(way.run, lost);
+    Ok(lost)
+}
+
+/// So many runs hardly ever fail all if the test fails as often as these; none if nothing can be told from failing runs.
+fn enough(anyway: &Arm) -> Option<u32> {
+    let share = anyway.failed as f64 / anyway.runs.max(1) as f64;
+    let needed = if share > 0.0 { IMPROBABLE.ln() / share.ln() } else { 0.0 };
+    (share < 1.0).then(|| (needed.ceil() as u32).clamp(*RUNS.start(), *RUNS.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_more_often_a_test_fails_anyway_the_more_runs_tell_that_one_is_lost() {
+        let anyway = |failed| enough(&Arm { runs: 9, failed, ..Arm::default() });
+        assert_eq!(anyway(0), Some(3));
+        assert_eq!(anyway(3), Some(3));
+        assert_eq!(anyway(6), Some(6));
+        assert_eq!(anyway(8), Some(12));
+        assert_eq!(anyway(9), None, "every run fails");
+    }
 }

@@ -11,7 +11,7 @@ use report::{Finding, NeededOrder, NeededOrders, NeededStep, Trial, Verdict};
 
 use super::decision::{Arm, Arms, BELIEVED};
 use super::minimal::between_threads;
-use super::trials::{Laboratory, Limits, Proof};
+use super::trials::{Laboratory, Limits, Proof, kinds};
 use super::turned;
 use crate::interleaving::{Forcible, Led, Origin};
 
@@ -36,7 +36,8 @@ pub fn confirm(
         if !makes_runs_fail(laboratory, &led)? {
             continue;
         }
-        let arms = laboratory.compare(led.interleaving, forcible.interleaving, &[], share, limits)?;
+        let mut arms = Arms::new(share);
+        laboratory.compare(kinds(led.interleaving, forcible.interleaving), &mut arms, limits)?;
         let confirmation = arms.decide(BELIEVED);
         if confirmation.verdict == Verdict::Confirmed && is_part(laboratory, forcible, &led, &arms)? {
             return Ok(Some(Proof { confirmation, led: Some(led) }));

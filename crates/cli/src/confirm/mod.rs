@@ -24,7 +24,7 @@ use runner::{Binary, Session};
 use apart::Standing;
 use kept::Tried;
 pub use kept::recall;
-use trials::{Laboratory, Limits, Proof};
+use trials::{Laboratory, Limits, Proof, Shown};
 
 use crate::analysis::{self, Analysis};
 use crate::args::{ConfirmArguments, RunArguments};
@@ -69,7 +69,8 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
         .zip(better)
         .filter_map(|(number, (other, forcible))| Standing::of(number, other, forcible.as_ref()))
         .collect();
-    let mut tried = try_out(&mut laboratory, &mut forcible, finding, share, &standing, &limits)?;
+    let shown = Shown::by(finding, share, &analysis.report.runs);
+    let mut tried = try_out(&mut laboratory, &mut forcible, finding, &shown, &standing, &limits)?;
     let confirmation = tried.confirmation;
     screen::print(&format!("{}\n", terminal::proof(&confirmation)))?;
     if tried.needs.is_none() && arguments.minimize {
@@ -120,7 +121,8 @@ pub fn confirm_first(
             continue;
         }
         left -= 1;
-        let tried = try_out(&mut laboratory, forcible, finding, share, &standing, &limits)?;
+        let shown = Shown::by(finding, share, &analysis.report.runs);
+        let tried = try_out(&mut laboratory, forcible, finding, &shown, &standing, &limits)?;
         let confirmation = tried.confirmation;
         finding.needs.clone_from(&tried.needs);
         finding.confirmation = Some(confirmation);
@@ -140,13 +142,17 @@ fn try_out(
     laboratory: &mut Laboratory<'_>,
     forcible: &mut Forcible,
     finding: &Finding,
-    share: f64,
+    shown: &Shown<'_>,
     standing: &[Standing],
     limits: &Limits,
 ) -> anyhow::Result<Tried> {
-    let Proof { confirmation, led } = laboratory.confirm(forcible, &finding.failing_runs, share, limits)?;
+    let Proof { confirmation, led } = laboratory.confirm(forcible, shown, limits)?;
     forcible.whole = led.as_ref().map(|led| led.interleaving);
     let (confirmation, explanation) = apart::judge(laboratory, forcible, confirmation, standing)?;
+    let confirmation = match &led {
+        None => following::judge(laboratory, forcible, shown, confirmation, limits)?,
+        Some(_) => confirmation,
+    };
     // What goes along with another finding needs that one.
     let led = led.filter(|_| confirmation.verdict == Verdict::Confirmed);
     forcible.whole = led.as_ref().map(|led| led.interleaving);

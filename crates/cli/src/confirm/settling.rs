@@ -3,14 +3,13 @@
 
 use report::{Confirmation, Finding, Kind, Verdict};
 
-use super::decision::{FEWEST, ends_all_failures, hangs_only_with_it};
+use super::decision::{FEWEST, ends_all_failures};
 use super::region;
 use crate::analysis::Analysis;
 
 /// Puts the findings into the order that their confirmations ask for, and tells why.
 pub fn settle(analysis: &mut Analysis) {
     let shares = region::shares(analysis);
-    analysis.report.findings.iter_mut().for_each(confirm_circle);
     confirm_what_all_failures_need(&mut analysis.report.findings, &shares);
     analysis.report.findings.iter_mut().for_each(tell_fix);
     weigh(&mut analysis.report.findings);
@@ -40,14 +39,6 @@ pub fn settle(analysis: &mut Analysis) {
         analysis.report.findings.extend(before[at].take());
     }
     rank(&mut analysis.report.findings);
-}
-
-/// A circle of locks needs no more than to come about.
-fn confirm_circle(finding: &mut Finding) {
-    let confirmation = finding.confirmation.as_mut().filter(|_| finding.kind == Kind::Deadlock);
-    if let Some(confirmation) = confirmation.filter(|confirmation| hangs_only_with_it(confirmation)) {
-        confirmation.verdict = Verdict::Confirmed;
-    }
 }
 
 /// Some causes do harm only if a value is right, such as that of the last item, so that forcing them once makes runs fail no
@@ -337,23 +328,6 @@ mod tests {
                 [(0, 1, 1), (1, 2, 2), (2, 2, 2)]
             );
         }
-    }
-
-    #[test]
-    fn a_circle_of_locks_is_proved_by_runs_that_hang_in_it() {
-        let tried = |kind: Kind, enforced: u64, forbidden: u64| {
-            let mut finding = findings(&[(1, 1, Some(Verdict::Inconclusive))]).remove(0);
-            finding.kind = kind;
-            let confirmation = finding.confirmation.as_mut().unwrap();
-            confirmation.enforced = Trial { runs: 18, failed: enforced };
-            confirmation.forbidden = Trial { runs: 18, failed: forbidden };
-            confirm_circle(&mut finding);
-            finding.confirmation.unwrap().verdict
-        };
-        assert_eq!(tried(Kind::Deadlock, 11, 0), Verdict::Confirmed);
-        assert_eq!(tried(Kind::Deadlock, 5, 0), Verdict::Inconclusive, "too few");
-        assert_eq!(tried(Kind::Deadlock, 18, 1), Verdict::Inconclusive, "it hangs all the same");
-        assert_eq!(tried(Kind::OrderViolation, 11, 0), Verdict::Inconclusive);
     }
 
     #[test]

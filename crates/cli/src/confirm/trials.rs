@@ -1,15 +1,16 @@
 //! Runs that try an interleaving out.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use recording::{Interleaving, RunPlan, Schedule, Treatment};
-use report::{Confirmation, Verdict};
+use report::{Confirmation, Finding, Runs, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session, patience};
 
 use crate::interleaving::{Forcible, Led};
-use crate::replay::Beginning;
+use crate::replay::{Way, shows};
 use crate::run::INTERRUPTED;
 
 use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
@@ -34,6 +35,24 @@ impl Limits {
     }
 }
 
+/// Which runs of the session show a finding.
+pub struct Shown<'a> {
+    /// The failing ones.
+    pub runs: &'a [u64],
+    /// Of all failing runs, those that show it or another one in the same stretch of code.
+    pub share: f64,
+    /// Of all passing runs, those that show it.
+    pub by_passing: f64,
+}
+
+impl Shown<'_> {
+    /// The finding of a session with these runs, if this share of those that failed show it.
+    pub fn by<'a>(finding: &'a Finding, share: f64, runs: &Runs) -> Shown<'a> {
+        let by_passing = finding.passed as f64 / runs.passed.max(1) as f64;
+        Shown { runs: &finding.failing_runs, share, by_passing }
+    }
+}
+
 /// What came of trying a finding out.
 pub struct Proof {
     pub confirmation: Confirmation,
@@ -55,113 +74,119 @@ pub struct Laboratory<'a> {
     /// Whether a run that hangs is one that failed: only if some did before.
     may_hang: bool,
     slowest_pass: f64,
+    /// After how many switches failing runs are lost, as far as that was asked for.
+    pub lost: BTreeMap<RunNumber, Option<u64>>,
 }
 
 impl<'a> Laboratory<'a> {
     pub fn new(session: &'a Session, campaign: &Campaign) -> Laboratory<'a> {
         let may_hang = session.runs().iter().any(|run| run.outcome == Outcome::Hang);
         let seed = session.manifest().seed;
-        Laboratory { session, campaign: campaign.clone(), seed, may_hang, slowest_pass: 0.0 }
+        Laboratory {
+            session,
+            campaign: campaign.clone(),
+            seed,
+            may_hang,
+            slowest_pass: 0.0,
+            lost: BTreeMap::new(),
+        }
     }
 
-    /// Is it the cause? `share` of the session's failing runs show it. If it cannot be brought about by itself, with what leads to it.
-    /// `runs` are the failing runs that show it.
+    /// Is it the cause? If it cannot be brought about by itself, with what leads to it, or in runs that are followed.
     pub fn confirm(
         &mut self,
         forcible: &Forcible,
-        runs: &[u64],
-        share: f64,
+        shown: &Shown<'_>,
         limits: &Limits,
     ) -> anyhow::Result<Proof> {
+        let &Shown { runs, share, .. } = shown;
         let own = forcible.interleaving;
-        let mut arms = self.compare(own, own, &[], share, limits)?;
-        if let Some(wider) = forcible.wider.filter(|_| arms.is_only_forbidden_in_vain()) {
-            self.forbid_more(wider, &mut arms, limits)?;
+        let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(share) };
+        let is_symmetric = is_symmetric(&own);
+        let forbidden = forcible.wider.filter(|_| is_symmetric).unwrap_or(own);
+        self.compare(kinds(own, forbidden), &mut arms, limits)?;
+        if let Some(wider) = forcible.wider.filter(|_| !is_symmetric && arms.is_forbidden_in_vain()) {
+            self.forbid_more(kinds(own, wider), &mut arms, limits)?;
         }
         let confirmation = arms.decide(BELIEVED);
+        if is_symmetric && forcible.wider.is_none() {
+            return Ok(Proof::of(Confirmation { verdict: Verdict::Inconclusive, ..confirmation }));
+        }
         if confirmation.verdict == Verdict::Confirmed {
             return Ok(Proof::of(self.leave_out_variables(own, &[], &arms, confirmation)?));
         }
-        // What a part of the failing runs shows can enclose the cause, if it is about more than one variable.
-        let is_about_one = own.steps().iter().all(|step| step.variable == 0);
-        let is_in_all = share >= 1.0;
-        if !arms.may_lack_something() || !is_in_all && !is_about_one {
-            return Ok(Proof::of(confirmation));
-        }
         if confirmation.verdict == Verdict::Inconclusive
-            && is_in_all
+            && arms.may_lack_something()
+            && share >= 1.0
             && let Some(led) = leading::confirm(self, forcible, share, limits)?
         {
             return Ok(led);
+        }
+        // What a few failing runs show can enclose the cause, if it is about more than one variable.
+        let is_about_one = own.steps().iter().all(|step| step.variable == 0);
+        if !is_about_one && share < 0.5 {
+            return Ok(Proof::of(confirmation));
         }
         let followed = following::confirm(self, forcible, runs, limits)?;
         Ok(Proof::of(followed.unwrap_or(confirmation)))
     }
 
-    /// Enforces one, with runs that are delayed at the same places, and forbids another until it is clear what follows.
-    /// Runs begin as one of the beginnings, if there are any.
-    pub fn compare(
+    /// Makes runs of each kind until it is clear what follows, or until there are as many as there may be.
+    pub fn compare<'b>(
         &mut self,
-        enforced: Interleaving,
-        forbidden: Interleaving,
-        beginnings: &[Beginning],
-        share: f64,
+        kinds: impl Fn(u32) -> [Asked<'b>; 3],
+        arms: &mut Arms,
         limits: &Limits,
-    ) -> anyhow::Result<Arms> {
-        let mut arms = Arms::new(share);
-        let kinds = [
-            enforced.treated(Treatment::Enforce),
-            forbidden.treated(Treatment::Forbid),
-            enforced.treated(Treatment::Delay),
-        ];
+    ) -> anyhow::Result<()> {
+        let known = arms.enforced.runs;
         for number in 1..=limits.runs {
-            let arms_of = [&mut arms.enforced, &mut arms.forbidden, &mut arms.delayed];
-            let beginning = of_number(beginnings, number);
-            let asked = kinds.map(|interleaving| Asked { number, interleaving, avoided: None, beginning });
-            for (arm, seen) in arms_of.into_iter().zip(self.round(&asked)?) {
-                add(arm, seen);
+            let all = kinds(number);
+            // Those that were forced or delayed before are as good as new ones.
+            let asked = if u64::from(number) <= known { &all[1..2] } else { &all[..] };
+            let seen = self.round(asked)?;
+            match seen[..] {
+                [forbidden] => add(&mut arms.forbidden, forbidden),
+                [enforced, forbidden, delayed] => {
+                    add(&mut arms.enforced, enforced);
+                    add(&mut arms.forbidden, forbidden);
+                    add(&mut arms.delayed, delayed);
+                }
+                _ => {}
             }
             let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
             let is_in_vain =
-                u64::from(number) >= FEWEST && !arms.can_be_confirmed(u64::from(limits.runs - number));
+                arms.forbidden.runs >= FEWEST && !arms.can_be_confirmed(u64::from(limits.runs - number));
             if is_clear || is_in_vain || limits.is_over() {
-                break;
-            }
-        }
-        Ok(arms)
-    }
-
-    /// Forbids what a fix would keep whole, in place of the finding's own order.
-    fn forbid_more(&mut self, wider: Interleaving, arms: &mut Arms, limits: &Limits) -> anyhow::Result<()> {
-        arms.forbidden = Arm::default();
-        let interleaving = wider.treated(Treatment::Forbid);
-        let asked = |number| Asked { number, interleaving, avoided: None, beginning: None };
-        let trials: Vec<Asked> = (1..=limits.runs).map(asked).collect();
-        for round in trials.chunks(Treatment::ALL.len()) {
-            self.round(round)?.into_iter().for_each(|seen| add(&mut arms.forbidden, seen));
-            let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
-            if is_clear || limits.is_over() {
                 break;
             }
         }
         Ok(())
     }
 
+    /// The same with what a fix would keep whole forbidden, in place of the finding's own order.
+    pub fn forbid_more<'b>(
+        &mut self,
+        kinds: impl Fn(u32) -> [Asked<'b>; 3],
+        arms: &mut Arms,
+        limits: &Limits,
+    ) -> anyhow::Result<()> {
+        arms.forbidden = Arm::default();
+        self.compare(kinds, arms, limits)
+    }
+
     /// What was confirmed is refuted if one of its variables is no part of the cause.
     pub fn leave_out_variables(
         &mut self,
         interleaving: Interleaving,
-        beginnings: &[Beginning],
+        beginnings: &[Beginning<'_>],
         arms: &Arms,
         confirmation: Confirmation,
     ) -> anyhow::Result<Confirmation> {
-        for other in turned::turned(&interleaving) {
-            let asked = |number| Asked {
-                number,
-                interleaving: other,
-                avoided: None,
-                beginning: of_number(beginnings, number),
-            };
+        // A circle of locks has no part that could be left out.
+        let variables = if arms.is_circle { Vec::new() } else { turned::turned(&interleaving) };
+        for other in variables {
+            let asked =
+                |number| Asked { beginning: of_number(beginnings, number), ..Asked::of(number, other) };
             let arm = self.repeat(asked, TURNED_RUNS)?;
             if arms.fails_as_well(&arm) {
                 let turned = Some(arm.trial());
@@ -173,7 +198,7 @@ impl<'a> Laboratory<'a> {
 
     /// So many runs in which an interleaving is enforced.
     pub fn enforce(&mut self, interleaving: Interleaving, runs: u32) -> anyhow::Result<Arm> {
-        self.repeat(|number| Asked { number, interleaving, avoided: None, beginning: None }, runs)
+        self.repeat(|number| Asked::of(number, interleaving), runs)
     }
 
     /// The same, while another is avoided. It has come about only where that one has not.
@@ -183,10 +208,10 @@ impl<'a> Laboratory<'a> {
         avoided: Interleaving,
         runs: u32,
     ) -> anyhow::Result<Arm> {
-        self.repeat(|number| Asked { number, interleaving, avoided: Some(avoided), beginning: None }, runs)
+        self.repeat(|number| Asked { avoided: Some(avoided), ..Asked::of(number, interleaving) }, runs)
     }
 
-    fn repeat<'b>(&mut self, asked: impl Fn(u32) -> Asked<'b>, runs: u32) -> anyhow::Result<Arm> {
+    pub fn repeat<'b>(&mut self, asked: impl Fn(u32) -> Asked<'b>, runs: u32) -> anyhow::Result<Arm> {
         let mut arm = Arm::default();
         let trials: Vec<Asked> = (1..=runs).map(asked).collect();
         for round in trials.chunks(Treatment::ALL.len()) {
@@ -220,12 +245,12 @@ impl<'a> Laboratory<'a> {
         let plan = RunPlan {
             seed: campaign::run_seed(!self.seed, run),
             schedule: Schedule::Random,
-            interleaving: Some(interleaving),
+            interleaving,
             avoided,
             ..RunPlan::default()
         };
         let file = match beginning {
-            Some(beginning) => beginning.follow(campaign, run, plan, &INTERRUPTED)?,
+            Some(Beginning { way, switches }) => way.follow(switches, campaign, run, plan, &INTERRUPTED)?,
             None => campaign.once(run, plan, &INTERRUPTED)?,
         };
         let Some(file) = file else { return Ok(None) };
@@ -234,28 +259,67 @@ impl<'a> Laboratory<'a> {
             Outcome::Hang => !self.may_hang,
             Outcome::Pass | Outcome::Fail { .. } => false,
         };
-        let headers = || file.processes.iter().filter_map(|one| recording::header(&one.bytes).ok());
-        let seen = Seen {
-            failed: file.record.outcome.is_failing(),
-            came_about: headers().map(|header| header.interleavings).sum::<u64>() > 0,
-            seconds: file.record.seconds,
+        let failed = file.record.outcome.is_failing();
+        let mut headers = file.processes.iter().filter_map(|one| recording::header(&one.bytes).ok());
+        let came_about = match interleaving {
+            // On the way.
+            None => true,
+            // What a thread does to bytes that are its own so far is not always told at once.
+            Some(interleaving) => {
+                headers.any(|header| header.interleavings > 0)
+                    || failed && avoided.is_none() && shows(&file, interleaving.steps())
+            }
         };
+        let seen = Seen { failed, came_about, seconds: file.record.seconds };
         Ok((!says_nothing).then_some(seen))
     }
 }
 
 /// What a run is about.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    number: u32,
-    interleaving: Interleaving,
-    avoided: Option<Interleaving>,
-    beginning: Option<&'a Beginning>,
+pub struct Asked<'a> {
+    pub number: u32,
+    /// None if nothing is forced or forbidden.
+    pub interleaving: Option<Interleaving>,
+    pub avoided: Option<Interleaving>,
+    pub beginning: Option<Beginning<'a>>,
+}
+
+impl Asked<'_> {
+    /// From the start.
+    pub fn of(number: u32, interleaving: Interleaving) -> Asked<'static> {
+        Asked { number, interleaving: Some(interleaving), avoided: None, beginning: None }
+    }
+}
+
+/// So many switches of a failing run.
+#[derive(Clone, Copy)]
+pub struct Beginning<'a> {
+    pub way: &'a Way,
+    pub switches: u64,
+}
+
+/// Enforces one, with runs that are delayed at the same places, and forbids another.
+pub fn kinds(enforced: Interleaving, forbidden: Interleaving) -> impl Fn(u32) -> [Asked<'static>; 3] {
+    let all = [
+        enforced.treated(Treatment::Enforce),
+        forbidden.treated(Treatment::Forbid),
+        enforced.treated(Treatment::Delay),
+    ];
+    move |number| all.map(|interleaving| Asked::of(number, interleaving))
+}
+
+/// Two threads do the same to the same thing: in the other order that is the same again, and to forbid it is but a delay.
+fn is_symmetric(interleaving: &Interleaving) -> bool {
+    match interleaving.steps() {
+        [one, other] => (one.address, one.build_id) == (other.address, other.build_id),
+        _ => false,
+    }
 }
 
 /// Each in turn.
-fn of_number(beginnings: &[Beginning], number: u32) -> Option<&Beginning> {
-    beginnings.get(number as usize % beginnings.len().max(1))
+pub fn of_number<'a>(beginnings: &[Beginning<'a>], number: u32) -> Option<Beginning<'a>> {
+    beginnings.get(number as usize % beginnings.len().max(1)).copied()
 }
 
 /// What came of a run.
@@ -269,5 +333,25 @@ struct Seen {
 fn add(arm: &mut Arm, seen: Option<Seen>) {
     if let Some(seen) = seen {
         arm.add(seen.failed, seen.came_about);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use recording::InterleavingStep;
+
+    use super::*;
+
+    #[test]
+    fn the_same_access_by_two_threads_has_no_other_order() {
+        let symmetric = |addresses: &[u64]| {
+            let step =
+                |(&address, thread)| InterleavingStep { thread, address, ..InterleavingStep::default() };
+            let steps: Vec<InterleavingStep> = addresses.iter().zip(1..).map(step).collect();
+            is_symmetric(&Interleaving::new(Treatment::Enforce, &steps).unwrap())
+        };
+        assert!(symmetric(&[7, 7]));
+        assert!(!symmetric(&[7, 8]));
+        assert!(!symmetric(&[7, 7, 7]), "a third thread's comes between");
     }
 }

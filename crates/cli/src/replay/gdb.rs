@@ -13,7 +13,7 @@ use recording::{ENV_DIR, ENV_PLAN, ENV_SCHEDULE, NameKind, Recording};
 use runner::Session;
 use runner::campaign::Campaign;
 
-use super::occurrence::occurrence;
+use super::occurrence::{Occurrence, occurrence};
 use super::{ALL, Saved, Test};
 use crate::args::ReplayArguments;
 use crate::exit::{self, Complaint};
@@ -49,7 +49,7 @@ pub fn debug(
         let steps = steps.as_ref()?.interleaving.steps();
         Some((index, wanted.then(|| occurrence(schedules, steps)).flatten()?))
     });
-    let Some((index, (process, stop))) = found else {
+    let Some((index, Occurrence { process, first: stop, .. })) = found else {
         let which =
             arguments.finding.map_or("no finding".to_owned(), |number| format!("finding {number} not"));
         return Err(Complaint::usage(format!(

@@ -245,9 +245,7 @@ impl State {
         arriving.helped_itself = false;
         let held = core::mem::replace(&mut arriving.locks, *locks);
         self.policies.chosen().done(seat, done);
-        if let Some(trial) = self.begun_trial() {
-            trial.done(seat, done, &held);
-        }
+        self.done(seat, done, &held);
         self.trial.arrives(seat, operation, locks);
         if operation.size != 0 && operation.site != 0 {
             // SAFETY: the seats are locked, as for all of this.
@@ -307,6 +305,11 @@ impl State {
         let mut count = self.list_candidates(if passes_on { current } else { None });
         let follows = self.replay.follows();
         let mut free = if follows { count } else { self.trial.hold_back(&mut self.candidates[..count]) };
+        if free == 0 && passes_on {
+            // Rather the one that seems to spin than one that is held back: it may be at work on what that one is to wait for.
+            count = self.list_candidates(None);
+            free = self.trial.hold_back(&mut self.candidates[..count]);
+        }
         if free == 0 && self.trial.rather_wakes() && self.jump_to_near_deadline() {
             count = self.list_candidates(None);
             free = self.trial.hold_back(&mut self.candidates[..count]);
@@ -341,6 +344,15 @@ impl State {
             self.trial.watch();
         }
         next
+    }
+
+    /// The thread of this seat did this, holding these locks.
+    pub fn done(&mut self, seat: usize, operation: Operation, locks: &Locks) {
+        if self.replay.follows() {
+            self.trial.followed(seat, operation, locks);
+        } else {
+            self.trial.done(seat, operation, locks);
+        }
     }
 
     /// The trial, once there is no schedule to follow any more: until then, what happens is what happened before.

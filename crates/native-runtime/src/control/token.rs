@@ -239,9 +239,7 @@ pub unsafe fn vacate(state: &mut Locked, seat: usize) {
     let (last, locks) = (state.seats[seat].operation, state.seats[seat].locks);
     state.seats[seat].stops += 1;
     state.seats[seat].standing = Standing::Empty;
-    if let Some(trial) = state.begun_trial() {
-        trial.done(seat, last, &locks);
-    }
+    state.done(seat, last, &locks);
     state.trial.left(seat);
     state.wake(object);
 }

@@ -130,10 +130,9 @@ fn proof(confirmation: &Confirmation) -> Vec<Element> {
     let delayed = confirmation.delayed.as_ref().map(|delayed| trial("delayed only", delayed));
     let chance = wording::chance(confirmation).map(|chance| classed("p", "quiet").text(&chance));
     let apart = wording::apart(confirmation).map(|apart| element("p").text(&apart));
-    let followed = wording::followed(confirmation).map(|followed| element("p").text(followed));
-    followed
+    let [forced, forbidden] = wording::forced_and_forbidden(confirmation);
+    [trial(forced, &confirmation.enforced), trial(forbidden, &confirmation.forbidden)]
         .into_iter()
-        .chain([trial("forced", &confirmation.enforced), trial("forbidden", &confirmation.forbidden)])
         .chain(delayed)
         .chain(chance)
         .chain(apart)

@@ -215,10 +215,9 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
         p if p < 0.001 => " (p < 0.001)".to_owned(),
         p => format!(" (p = {p:.3})"),
     });
-    let followed = followed(confirmation).map(|followed| format!("{followed}, "));
+    let [forced, forbidden] = forced_and_forbidden(confirmation);
     format!(
-        "{}forced: {}; forbidden: {}{}{}{}{}",
-        followed.unwrap_or_default(),
+        "{forced}: {}; {forbidden}: {}{}{}{}{}",
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
         delayed.unwrap_or_default(),
@@ -228,12 +227,13 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
     )
 }
 
-/// Where the trials began, if not at the start of the program.
-pub(crate) fn followed(confirmation: &Confirmation) -> Option<&'static str> {
-    Some(match confirmation.followed? {
-        1 => "from where a failing run came to it",
-        _ => "from where failing runs came to it",
-    })
+/// What was done about it in the two kinds of runs that are compared.
+pub(crate) fn forced_and_forbidden(confirmation: &Confirmation) -> [&'static str; 2] {
+    match confirmation.followed {
+        None => ["forced", "forbidden"],
+        Some(1) => ["a failing run followed until it came about", "up to right before it, then forbidden"],
+        Some(_) => ["failing runs followed until it came about", "up to right before it, then forbidden"],
+    }
 }
 
 /// What is left of a finding that goes along with another when that one is kept from happening.

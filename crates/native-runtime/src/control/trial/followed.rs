@@ -162,6 +162,11 @@ impl Followed {
         self.completed + u64::from(self.is_at_first)
     }
 
+    /// What came to its end so far does not count.
+    pub fn forget_completed(&mut self) {
+        self.completed = 0;
+    }
+
     /// Of two steps: would this operation of this thread do the first before anybody has done the second, or the second
     /// after the first? Whoever had the lock under which the first is done would keep the others from the second.
     pub fn keeps_order(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {

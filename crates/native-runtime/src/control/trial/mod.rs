@@ -165,6 +165,14 @@ impl Trial {
         self.follow_wanted(seat, operation, locks);
     }
 
+    /// The same while a schedule is followed: what is to be forbidden may have begun by the time that it can be.
+    pub fn followed(&mut self, seat: usize, operation: Operation, locks: &Locks) {
+        if self.treatment == Treatment::Forbid {
+            self.done(seat, operation, locks);
+            self.wanted.forget_completed();
+        }
+    }
+
     fn follow_avoided(&mut self, seat: usize, operation: Operation, locks: &Locks) {
         // However late it is completed, it was not avoided.
         let time = Time { points: self.points, patience: u32::MAX, news: &self.news };
