@@ -106,6 +106,9 @@ pub struct RunArguments {
     /// What `cargo unsnarl` was told to do, where cargo has built the test.
     #[arg(skip)]
     pub cargo_words: Vec<OsString>,
+    /// What makes `cargo unsnarl` build the test anew.
+    #[arg(skip)]
+    pub build_words: Vec<OsString>,
 }
 
 #[derive(Args)]

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use crate::args::{CargoArguments, RunArguments};
 use crate::exit::{self, Complaint};
-use crate::{input, recorder, run};
+use crate::{input, recorder, run, sessions};
 use anyhow::Context as _;
 use clap::Args as _;
 
@@ -27,6 +27,8 @@ struct Subject {
     folder: Option<PathBuf>,
     /// What to call the session; after the program if empty.
     name: String,
+    /// What makes cargo build it anew.
+    build_words: Vec<OsString>,
 }
 
 /// `cargo unsnarl …`.
@@ -91,6 +93,7 @@ fn not_built(what: &str) -> anyhow::Error {
 fn localize(subject: Subject, mut arguments: RunArguments) -> anyhow::Result<ExitCode> {
     arguments.command = vec![subject.program.into_os_string()];
     arguments.command.extend(subject.arguments);
+    arguments.build_words = subject.build_words;
     if let Some(folder) = subject.folder {
         let here = std::env::current_dir().context("cannot tell the current folder")?;
         if arguments.session.is_none() {
@@ -99,7 +102,7 @@ fn localize(subject: Subject, mut arguments: RunArguments) -> anyhow::Result<Exi
         if folder != here {
             stay_with(&mut arguments, &here);
         }
-        std::env::set_current_dir(&folder).with_context(|| format!("cannot go to {}", folder.display()))?;
+        sessions::go_to(&folder)?;
     }
     run::run(&arguments)
 }
@@ -108,7 +111,7 @@ fn localize(subject: Subject, mut arguments: RunArguments) -> anyhow::Result<Exi
 fn stay_with(arguments: &mut RunArguments, here: &Path) {
     let is_bare = |path: &Path| path.parent() == Some(Path::new(""));
     if let Some(session) = &mut arguments.session {
-        let store = if is_bare(session) { here.join(crate::sessions::STORE) } else { here.to_owned() };
+        let store = if is_bare(session) { here.join(sessions::STORE) } else { here.to_owned() };
         *session = store.join(&*session);
     }
     let is_file = |path: &&mut PathBuf| path.as_os_str() != "-";
@@ -129,7 +132,14 @@ fn program(build: &Build, words: &[OsString]) -> anyhow::Result<Subject> {
     let command = build.command(&[OsStr::new("build")], cargo_words)?;
     let built = build::executables(command, false)?.into_iter().map(|built| built.program).collect();
     let program = the_only(built, "no program was built that could be run", "--bin or --example")?;
-    Ok(Subject { program, arguments: program_words.to_vec(), folder: None, name: String::new() })
+    let arguments = program_words.to_vec();
+    let build_words = build_again(&[], cargo_words);
+    Ok(Subject { program, arguments, folder: None, name: String::new(), build_words })
+}
+
+/// The words after `cargo unsnarl` that build the same, with the same options.
+fn build_again(what: &[&str], options: &[OsString]) -> Vec<OsString> {
+    ["build"].iter().chain(what).map(OsString::from).chain(options.iter().cloned()).collect()
 }
 
 /// The only one of several programs; if there are more, `flags` tell them apart.

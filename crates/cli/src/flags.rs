@@ -40,6 +40,7 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
         .chain(input(arguments))
+        .chain(built_by(arguments))
         .chain(oracle(&arguments.oracle))
         .map(|(name, value)| (name.to_owned(), value))
         .collect()
@@ -49,6 +50,14 @@ pub fn noted(arguments: &RunArguments) -> BTreeMap<String, String> {
 fn input(arguments: &RunArguments) -> Option<(&'static str, String)> {
     let path = arguments.stdin.as_deref()?;
     Some(("stdin", std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()))
+}
+
+/// The flag that notes how the test is built anew.
+pub const BUILT_BY: &str = "built-by";
+
+fn built_by(arguments: &RunArguments) -> Option<(&'static str, String)> {
+    let words = &arguments.build_words;
+    (!words.is_empty()).then(|| (BUILT_BY, format!("cargo unsnarl {}", shell_words(words))))
 }
 
 /// The flags without which a run would be judged differently.

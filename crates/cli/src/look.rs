@@ -8,7 +8,7 @@ use runner::Session;
 
 use crate::args::{FindingFormat, ReportArguments, ReportFormat, ShowArguments};
 use crate::exit::Complaint;
-use crate::{analysis, exit, screen, sessions};
+use crate::{analysis, exit, flags, screen, sessions};
 
 /// Stands for standard output where a file is asked for.
 pub const STDOUT: &str = "-";
@@ -107,14 +107,18 @@ pub fn verdict(report: &report::Report) -> u8 {
 pub fn hints(session: &Session, report: &report::Report) -> Vec<Hint> {
     let at = sessions::argument(session);
     let hint = |label: &str, command: String| Hint { label: label.into(), command };
-    let mut hints = vec![hint("report", page_of(session).display().to_string())];
+    let page = page_of(session);
+    let mut hints = vec![hint("report", sessions::as_typed(&page).display().to_string())];
     let Some(first) = report.findings.first() else { return hints };
     hints.push(hint("in full", format!("unsnarl show 1{at}")));
     if first.confirmation.is_none() {
         hints.push(hint("proof", format!("unsnarl confirm 1{at}")));
     }
     hints.push(hint("again", format!("unsnarl replay{at}")));
-    hints.push(hint("after your fix", format!("unsnarl check{at}")));
+    // What make builds, everybody knows; where cargo puts what it builds for recording, nobody.
+    let built = session.manifest().flags.get(flags::BUILT_BY);
+    let built = built.map(|command| format!("{command} && ")).unwrap_or_default();
+    hints.push(hint("after your fix", format!("{built}unsnarl check{at}")));
     hints.push(hint("another technique", format!("unsnarl report --technique falcon{at}")));
     hints
 }

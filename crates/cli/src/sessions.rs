@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use runner::{Session, Store};
 
 use crate::args::SessionsCommand;
@@ -60,13 +61,30 @@ fn open_to_copy(path: &Path) -> anyhow::Result<Session> {
     Ok(session)
 }
 
+/// Where the user is, if unsnarl has gone elsewhere to run a test.
+static USERS_FOLDER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Goes to a folder, and remembers where the user is.
+pub fn go_to(folder: &Path) -> anyhow::Result<()> {
+    let here = std::env::current_dir().context("cannot tell the current folder")?;
+    USERS_FOLDER.get_or_init(|| here);
+    std::env::set_current_dir(folder).with_context(|| format!("cannot go to {}", folder.display()))
+}
+
+/// A path as the user would have to type it.
+pub fn as_typed(path: &Path) -> &Path {
+    let from_here = USERS_FOLDER.get().and_then(|folder| path.strip_prefix(folder).ok());
+    from_here.unwrap_or(path)
+}
+
 /// ` --session NAME` as a user would have to type it for this session, empty if it is the newest in the usual store.
 pub fn argument(session: &Session) -> String {
-    let newest = Store::new(STORE).latest().ok().flatten();
+    let store = USERS_FOLDER.get().map_or_else(|| STORE.into(), |folder| folder.join(STORE));
+    let newest = Store::new(&store).latest().ok().flatten();
     if newest.is_some_and(|newest| newest.folder() == session.folder()) {
         return String::new();
     }
-    let usual = session.folder().parent() == Some(Path::new(STORE));
+    let usual = session.folder().parent() == Some(&*store);
     let shown = if usual { session.name().into() } else { session.folder().as_os_str().to_owned() };
     format!(" --session {}", shell_words(&[shown]))
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 
 use super::build::{self, Build, Built};
-use super::{Subject, not_built, split_at_dashes, the_only, usage};
+use super::{Subject, build_again, not_built, split_at_dashes, the_only, usage};
 
 /// Names shown where a choice is to be made.
 const SHOWN: usize = 10;
@@ -46,7 +46,8 @@ pub(super) fn of_cargo(build: &Build, words: &[OsString]) -> anyhow::Result<Subj
         (_, None) => (program_name(&program), Vec::new()),
     };
     arguments.extend(program_words.iter().cloned());
-    Ok(Subject { program, arguments, folder, name })
+    let build_words = build_again(&["--tests"], &options);
+    Ok(Subject { program, arguments, folder, name, build_words })
 }
 
 /// A test program's name without the hash that cargo appends.
@@ -100,6 +101,7 @@ fn matching(list: &serde_json::Value) -> Vec<Subject> {
                     arguments: vec!["--exact".into(), name.into(), "--nocapture".into()],
                     folder: Some(folder.into()),
                     name: name.clone(),
+                    build_words: build_again(&["--tests"], &[]),
                 });
             }
         }

@@ -93,7 +93,8 @@ fn a_rust_test_is_localized_by_name() {
     let place = package();
     let flags =
         "--runs 10 --jobs 1 --seed 1 --schedule free --technique avio --session taking --json report.json";
-    unsnarl(&place, &format!("cargo {flags} test the_last_item_is_taken_once")).exits(0);
+    let seen = unsnarl(&place, &format!("cargo {flags} test the_last_item_is_taken_once")).exits(0);
+    seen.says(&["cargo unsnarl build --tests && unsnarl check"]);
     let report: Value = serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["runs"], json!({"passed": 5, "failed": 5, "hung": 0, "damaged": 0}));
     assert!(
@@ -209,7 +210,9 @@ fn tests_of_a_workspace_run_in_their_packages() {
         .env_remove("CARGO_TARGET_DIR")
         .output()
         .unwrap();
-    crate::kit::Seen::of("in shop", from_member).exits(10).says(&["2 passed"]);
+    crate::kit::Seen::of("in shop", from_member)
+        .exits(10)
+        .says(&["2 passed", "cargo unsnarl --noise high test sells_once"]);
     assert!(!place.path("shop/target").exists(), "there is one target folder");
     unsnarl(&place, "cargo --runs 2 run -p shop --example open -- early").exits(10).says(&["2 passed"]);
     let optimized = "`dev` profile [optimized + debuginfo]";
