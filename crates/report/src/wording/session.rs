@@ -141,10 +141,11 @@ fn another_reason(repeated: Trial) -> Option<String> {
     /// So few may have had bad luck.
     const FEW: u64 = 4;
     let Trial { runs, failed } = repeated;
+    let again = if failed == 0 { "none".to_owned() } else { format!("only {failed}") };
     (runs >= FEW && 3 * failed <= runs).then(|| {
         format!(
-            "the order of accesses does not decide alone: only {failed} of {runs} failing runs failed again when their threads \
-             took the same turns once more. Look for random numbers, the time, addresses, or what is left behind by other runs"
+            "the order of accesses does not decide alone: {again} of {runs} failing runs failed again when their threads took \
+             the same turns once more. Look for random numbers, the time, addresses, or what is left behind by other runs"
         )
     })
 }
@@ -184,6 +185,7 @@ mod tests {
     fn what_does_not_fail_again_has_another_reason() {
         let said = |failed, runs| another_reason(Trial { runs, failed });
         assert!(said(1, 8).unwrap().contains("only 1 of 8 failing runs failed again"));
+        assert!(said(0, 8).unwrap().contains("alone: none of 8 failing runs"));
         assert_eq!(said(7, 8), None);
         assert_eq!(said(0, 3), None, "too few to tell");
     }
