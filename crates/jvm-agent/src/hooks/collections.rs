@@ -2,7 +2,7 @@
 
 use jvmti_bindings::sys::jni::{jclass, jint, jobject};
 
-use super::{Env, ORDERED, arrive, point};
+use super::{Env, ORDERED, arrive, did, point};
 use crate::accesses::{self, How, Phase};
 use crate::collections::owner::{self, Owner};
 use crate::collections::torn::Torn;
@@ -105,12 +105,8 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_recordInside(
     with_thread(|process, thread| {
         let Some(torn) = thread.is_torn_here(jvm::known_tag(object)) else { return };
         arrive(process, thread);
-        let marks = process.marks_at(thread, torn.write_position());
-        let what = Some((torn.tag, keys::STRUCTURE));
-        // As an access of its own it would be in the way of what is done to keys by the same call.
-        let operation =
-            Operation { kind: Kind::Write, what, is_access: marks.has_steps(), ..Operation::NONE };
-        point(process, thread, operation.marked(marks));
+        let operation = write(process, thread, torn);
+        point(process, thread, operation);
         written(process, thread, env, object, torn);
     });
 }
@@ -126,8 +122,17 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_recordOver(
     with_thread(|process, thread| {
         let Some(torn) = thread.end_torn().filter(|torn| !torn.is_written) else { return };
         arrive(process, thread);
+        did(process, thread, write(process, thread, torn), false);
         written(process, thread, env, collection, torn);
     });
+}
+
+/// The write in the midst of this call.
+fn write(process: &Process, thread: &Thread, torn: Torn) -> Operation {
+    let marks = process.marks_at(thread, torn.write_position());
+    let what = Some((torn.tag, keys::STRUCTURE));
+    // As an access of its own it would be in the way of what is done to keys by the same call.
+    Operation { kind: Kind::Write, what, is_access: marks.has_steps(), ..Operation::NONE }.marked(marks)
 }
 
 /// The structure was written to, in the midst of this call.

@@ -293,13 +293,18 @@ fn took(process: &Process, thread: &mut Thread, (tag, address): (i64, u64), posi
 /// step of the plan's interleaving. Gives what the plan says about it.
 pub(crate) fn tell(process: &Process, thread: &Thread, address: u64, position: u16, waits: bool) -> Marks {
     let marks = process.marks_at(thread, position);
-    if marks.has_steps() {
-        let came_about = process.scheduler.did(&thread.seat, Operation::about(address).marked(marks), waits);
+    did(process, thread, Operation::about(address).marked(marks), waits);
+    marks
+}
+
+/// The thread has done this just now, or begins to wait in the midst of it.
+pub(crate) fn did(process: &Process, thread: &Thread, operation: Operation, waits: bool) {
+    if operation.marks.has_steps() {
+        let came_about = process.scheduler.did(&thread.seat, operation, waits);
         came_about.into_iter().for_each(|counts| {
             process.record(|recorder| recorder.note_progress(counts));
         });
     }
-    marks
 }
 
 /// The instruction at this position is about to take a lock. If the plan's interleaving knows it, others may go first.
