@@ -10,8 +10,9 @@ use crate::fields::KnownField;
 use crate::hooks::{self, ORDERED};
 use crate::memory::{known, sites};
 use crate::places::{Action, short_name};
-use crate::process::{Process, Thread, read};
+use crate::process::{Process, read};
 use crate::recorder::{Kind, LocationName, Recorder, Repeats, Touch};
+use crate::thread::Thread;
 use crate::{jvm, process};
 
 /// Bytes of a value of this type.

@@ -17,9 +17,10 @@ use recording::{ENV_DIR, ENV_PLAN, EventKind, RunPlan};
 
 use crate::classfile::{NEWEST_JAVA, Refusal};
 use crate::jvm::{self, ask, jni};
-use crate::process::{Process, Thread, begin, detach, lock, with_thread};
+use crate::process::{Process, begin, detach, lock, with_thread};
 use crate::recorder::{Recorder, lock_address};
 use crate::scope::{self, Included};
+use crate::thread::Thread;
 use crate::{hook_class, hooks, memory, naming, rewrite};
 
 /// Environment variable with what to look at besides the classes under test: see [`Included::parse`].

@@ -4,11 +4,15 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jobject};
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
 use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiInterface_1_, jvmtiThreadInfo};
 
-use crate::classfile::access;
-use crate::places::Field;
+mod values;
+
+pub use self::values::{
+    FoundField, array_length, declared_by_name, element_value, field_object, field_value, find_field,
+    static_value,
+};
 
 static ENVIRONMENT: AtomicPtr<jvmtiEnv> = AtomicPtr::new(null_mut());
 /// Tags name objects from 1 on; zero is "no object".
@@ -154,206 +158,6 @@ pub fn thread_name(thread: jobject) -> String {
         context_class_loader: null_mut(),
     };
     if ask!(GetThreadInfo, thread, &mut about) { take_text(about.name) } else { String::new() }
-}
-
-/// A field, found in the class that declares it.
-#[derive(Clone, Copy, Debug)]
-pub struct FoundField {
-    /// The virtual machine's name for it.
-    pub id: jfieldID,
-    /// The class that declares it.
-    pub class: jclass,
-    /// See [`access`].
-    pub modifiers: u16,
-    /// Its number among the static or the other fields that its class declares.
-    pub index: u32,
-}
-
-impl FoundField {
-    /// Which part of an object it is, or of its class.
-    pub fn part(&self, env: *mut JNIEnv) -> u32 {
-        /// Room for the fields that a class has as an object.
-        const FIRST_STATIC: u32 = 64;
-        match self.modifiers & access::STATIC {
-            0 => inherited(env, self.class) + self.index,
-            _ => FIRST_STATIC + self.index,
-        }
-    }
-}
-
-/// Looks for a field as code that names it would.
-pub fn find_field(
-    env: *mut JNIEnv,
-    object_or_class: jobject,
-    is_static: bool,
-    field: &Field,
-) -> Option<FoundField> {
-    if is_static {
-        return find_static(env, object_or_class, field);
-    }
-    let mut class = jni!(env, GetObjectClass, object_or_class);
-    // The object's class may have a field of the same name that is not meant.
-    while !class.is_null() && class_name(class) != field.class {
-        class = jni!(env, GetSuperclass, class);
-    }
-    while !class.is_null() {
-        if let Some(found) = declared(class, field, false) {
-            return Some(found);
-        }
-        class = jni!(env, GetSuperclass, class);
-    }
-    None
-}
-
-fn find_static(env: *mut JNIEnv, class: jclass, field: &Field) -> Option<FoundField> {
-    if class.is_null() {
-        return None;
-    }
-    if let Some(found) = declared(class, field, true) {
-        return Some(found);
-    }
-    let mut count: jint = 0;
-    let mut interfaces = null_mut();
-    if ask!(GetImplementedInterfaces, class, &mut count, &mut interfaces) {
-        // SAFETY: the interface filled in as many.
-        let list: Vec<jclass> = (0..count as usize).map(|index| unsafe { *interfaces.add(index) }).collect();
-        free(interfaces);
-        if let Some(found) = list.into_iter().find_map(|interface| find_static(env, interface, field)) {
-            return Some(found);
-        }
-    }
-    find_static(env, jni!(env, GetSuperclass, class), field)
-}
-
-/// The field if this very class declares it.
-fn declared(class: jclass, field: &Field, is_static: bool) -> Option<FoundField> {
-    let is_meant = |name: &str, descriptor: &str, modifiers: u16| {
-        name == field.name && descriptor == field.descriptor && (modifiers & access::STATIC != 0) == is_static
-    };
-    declared_where(class, is_meant).map(|(found, _)| found)
-}
-
-/// How many fields objects have because of the classes above this one.
-fn inherited(env: *mut JNIEnv, class: jclass) -> u32 {
-    let mut count = 0;
-    let mut class = superclass(env, class);
-    while !class.is_null() {
-        let counted = std::cell::Cell::new(0);
-        declared_where(class, |_, _, modifiers| {
-            counted.set(counted.get() + u32::from(modifiers & access::STATIC == 0));
-            false
-        });
-        count += counted.get();
-        class = superclass(env, class);
-    }
-    count
-}
-
-/// The field of this name that this very class declares, and its type.
-pub fn declared_by_name(class: jclass, name: &str) -> Option<(FoundField, String)> {
-    declared_where(class, |other, _, _| other == name)
-}
-
-/// Does not initialize the class.
-fn declared_where(class: jclass, is_meant: impl Fn(&str, &str, u16) -> bool) -> Option<(FoundField, String)> {
-    let mut count: jint = 0;
-    let mut fields = null_mut();
-    if !ask!(GetClassFields, class, &mut count, &mut fields) {
-        return None;
-    }
-    let mut found = None;
-    // Those before it, by whether they are static.
-    let mut before = [0, 0];
-    for index in 0..count as usize {
-        // SAFETY: the interface filled in as many.
-        let id = unsafe { *fields.add(index) };
-        let (mut name, mut signature) = (null_mut(), null_mut());
-        let mut modifiers: jint = 0;
-        if !ask!(GetFieldName, class, id, &mut name, &mut signature, null_mut())
-            || !ask!(GetFieldModifiers, class, id, &mut modifiers)
-        {
-            continue;
-        }
-        let (name, signature, modifiers) = (take_text(name), take_text(signature), modifiers as u16);
-        let before = &mut before[usize::from(modifiers & access::STATIC != 0)];
-        if is_meant(&name, &signature, modifiers) {
-            found = Some((FoundField { id, class, modifiers, index: *before }, signature));
-            break;
-        }
-        *before += 1;
-    }
-    free(fields);
-    found
-}
-
-/// What a field holds; `kind` is the first letter of its type. Objects are given by their number.
-pub fn field_value(env: *mut JNIEnv, object: jobject, id: jfieldID, kind: u8) -> u64 {
-    match kind {
-        b'Z' => jni!(env, GetBooleanField, object, id).into(),
-        b'B' => jni!(env, GetByteField, object, id) as u64,
-        b'C' => jni!(env, GetCharField, object, id).into(),
-        b'S' => jni!(env, GetShortField, object, id) as u64,
-        b'I' => jni!(env, GetIntField, object, id) as u64,
-        b'J' => jni!(env, GetLongField, object, id) as u64,
-        b'F' => jni!(env, GetFloatField, object, id).to_bits().into(),
-        b'D' => jni!(env, GetDoubleField, object, id).to_bits(),
-        _ => tag(jni!(env, GetObjectField, object, id)) as u64,
-    }
-}
-
-/// The object that a field holds.
-pub fn field_object(env: *mut JNIEnv, holder: jobject, id: jfieldID, is_static: bool) -> jobject {
-    match is_static {
-        true => jni!(env, GetStaticObjectField, holder, id),
-        false => jni!(env, GetObjectField, holder, id),
-    }
-}
-
-/// What a static field holds, once its class is initialized.
-pub fn static_value(env: *mut JNIEnv, class: jclass, id: jfieldID, kind: u8) -> Option<u64> {
-    const INITIALIZED: jint = 4;
-    let mut status: jint = 0;
-    if !ask!(GetClassStatus, class, &mut status) || status & INITIALIZED == 0 {
-        return None;
-    }
-    Some(match kind {
-        b'Z' => jni!(env, GetStaticBooleanField, class, id).into(),
-        b'B' => jni!(env, GetStaticByteField, class, id) as u64,
-        b'C' => jni!(env, GetStaticCharField, class, id).into(),
-        b'S' => jni!(env, GetStaticShortField, class, id) as u64,
-        b'I' => jni!(env, GetStaticIntField, class, id) as u64,
-        b'J' => jni!(env, GetStaticLongField, class, id) as u64,
-        b'F' => jni!(env, GetStaticFloatField, class, id).to_bits().into(),
-        b'D' => jni!(env, GetStaticDoubleField, class, id).to_bits(),
-        _ => tag(jni!(env, GetStaticObjectField, class, id)) as u64,
-    })
-}
-
-/// Number of an array's elements.
-pub fn array_length(env: *mut JNIEnv, array: jobject) -> i32 {
-    jni!(env, GetArrayLength, array)
-}
-
-/// What an element holds, whose number is within the array. `kind` as in [`crate::places::Action::Element`].
-pub fn element_value(env: *mut JNIEnv, array: jobject, index: i32, kind: u8) -> u64 {
-    macro_rules! region {
-        ($function:ident, $zero:expr) => {{
-            let mut value = $zero;
-            jni!(env, $function, array, index, 1, &mut value);
-            value
-        }};
-    }
-    match kind {
-        b'I' => region!(GetIntArrayRegion, 0) as u64,
-        b'J' => region!(GetLongArrayRegion, 0) as u64,
-        b'F' => region!(GetFloatArrayRegion, 0.0).to_bits().into(),
-        b'D' => region!(GetDoubleArrayRegion, 0.0).to_bits(),
-        b'C' => region!(GetCharArrayRegion, 0).into(),
-        b'S' => region!(GetShortArrayRegion, 0) as u64,
-        b'Z' => region!(GetBooleanArrayRegion, 0).into(),
-        b'B' => region!(GetByteArrayRegion, 0) as u64,
-        _ => tag(jni!(env, GetObjectArrayElement, array, index)) as u64,
-    }
 }
 
 /// The class and the name that a `java.lang.reflect.Field` stands for.

@@ -23,3 +23,4 @@ mod process;
 mod recorder;
 pub mod rewrite;
 pub mod scope;
+mod thread;

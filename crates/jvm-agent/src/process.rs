@@ -1,4 +1,4 @@
-//! What the hooks and events of one process share, and what each thread has for itself.
+//! What the hooks and events of one process share, and which of its threads are known.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -8,23 +8,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use jvmti_bindings::sys::jni::JNIEnv;
-use policies::Random;
 use recording::{Interleaving, InterleavingStep, RunPlan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::classfile::Refusal;
 use crate::collections::owner::Owners;
-use crate::collections::torn::Torn;
-use crate::control::{Marks, Scheduler, Seat};
+use crate::control::{Marks, Scheduler};
 use crate::fields::Fields;
 use crate::handles::Handles;
 use crate::hooks;
 use crate::jvm;
-use crate::memory::TORN;
-use crate::memory::desk::{Desk, Frame};
+use crate::memory::desk::Desk;
 use crate::places::{Action, Places, Site};
-use crate::recorder::{Origin, ROOT, Recorder, lock_address};
+use crate::recorder::{Origin, Recorder, lock_address};
 use crate::scope::Included;
+use crate::thread::Thread;
 
 /// All of it.
 pub struct Process {
@@ -202,150 +200,6 @@ impl Process {
     }
 }
 
-/// A call that the current method is about to make.
-#[derive(Clone, Copy, Debug)]
-pub struct Call {
-    /// Position of the instruction.
-    pub position: u16,
-    /// See [`crate::places::Action::Call`].
-    pub receiver: u16,
-}
-
-/// A call of the library that will have accessed an atomic variable when it is done.
-#[derive(Clone, Copy, Debug)]
-struct Approached {
-    /// The call.
-    call: Call,
-    /// The method that was called.
-    method: u32,
-    /// In how many methods under test the thread was.
-    depth: usize,
-}
-
-/// What a thread has for itself.
-pub struct Thread {
-    /// Its id in the recording.
-    pub id: u32,
-    /// The number of its object.
-    tag: i64,
-    /// Its part in the scheduling.
-    pub seat: Seat,
-    /// Methods that it is in, and the last call that the current one has announced.
-    pub desk: &'static Desk,
-    /// Calls of the library under way whose access is told when they are done.
-    approached: Vec<Approached>,
-    /// The call under way that others may get into.
-    torn: Option<Torn>,
-    /// Where they do.
-    random: Random,
-    /// It waits for this object to be notified, whose monitor it had entered so many times.
-    pub waits_for: Option<(u64, u32)>,
-}
-
-impl Thread {
-    /// The current context.
-    pub fn context(&self) -> u32 {
-        self.desk.context()
-    }
-
-    /// The last call that the current method has announced.
-    pub fn call(&self, process: &Process) -> Option<Call> {
-        let site = process.site(self.desk.call()?)?;
-        match site.action {
-            Action::Call { receiver } => Some(Call { position: site.position, receiver }),
-            _ => None,
-        }
-    }
-
-    /// A method begins, which has this site and holds this lock or zero.
-    pub fn enter(&mut self, process: &Process, site: i32, lock: u64) {
-        let Some(method) = process.site(site).map(|place| place.method) else { return };
-        let (parent, call) = (self.context(), self.desk.call());
-        let position = call.and_then(|call| process.site(call)).map(|place| place.position);
-        let places = read(&process.places);
-        let entered = process.record(|recorder| {
-            let context = recorder.enter(&places, parent, position, method).unwrap_or(parent);
-            (context, recorder.leaf(context, 0))
-        });
-        let (context, leaf) = entered.unwrap_or((parent, 0));
-        let frame = Frame { context, leaf, site, call: call.map_or(0, |call| call as u32 + 1), lock };
-        self.desk.push(frame);
-        if entered.is_some() && lock == 0 {
-            self.desk.remember(parent, &frame);
-        }
-    }
-
-    /// Remembers a call until its method is done. What was remembered here before was left by an exception.
-    pub fn approach(&mut self, call: Call, method: u32) {
-        let depth = self.desk.depth();
-        self.approached.retain(|other| other.depth < depth);
-        self.approached.push(Approached { call, method, depth });
-    }
-
-    /// The remembered call of a method that is done.
-    pub fn approached(&mut self, method: u32) -> Option<Call> {
-        let depth = self.desk.depth();
-        let is_done = |other: &Approached| other.method == method && other.depth == depth;
-        let position = self.approached.iter().rposition(is_done)?;
-        let call = self.approached[position].call;
-        self.approached.truncate(position);
-        Some(call)
-    }
-
-    /// A call begins that others may get into, or none of the kind.
-    pub fn begin_torn(&mut self, torn: Option<Torn>) {
-        // One that is still there was left by an exception.
-        self.end_torn();
-        TORN.fetch_add(u32::from(torn.is_some()), Ordering::Relaxed);
-        self.torn = torn;
-    }
-
-    /// It is over.
-    pub fn end_torn(&mut self) -> Option<Torn> {
-        let torn = self.torn.take();
-        if torn.is_some() {
-            TORN.fetch_sub(1, Ordering::Relaxed);
-        }
-        torn
-    }
-
-    /// The library is about to write to this object. Is this where others get into its call?
-    pub fn is_torn_here(&mut self, tag: i64) -> Option<Torn> {
-        let depth = self.desk.depth();
-        let torn = self.torn.as_mut().filter(|torn| {
-            (torn.tag, torn.depth, torn.is_written) == (tag, depth, false) && self.random.below(2) == 0
-        })?;
-        torn.is_written = true;
-        Some(*torn)
-    }
-
-    /// The leaf at which an object was made: where its constructor was called, or that of a class derived from its own.
-    pub fn birthplace(&self, process: &Process, recorder: &Recorder, position: u16) -> u32 {
-        let places = read(&process.places);
-        let is_constructor = |frame: &Frame| {
-            let site = places.sites.get(frame.site as usize);
-            site.is_some_and(|site| places.methods[site.method as usize].name == "<init>")
-        };
-        let mut at = Some(position);
-        for frame in self.desk.frames() {
-            if !is_constructor(&frame) {
-                return at.map_or(0, |at| recorder.leaf(frame.context, at));
-            }
-            let call = frame.call.checked_sub(1);
-            at = call.and_then(|call| places.sites.get(call as usize)).map(|site| site.position);
-        }
-        0
-    }
-
-    /// The leaf of the call that the current method has announced, or of its start.
-    pub fn call_leaf(&self, process: &Process, recorder: &Recorder) -> u32 {
-        match self.context() {
-            ROOT => 0,
-            context => recorder.leaf(context, self.call(process).map_or(0, |call| call.position)),
-        }
-    }
-}
-
 enum Presence {
     /// Has not run code under test.
     Unknown,
@@ -404,16 +258,8 @@ pub fn attach(env: *mut JNIEnv) {
             return;
         };
         lock(&process.threads).insert(tag, id);
-        let mut thread = Box::new(Thread {
-            id,
-            tag,
-            seat: seat.unwrap_or_else(|| process.scheduler.seat(id, desk)),
-            desk,
-            approached: Vec::new(),
-            torn: None,
-            random: Random::with_seed(process.plan.seed ^ u64::from(id) << 32),
-            waits_for: None,
-        });
+        let seat = seat.unwrap_or_else(|| process.scheduler.seat(id, desk));
+        let mut thread = Box::new(Thread::new(id, tag, seat, desk, process.plan.seed));
         hooks::note_switch(process, &mut thread, switched);
         // Where loops are looked at, each hook tells which iteration it is in.
         if !process.included.loops && !process.included.every_access {

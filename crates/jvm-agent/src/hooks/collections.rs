@@ -10,8 +10,9 @@ use crate::collections::{By, CollectionCall, keys};
 use crate::control::Operation;
 use crate::jvm;
 use crate::places::Action;
-use crate::process::{Process, Thread, with_thread};
+use crate::process::{Process, with_thread};
 use crate::recorder::Kind;
+use crate::thread::Thread;
 
 /// See [`crate::hook_class::COLLECTION`].
 #[unsafe(no_mangle)]

@@ -11,8 +11,9 @@ use crate::collections::owner;
 use crate::control::Operation;
 use crate::intercept::{COLLECTION, Meaning};
 use crate::places::Action;
-use crate::process::{Process, Thread, lock, read, with_thread};
+use crate::process::{Process, lock, read, with_thread};
 use crate::recorder::{Kind, lock_address};
+use crate::thread::Thread;
 use crate::{jvm, naming};
 
 /// See [`crate::hook_class::INTERCEPTED`].

@@ -14,8 +14,9 @@ use crate::control::{Marks, Operation};
 use crate::memory::desk::Frame;
 use crate::memory::{self, sites};
 use crate::places::Action;
-use crate::process::{self, Process, Thread, with_thread};
+use crate::process::{self, Process, with_thread};
 use crate::recorder::Kind;
+use crate::thread::Thread;
 use crate::{jvm, naming};
 
 /// The environment and the hook class, which every native method is passed.

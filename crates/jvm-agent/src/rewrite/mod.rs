@@ -1,6 +1,7 @@
 //! Puts calls of the hooks into a class. Everything inserted is straight-line code that leaves the operand stack and
 //! the local variables as they were, so no type has to be computed: stack maps only move.
 
+mod accesses;
 mod calls;
 mod flow;
 mod handles;
@@ -12,11 +13,11 @@ use crate::classfile::{
     Attribute, ClassFile, Code, Declaration, Insertions, Instruction, Loops, Reader, Refusal, access, find,
     loops, opcode, weave,
 };
-use crate::collections::{self, states, torn};
+use crate::collections::{self, states};
 use crate::hook_class::{self, Hook};
 use crate::intercept::{self, Intercepted};
 use crate::memory::sites;
-use crate::places::{Action, Class, Field, Mark, Method, Places, Site};
+use crate::places::{Action, Class, Mark, Method, Places, Site};
 
 /// Which hooks a class gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,26 +299,6 @@ impl MethodRewriter<'_> {
         Ok(())
     }
 
-    /// Hooks where a class of the library writes to its objects: see [`torn`].
-    fn watch_inside(&mut self, insertions: &mut Insertions, code: &Code, method: u32) -> Result<(), Refusal> {
-        for instruction in code.instructions()? {
-            let member = || self.class.pool.member(code.pool_operand(&instruction)).ok_or(Refusal::Malformed);
-            let writes = match instruction.opcode {
-                opcode::PUTFIELD => member()?.name != torn::COUNTER,
-                opcode::IASTORE..=opcode::SASTORE => true,
-                opcode::INVOKEVIRTUAL => torn::is_part(self.class.name(), member()?.class),
-                _ => false,
-            };
-            if writes {
-                let mut inside = vec![opcode::ALOAD_0];
-                let site = self.site(method, instruction.at, Action::Inside);
-                self.call_hook(&mut inside, hook_class::INSIDE, site)?;
-                insertions.before.entry(instruction.at).or_default().extend(inside);
-            }
-        }
-        Ok(())
-    }
-
     /// Does this call construct a collection of the library, whose own code nobody sees, and leave it on the stack?
     fn makes_collection(
         &self,
@@ -331,63 +312,6 @@ impl MethodRewriter<'_> {
         }
         let is_left = under_construction.pop().unwrap_or(false);
         Ok(is_left && (collections::is_type(member.class) || states::is_type(member.class)))
-    }
-
-    fn field_action(&mut self, code: &Code, instruction: &Instruction) -> Result<(Action, bool), Refusal> {
-        let member = self.class.pool.member(code.pool_operand(instruction)).ok_or(Refusal::Malformed)?;
-        let is_wide = matches!(member.descriptor, "J" | "D");
-        let field = Field {
-            class: member.class.to_owned(),
-            name: member.name.to_owned(),
-            descriptor: member.descriptor.to_owned(),
-        };
-        let writes = matches!(instruction.opcode, opcode::PUTFIELD | opcode::PUTSTATIC);
-        let field = self.places.add_field(self.mark, field);
-        Ok((Action::Field { field, writes }, is_wide))
-    }
-
-    fn field(
-        &mut self,
-        out: &mut Vec<u8>,
-        code: &Code,
-        instruction: &Instruction,
-        method: u32,
-    ) -> Result<(), Refusal> {
-        let (action, is_wide) = self.field_action(code, instruction)?;
-        out.extend_from_slice(match (instruction.opcode, is_wide) {
-            (opcode::GETFIELD, _) => &[opcode::DUP][..],
-            (_, false) => &[opcode::DUP2, opcode::POP],
-            (_, true) => &[opcode::DUP2_X1, opcode::POP2, opcode::DUP_X2],
-        });
-        let site = self.site(method, instruction.at, action);
-        self.call_hook(out, hook_class::FIELD, site)
-    }
-
-    fn static_field(
-        &mut self,
-        out: &mut Vec<u8>,
-        code: &Code,
-        instruction: &Instruction,
-        method: u32,
-    ) -> Result<(), Refusal> {
-        let (action, _) = self.field_action(code, instruction)?;
-        let class = self.class.pool.class_of_member(code.pool_operand(instruction));
-        out.extend(self.class_constant(class.ok_or(Refusal::Malformed)?));
-        let site = self.site(method, instruction.at, action);
-        self.call_hook(out, hook_class::STATIC_FIELD, site)
-    }
-
-    fn element(&mut self, out: &mut Vec<u8>, instruction: &Instruction, method: u32) -> Result<(), Refusal> {
-        let writes = instruction.opcode >= opcode::IASTORE;
-        let first = if writes { opcode::IASTORE } else { opcode::IALOAD };
-        let kind = b"IJFDABCS"[usize::from(instruction.opcode - first)];
-        out.extend_from_slice(match (writes, kind) {
-            (false, _) => &[opcode::DUP2][..],
-            (true, b'J' | b'D') => &[opcode::DUP2_X2, opcode::POP2, opcode::DUP2_X2],
-            (true, _) => &[opcode::DUP_X2, opcode::POP, opcode::DUP2_X1],
-        });
-        let site = self.site(method, instruction.at, Action::Element { writes, kind });
-        self.call_hook(out, hook_class::ELEMENT, site)
     }
 }
 
