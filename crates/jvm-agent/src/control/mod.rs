@@ -169,6 +169,11 @@ impl Scheduler {
         self.lock().did(seat.id, operation, waits)
     }
 
+    /// The calling thread has taken the lock under which it may do steps of the plan.
+    pub fn took_guard(&self, seat: &Seat, operation: Operation) {
+        self.lock().took_guard(seat.id, operation);
+    }
+
     /// The calling thread has nothing to do: whoever else can run goes first.
     pub fn yields(&self, seat: &mut Seat) -> bool {
         self.take_turn(seat, Standing::Ready, Operation::NONE, true)

@@ -217,6 +217,13 @@ impl State {
         }
     }
 
+    /// The thread has taken the lock under which it may do steps of the plan.
+    pub fn took_guard(&mut self, id: u32, operation: Operation) {
+        if let Some(trial) = &mut self.trial {
+            trial.took_guard(id, operation);
+        }
+    }
+
     /// A thread has done this, or begins to wait in the midst of it. See [`super::Scheduler::did`].
     pub fn did(&mut self, id: u32, operation: Operation, waits: bool) -> Option<(u64, u64)> {
         let trial = self.trial.as_mut()?;

@@ -156,6 +156,13 @@ impl Trial {
         }
     }
 
+    /// The thread has taken the lock under which it may do a step.
+    pub fn took_guard(&mut self, thread: u32, operation: Operation) {
+        if self.keeps_whole() {
+            self.alone.enter(&self.interleaving, self.points, thread, operation);
+        }
+    }
+
     /// The thread begins to wait in the midst of this. Where a step is the last of its thread and comes after another's,
     /// waiting is what it is about.
     pub fn waits(&mut self, thread: u32, mut operation: Operation) {

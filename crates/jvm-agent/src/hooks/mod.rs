@@ -284,6 +284,9 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_born(env: Env, _: jclass, obj
 /// A lock was taken by the instruction at this position: a point, unless nobody else knows it.
 fn took(process: &Process, thread: &mut Thread, (tag, address): (i64, u64), position: u16) {
     let marks = tell(process, thread, address, position, false);
+    if marks.guarded != 0 {
+        process.scheduler.took_guard(&thread.seat, Operation::about(address).marked(marks));
+    }
     let is_known = process.record(|recorder| recorder.is_known_to_others(thread.id, tag)) == Some(true);
     if is_known || !marks.is_empty() {
         point(process, thread, Operation { is_told: true, ..Operation::about(address).marked(marks) });

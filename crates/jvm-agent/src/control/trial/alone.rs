@@ -1,5 +1,5 @@
 //! To forbid what breaks into a thread's accesses: whoever has begun its part runs alone until it has finished it. Where the
-//! first step is done under a lock, a part begins before that is taken: several threads may have it for reading, and none of them
+//! first step is done under a lock, a part begins when that is taken: several threads may have it for reading, and none of them
 //! could then go on to write. It ends if the lock is given back before the step is done.
 //!
 //! A thread may never come to its next step: it has found something else than expected, or waits for those whom it keeps
@@ -89,27 +89,31 @@ impl Alone {
         self.begin(interleaving, points, thread, operation);
     }
 
-    fn begin(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
-        let variables = [None; MOST_ROLES];
-        let mut part = Part { thread, role: 0, done: 0, guard: None, variables, begun_at: points };
-        for role in 0..MOST_ROLES {
-            part.role = role;
-            let Some((step, false)) = next_step(interleaving, &part) else { continue };
-            let takes_guard = operation.marks.guarded & 1 << step != 0;
-            if takes_guard || is_meant(&part, interleaving, step, operation) {
-                if takes_guard {
-                    part.guard = operation.what;
-                } else {
-                    part.bind(interleaving, step, operation);
-                    part.done = 1;
-                }
-                if self.parts.len() == MOST_PARTS {
-                    self.parts.remove(0);
-                }
-                self.parts.push(part);
-                return;
+    /// The thread has taken the lock for its first step.
+    pub fn enter(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
+        if !self.parts.iter().any(|part| part.thread == thread) {
+            let takes_guard = |_: &Part, step: usize| operation.marks.guarded & 1 << step != 0;
+            if let Some((mut part, _)) = first_of(interleaving, points, thread, takes_guard) {
+                part.guard = operation.what;
+                self.add(part);
             }
         }
+    }
+
+    fn begin(&mut self, interleaving: &Interleaving, points: u64, thread: u32, operation: Operation) {
+        let is_first = |part: &Part, step: usize| is_meant(part, interleaving, step, operation);
+        if let Some((mut part, step)) = first_of(interleaving, points, thread, is_first) {
+            part.bind(interleaving, step, operation);
+            part.done = 1;
+            self.add(part);
+        }
+    }
+
+    fn add(&mut self, part: Part) {
+        if self.parts.len() == MOST_PARTS {
+            self.parts.remove(0);
+        }
+        self.parts.push(part);
     }
 
     /// Counts how often the thread begins again.
@@ -137,6 +141,21 @@ impl Alone {
         let can_run = |thread: u32| candidates.iter().any(|candidate| candidate.thread == thread);
         self.parts.iter().rev().map(|part| part.thread).find(|&thread| can_run(thread))
     }
+}
+
+/// A part of which nothing is done, whose first but not only step is this, and that step.
+fn first_of(
+    interleaving: &Interleaving,
+    points: u64,
+    thread: u32,
+    is_first: impl Fn(&Part, usize) -> bool,
+) -> Option<(Part, usize)> {
+    (0..MOST_ROLES).find_map(|role| {
+        let variables = [None; MOST_ROLES];
+        let part = Part { thread, role, done: 0, guard: None, variables, begun_at: points };
+        let (step, is_last) = next_step(interleaving, &part)?;
+        (!is_last && is_first(&part, step)).then_some((part, step))
+    })
 }
 
 /// Is the lock given back that was taken for the part's first step?

@@ -124,10 +124,12 @@ fn who_takes_the_lock_under_which_it_looks_runs_alone_from_there() {
     let mut trial = trial("forbid:1.0@ab+1^9;2.0@ab+2;1.0@ab+2/1<2/2<3");
     let takes = at(RIGHT, 0).marked(Marks { guarded: 1, ..Marks::default() });
     trial.step(1, takes);
+    assert_eq!(free(&trial), [1, 2, 3], "it is about to take it, and may have to wait");
+    trial.took_guard(1, takes);
     assert_eq!(free(&trial), [1]);
     trial.step(1, at(RIGHT, 0));
     assert_eq!(free(&trial), [1, 2, 3], "it has given it back");
-    trial.step(1, takes);
+    trial.took_guard(1, takes);
     trial.step(1, access(LEFT, LOOKS));
     trial.step(1, at(RIGHT, 0));
     assert_eq!(free(&trial), [1]);
