@@ -410,6 +410,8 @@ fn what_is_written_all_the_time_is_not_waited_for() {
     assert_eq!(advice_on(&first, &[2, 3]).map(|fix| fix.action), Some(Action::Wait));
     let one_of_many = run("1:R(y)@8 3:W(x)@9 1:R(x)@1 2:W(x)@2");
     assert_eq!(advice_on(&one_of_many, &[2, 3]), None);
+    let begun_before = run("3:create(1)@7 1:start(3) 3:W(x)@9 1:R(x)@1 2:W(x)@2");
+    assert_eq!(advice_on(&begun_before, &[1, 2]), None, "its first access came later");
 }
 
 #[test]

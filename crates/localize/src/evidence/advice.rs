@@ -3,7 +3,7 @@
 
 use super::facts::{Fact, Witness};
 use super::outdated::look_before;
-use crate::run::{Access, AccessKind, LocationId};
+use crate::run::{Access, AccessKind, LocationId, ThreadId};
 use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind};
 
 /// What kind of change a finding asks for.
@@ -268,7 +268,7 @@ impl Case<'_> {
     fn is_written_before(&self) -> bool {
         let reader = self.access(0);
         let accesses = &self.witness.run.accesses;
-        let begun = accesses.iter().position(|access| access.thread == reader.thread).unwrap_or(0);
+        let begun = self.begin_of(reader.thread);
         let all = self.witness.at_location.get(&reader.location).map_or(&[][..], |all| &all[..]);
         let since = all.iter().copied().filter(|index| (begun..self.accesses[0]).contains(index));
         let is_written =
@@ -281,9 +281,16 @@ impl Case<'_> {
     fn comes_again(&self, place: usize) -> bool {
         let (access, other) = (self.access(place), self.access(1 - place));
         let earlier = &self.witness.run.accesses[..self.accesses[0]];
-        let begun = earlier.iter().position(|earlier| earlier.thread == other.thread);
         let is_same = |earlier: &Access| (earlier.thread, earlier.site) == (access.thread, access.site);
-        begun.is_some_and(|begun| earlier[begun..].iter().any(is_same))
+        earlier.iter().skip(self.begin_of(other.thread)).any(is_same)
+    }
+
+    /// How many accesses came before a thread began, or its first one where that is not recorded.
+    fn begin_of(&self, thread: ThreadId) -> usize {
+        let run = self.witness.run;
+        let mut starts = run.synchronization.iter().filter(|event| event.kind == SyncKind::Start);
+        let start = starts.find(|event| event.thread == thread).map(|event| event.before);
+        start.or_else(|| run.accesses.iter().position(|access| access.thread == thread)).unwrap_or(0)
     }
 
     /// A thread without a lock read what another was about to change further under one.
