@@ -236,7 +236,8 @@ unsafe extern "system" fn on_class(
     if redefined.is_null() && loader.is_null() && !process.is_active() {
         return;
     }
-    let Some(scope) = process.included.scope(&name) else { return };
+    let Some(mut scope) = process.included.scope(&name) else { return };
+    scope.unlocked &= redefined.is_null();
     let rewritten = std::panic::catch_unwind(|| {
         let mut places = process.places.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         rewrite::rewrite(bytes, scope, &mut places)

@@ -153,17 +153,27 @@ impl Process {
         lock(&self.recorder).as_mut().map(with)
     }
 
-    /// What the plan says about this place.
+    /// What the plan says about this place in the current method.
     pub fn marks_at(&self, thread: &Thread, position: u16) -> Marks {
-        let is_controlled = self.scheduler.is_controlled();
-        if self.plan.interleaving.is_none() && (self.plan.sites.is_empty() || !is_controlled) {
+        if !self.has_marks() {
             return Marks::default();
         }
-        let Some(site) = thread.desk.frames().next().and_then(|frame| self.site(frame.site)) else {
+        let site = thread.desk.frames().next().and_then(|frame| self.site(frame.site));
+        site.map(|site| self.marks_in(site.method, position)).unwrap_or_default()
+    }
+
+    fn has_marks(&self) -> bool {
+        self.plan.interleaving.is_some() || !self.plan.sites.is_empty() && self.scheduler.is_controlled()
+    }
+
+    /// The same in this method.
+    pub fn marks_in(&self, method: u32, position: u16) -> Marks {
+        if !self.has_marks() {
             return Marks::default();
-        };
+        }
+        let is_controlled = self.scheduler.is_controlled();
         let places = read(&self.places);
-        let method = &places.methods[site.method as usize];
+        let method = &places.methods[method as usize];
         let fingerprint = places.classes[method.class as usize].fingerprint;
         // The address behind the instruction's first byte, as in the recording.
         let address = u64::from(method.offset) + u64::from(position) + 1;

@@ -115,6 +115,7 @@ impl Included {
             torn,
             loops: self.loops,
             approaches: self.approaches,
+            unlocked: self.approaches,
         })
     }
 }

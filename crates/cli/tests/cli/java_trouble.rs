@@ -196,3 +196,46 @@ fn a_pool_that_an_exception_leaves_behind_ends_the_run() {
         place.call(&format!("run {flags} -- java -cp classes Left")).exits(11);
     }
 }
+
+/// Whoever is to go second must not have the lock that the first one needs.
+#[test]
+fn what_is_done_under_a_methods_lock_is_held_back_before_that_is_taken() {
+    let source = "public class Box {
+        private static int opened;
+        private String value;
+        synchronized void set(String text) {
+            value = text; // writes
+            notifyAll();
+        }
+        synchronized String get() {
+            return value; // reads
+        }
+        synchronized int parsed(String text, long unused) {
+            return Integer.parseInt(text);
+        }
+        static synchronized Box open() {
+            opened++;
+            return new Box();
+        }
+        public static void main(String[] arguments) throws Exception {
+            Box box = open();
+            try {
+                box.parsed(\"none\", 1);
+            } catch (NumberFormatException expected) {
+                opened = box.parsed(\"1\", 1);
+            }
+            Thread other = new Thread(() -> box.set(\"full\"));
+            other.start();
+            int length = box.get().length();
+            other.join();
+            System.exit(length == 4 && open() != null ? 0 : 1);
+        }
+    }";
+    let Some(place) = workplace("Box.java", source) else { return };
+    // The seed decides which runs fail.
+    place
+        .call("run --schedule random --runs 8 --jobs 2 --seed 1 -- java -Xverify:all -cp classes Box")
+        .exits(0);
+    // Whatever the seeds. Delays alone make most runs fail, so that it may take more of them to decide.
+    place.call("confirm 1 --runs 5").says(&["forced: 5 of 5", "forbidden: 0 of 5"]);
+}

@@ -56,17 +56,24 @@ pub(super) fn moved(
     if let Some(last) = last {
         let delta = distance(&mut new, last.position)?;
         push(&mut out, 255, delta);
-        // No locals, and one object on the stack.
-        out.extend([0, 0, 0, 1, 7]);
-        out.extend(last.class.to_be_bytes());
+        // At most one local, and one object on the stack.
+        for object in [last.this, Some(last.class)] {
+            out.extend(u16::from(object.is_some()).to_be_bytes());
+            object.into_iter().for_each(|class| {
+                out.push(7);
+                out.extend(class.to_be_bytes());
+            });
+        }
     }
     Ok(out)
 }
 
-/// The frame of an exception handler that uses no local variable.
+/// The frame of an exception handler that uses no local variable but `this`.
 #[derive(Clone, Copy)]
 pub(super) struct LastFrame {
     pub position: u16,
+    /// Number of the class of `this`, if it is used.
+    pub this: Option<u16>,
     /// Number of the class of what was thrown.
     pub class: u16,
 }

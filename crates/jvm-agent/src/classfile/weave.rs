@@ -35,6 +35,8 @@ pub struct OnException {
     pub from: usize,
     /// Runs with the exception on the stack and leaves it there.
     pub code: Vec<u8>,
+    /// Number of the class of `this`, if the code uses it.
+    pub this: Option<u16>,
     /// Number of the class `java/lang/Throwable`.
     pub throwable: u16,
     /// Number of the text `StackMapTable`; none for class files from before it was needed.
@@ -182,7 +184,8 @@ impl<'a> Woven<'a> {
                 handlers.push(Handler { start, end, target: end, catches: 0 });
                 self.bytes.extend_from_slice(&on_exception.code);
                 self.bytes.push(opcode::ATHROW);
-                last = Some(LastFrame { position: end, class: on_exception.throwable });
+                last =
+                    Some(LastFrame { position: end, this: on_exception.this, class: on_exception.throwable });
             }
         }
         // The format allows one byte less than its length field can say.

@@ -174,7 +174,7 @@ fn synchronized(
             });
             process.scheduler.wants_lock(&thread.seat, address);
             if !is_inside {
-                approach(process, thread, address, position);
+                approach(process, thread, address, process.marks_at(thread, position));
                 tells(thread, true);
             }
         }

@@ -311,9 +311,8 @@ pub(crate) fn did(process: &Process, thread: &Thread, operation: Operation, wait
     }
 }
 
-/// The instruction at this position is about to take a lock. If the plan's interleaving knows it, others may go first.
-fn approach(process: &Process, thread: &mut Thread, address: u64, position: u16) {
-    let marks = process.marks_at(thread, position);
+/// A lock is about to be taken, at a place about which the plan says this. If its interleaving knows it, others may go first.
+fn approach(process: &Process, thread: &mut Thread, address: u64, marks: Marks) {
     if marks.guarded != 0 {
         let marks = Marks { steps: 0, avoided: 0, ..marks };
         point(process, thread, Operation::about(address).marked(marks));
@@ -349,7 +348,10 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
             }
         });
         match place.action {
-            Action::MonitorApproach => approach(process, thread, lock, place.position),
+            // Of a synchronized method, before that is the current one.
+            Action::MonitorApproach => {
+                approach(process, thread, lock, process.marks_in(place.method, place.position));
+            }
             Action::MonitorExit => leaves(process, thread, lock),
             Action::MonitorEnter => {
                 process.scheduler.entered(&thread.seat, lock);

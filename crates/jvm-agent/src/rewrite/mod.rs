@@ -32,6 +32,9 @@ pub struct Scope {
     pub loops: bool,
     /// Monitors that are about to be entered, likewise.
     pub approaches: bool,
+    /// Synchronized methods enter their monitor by an instruction, so that it can be seen that they are about to. Only where
+    /// the class is not loaded yet.
+    pub unlocked: bool,
 }
 
 /// A class with hooks.
@@ -363,7 +366,8 @@ fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refus
 mod tests {
     use super::*;
 
-    const ALL: Scope = Scope { all: true, intercepted: true, torn: true, loops: true, approaches: true };
+    const ALL: Scope =
+        Scope { all: true, intercepted: true, torn: true, loops: true, approaches: true, unlocked: true };
 
     #[test]
     fn what_is_no_class_is_refused_and_leaves_no_trace() {
