@@ -24,6 +24,7 @@ mod scale;
 mod sources;
 mod strata;
 mod tuning;
+mod unfinished;
 mod weight;
 
 pub(crate) use clues::{Clues, clues};

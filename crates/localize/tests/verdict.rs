@@ -400,3 +400,33 @@ fn what_was_set_up_is_not_to_blame_for_being_used() {
     let (confidence, why) = first_of("R1(word)@look W1(word)@make R2(word)@use");
     assert!(confidence > 0.5 && why.contains(&Reason::OneOrder), "{confidence} {why:?}");
 }
+
+/// Two values are set one after the other, and read one after the other by a thread that ends the run if they do not fit.
+/// Most failing runs end before the second is set, and have no record of it then, since a single thread has used it.
+#[test]
+fn failing_runs_that_end_early_speak_for_what_never_came() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let passing = [
+        "W1(a)@set_a W1(b)@set_b R2(a)@get_a R2(b)@get_b",
+        "R2(a)@get_a R2(b)@get_b W1(a)@set_a W1(b)@set_b",
+        "R2(a)@get_a W1(a)@set_a R2(b)@get_b W1(b)@set_b",
+    ];
+    let passing: String = passing.iter().map(|trace| lines("P", trace, 20)).collect();
+    let first_of = |early: &str| {
+        let whole = lines("F", "W1(a)@set_a R2(a)@get_a R2(b)@get_b W1(b)@set_b", 2);
+        let session = support::parse(&[&passing, &whole, &lines("F", early, 8)].map(String::as_str).concat());
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        (in_short(&session, &findings[0]), findings[0].score, findings[0].failed, reasons(&findings[0]))
+    };
+    let unfinished = Reason::Unfinished { failed: 8 };
+    for early in ["W1(a)@set_a R2(a)@get_a", "W1(a)@set_a R2(a)@get_a R2(b)@get_b"] {
+        let (first, score, failed, why) = first_of(early);
+        assert_eq!((first.as_str(), failed), ("P12 set_a get_a get_b set_b", 2), "{early}");
+        assert!(score > 0.9 && why.contains(&unfinished), "{early}: {score} {why:?}");
+    }
+    // A reader that goes on was not stopped by what it read; a writer that has come did not come too late.
+    for other in ["W1(a)@set_a R2(a)@get_a R2(c)@go_on R1(c)@go_on", "W1(a)@set_a R2(a)@get_a W1(b)@set_b"] {
+        let (first, _, _, why) = first_of(other);
+        assert!(!why.contains(&unfinished), "{other}: {first} {why:?}");
+    }
+}

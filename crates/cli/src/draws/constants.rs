@@ -24,6 +24,7 @@ struct Named {
     new_code: bool,
     freed: bool,
     regions: bool,
+    unfinished: bool,
     strata: bool,
 }
 

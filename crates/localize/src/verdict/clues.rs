@@ -22,6 +22,7 @@ use crate::standstill::{self, Standstill};
 use crate::suspect::Suspect;
 
 use super::orders::{self, Orders};
+use super::unfinished::Reach;
 
 /// The clues of a run.
 #[derive(Clone, Debug)]
@@ -36,8 +37,8 @@ pub(crate) struct Clues {
     pub seen: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
-    /// Where a failing run accesses what threads share; empty for a passing one.
-    pub(super) sites: Arc<FxHashSet<SiteId>>,
+    /// How far a failing run came.
+    pub(super) reach: Arc<Reach>,
     /// Where the run frees memory that threads share.
     pub(super) free_sites: Vec<SiteId>,
     pub(super) pairs: locon::Pairs,
@@ -175,10 +176,8 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         orders.visit(run.observations.iter().map(|observation| observation.site));
         orders.visit(run.free_sites.iter().copied());
     }
-    let sites =
-        if run.outcome.is_failing() { scan.sites().keys().copied().collect() } else { FxHashSet::default() };
     Clues {
-        sites: Arc::new(sites),
+        reach: Reach::of(scan),
         run: run.id,
         outcome: run.outcome,
         way: run.way,

@@ -16,6 +16,7 @@ use super::causes;
 use super::clues::{Clues, Sighting};
 use super::orders::Orders;
 use super::tuning::Tuning;
+use super::unfinished::Reach;
 
 /// What is known of all runs: of each clue the runs that show it, as bits, and where the first failing run does.
 #[derive(Clone, Debug)]
@@ -25,8 +26,10 @@ pub(crate) struct Evidence {
     pub(super) clues: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
-    /// Where failing runs access what threads share.
-    pub(super) failing_sites: FxHashMap<RunId, Arc<FxHashSet<SiteId>>>,
+    /// How far failing runs came.
+    pub(super) reaches: FxHashMap<RunId, Arc<Reach>>,
+    /// Where all passing runs access what threads share; nothing as long as there are none.
+    pub(super) visited_by_all: Option<FxHashSet<SiteId>>,
     /// Where some run frees memory. The recorder does not say so of a free that is its location's first access.
     pub(super) free_sites: FxHashSet<SiteId>,
     pub(super) pairs: locon::Evidence,
@@ -69,8 +72,9 @@ pub(super) struct Seen {
 
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, orders, failing_sites, free_sites, pairs, standstills) = Default::default();
-        Self { runs, clues, orders, failing_sites, free_sites, pairs, standstills, overlooked: 1.0 }
+        let (runs, clues, orders, reaches, visited_by_all, free_sites, pairs, standstills) =
+            Default::default();
+        Self { runs, clues, orders, reaches, visited_by_all, free_sites, pairs, standstills, overlooked: 1.0 }
     }
 }
 
@@ -81,7 +85,11 @@ impl Evidence {
         let is_failing = clues.outcome.is_failing();
         self.orders.extend(&clues.orders);
         if is_failing {
-            self.failing_sites.insert(clues.run, Arc::clone(&clues.sites));
+            self.reaches.insert(clues.run, Arc::clone(&clues.reach));
+        } else if let Some(all) = &mut self.visited_by_all {
+            all.retain(|site| clues.orders.visits(*site));
+        } else {
+            self.visited_by_all = Some(clues.orders.visited().collect());
         }
         self.free_sites.extend(&clues.free_sites);
         self.pairs.add(&clues.pairs);
@@ -119,8 +127,8 @@ impl Evidence {
         for copy in 0..times {
             let runs = self.runs.iter().map(|run| KnownRun { id: copy_of(run.id, copy), ..*run });
             repeated.runs.extend(runs);
-            let sites = self.failing_sites.iter().map(|(id, sites)| (copy_of(*id, copy), Arc::clone(sites)));
-            repeated.failing_sites.extend(sites);
+            let reaches = self.reaches.iter().map(|(id, reach)| (copy_of(*id, copy), Arc::clone(reach)));
+            repeated.reaches.extend(reaches);
         }
         for seen in repeated.clues.values_mut() {
             let shows =

@@ -49,6 +49,16 @@ impl Orders {
         self.visited.extend(sites);
     }
 
+    /// Whether a run comes to this site.
+    pub fn visits(&self, site: SiteId) -> bool {
+        self.visited.contains(&site)
+    }
+
+    /// All sites that a run comes to.
+    pub fn visited(&self) -> impl Iterator<Item = SiteId> {
+        self.visited.iter().copied()
+    }
+
     /// Whether the pattern has an access that passing runs never come to.
     pub fn is_new_code(&self, pattern: &Pattern) -> bool {
         pattern.sites().iter().any(|site| !self.visited.contains(site))

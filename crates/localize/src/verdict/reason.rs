@@ -48,6 +48,11 @@ pub enum Reason {
         /// Passing runs that do.
         passed: u32,
     },
+    /// So many more failing runs end before its last access, to which all passing runs come.
+    Unfinished {
+        /// Failing runs that end before it.
+        failed: u32,
+    },
     /// Passing runs make the same accesses, but in one order always.
     OneOrder,
     /// A thread uses what another had set up.
@@ -101,6 +106,10 @@ impl fmt::Display for Reason {
             Self::RegionTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
+            }
+            Self::Unfinished { failed } => {
+                let runs = if *failed == 1 { "failing run ends" } else { "failing runs end" };
+                write!(f, "{failed} more {runs} before its last access, to which all passing runs come")
             }
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::SetUp => f.write_str(

@@ -50,10 +50,13 @@ pub(super) fn count_together<'e>(
         }
     }
     for (region, clue) in best {
-        let more = evidence(&runs[&region]) - evidence(&clue.seen.runs);
+        let mut union = runs.remove(&region).unwrap_or_default();
+        union.resize(union.len().max(clue.runs().len()), 0);
+        union.iter_mut().zip(clue.runs()).for_each(|(union, runs)| *union |= runs);
+        let more = evidence(&union) - evidence(clue.runs());
         if more > 0.0 {
             clue.weight += more;
-            clue.region = Some(runs.remove(&region).unwrap_or_default());
+            clue.region = Some(union);
         }
     }
     take_in_parts(clues, evidence);
@@ -73,8 +76,7 @@ fn take_in_parts(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f64) {
         }
     }
     for clue in clues.iter_mut().filter(|clue| clue.region.is_none()) {
-        let whole =
-            wholes.get(&clue.pattern).filter(|(explained, _)| *explained >= evidence(&clue.seen.runs));
+        let whole = wholes.get(&clue.pattern).filter(|(explained, _)| *explained >= evidence(clue.runs()));
         clue.region = whole.map(|(_, runs)| runs.clone());
     }
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, PatternId};
 use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
 use crate::suspiciousness::Spectrum;
@@ -16,6 +16,7 @@ use super::orders::Standing;
 use super::regions;
 use super::strata::Strata;
 use super::tuning::Tuning;
+use super::unfinished;
 use super::weight::Weights;
 
 /// Passing runs that come to all code that such runs come to, but for the rarest.
@@ -38,6 +39,8 @@ pub(super) struct Clue<'e> {
     pub together: Option<u32>,
     /// The runs that show this or another access in the same stretch of code, as bits, if these explain more.
     pub region: Option<Vec<u64>>,
+    /// How many failing runs end before it is complete, and all that it counts for, as bits, if these explain more.
+    pub unfinished: Option<(u32, Vec<u64>)>,
     /// Whether passing runs never come to one of its accesses.
     pub is_new_code: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -47,7 +50,8 @@ pub(super) struct Clue<'e> {
 impl Clue<'_> {
     /// The runs that it counts for, as bits.
     pub fn runs(&self) -> &[u64] {
-        self.region.as_deref().unwrap_or(&self.seen.runs)
+        let unfinished = self.unfinished.as_ref().map(|(_, runs)| runs.as_slice());
+        self.region.as_deref().or(unfinished).unwrap_or(&self.seen.runs)
     }
 
     /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
@@ -129,7 +133,13 @@ impl<'e> Scale<'e> {
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
         let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
-        let evidence = self.evidence_of(&seen.runs);
+        let mut evidence = self.evidence_of(&seen.runs);
+        let mut unfinished =
+            if self.tuning.unfinished { unfinished::runs_of(pattern, seen, self.evidence) } else { None };
+        unfinished.take_if(|(_, runs)| self.evidence_of(runs) <= evidence);
+        if let Some((_, runs)) = &unfinished {
+            evidence = self.evidence_of(runs);
+        }
         if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
         }
@@ -141,7 +151,9 @@ impl<'e> Scale<'e> {
             // What is new of one of its accesses is new of the whole.
             _ if is_new_code => Standing::New,
             Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
-            Standing::OneOrder if sighting.sets_up && pattern.sites().len() == 2 => Standing::SetUp,
+            Standing::OneOrder if sighting.sets_up && pattern.shape() == PatternId::P2.into() => {
+                Standing::SetUp
+            }
             standing => standing,
         };
         let mut weight = evidence + self.prior(pattern, Some(sighting));
@@ -161,6 +173,7 @@ impl<'e> Scale<'e> {
             uses_freed,
             together: None,
             region: None,
+            unfinished,
             is_new_code,
             is_predicting: false,
         })

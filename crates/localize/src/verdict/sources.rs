@@ -44,6 +44,8 @@ impl Scale<'_> {
             let [failed, passed] = self.evidence.outcomes(runs);
             Reason::RegionTogether { failed, passed }
         }));
+        let unfinished = clues.iter().find_map(|clue| clue.unfinished.as_ref());
+        reasons.extend(unfinished.map(|&(failed, _)| Reason::Unfinished { failed }));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
@@ -166,7 +168,7 @@ impl Scale<'_> {
     /// Where a failing run does the second of two accesses and never comes to the first, it ended before that: nothing follows
     /// from its not showing them the other way round.
     fn is_cut_short(&self, run: RunId, pair: Pattern) -> bool {
-        let does = |site| self.evidence.failing_sites.get(&run).is_some_and(|sites| sites.contains(&site));
+        let does = |site| self.evidence.reaches.get(&run).is_some_and(|reach| reach.sites.contains(&site));
         match *pair.sites() {
             [first, second] => does(second) && !does(first),
             _ => false,

@@ -37,6 +37,8 @@ pub struct Tuning {
     pub freed: bool,
     /// Whether accesses that break into the same stretch of code count together.
     pub regions: bool,
+    /// Whether failing runs that end before a clue is complete count for it.
+    pub unfinished: bool,
     /// Whether outcomes are compared among runs that were scheduled alike.
     pub strata: bool,
 }
@@ -57,6 +59,7 @@ impl Default for Tuning {
             new_code: true,
             freed: true,
             regions: true,
+            unfinished: true,
             strata: true,
         }
     }

@@ -1,0 +1,92 @@
+//! Failing runs that end before a clue is complete.
+//!
+//! A thread that reads two variables which do not fit ends the run, and the write of the second one, before which it read for certain,
+//! never comes. Where all passing runs come to that write, such a run speaks for the clue as those do in which the write came in time to be
+//! seen. That goes for clues whose harm is done by then: P12 and P13, which end with a write after another thread's reads. The
+//! second variable may not be on record at all, since only one thread has used it: then the reader's record has to end with the first one.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{RunId, SiteId, ThreadId};
+use crate::scan::Scan;
+
+use super::evidence::{Evidence, Seen};
+use super::regions;
+
+/// How far a failing run came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reach {
+    /// Where it accesses what threads share.
+    pub sites: FxHashSet<SiteId>,
+    /// Where its threads do so last.
+    last: FxHashSet<SiteId>,
+}
+
+impl Reach {
+    /// Nothing for a passing run, which came to its end.
+    pub fn of(scan: &Scan) -> Arc<Self> {
+        if !scan.run.outcome.is_failing() {
+            return Arc::default();
+        }
+        let mut threads: FxHashSet<ThreadId> = FxHashSet::default();
+        let newest = scan.histories.moments().iter().rev();
+        let last = newest.filter(|access| threads.insert(access.thread)).map(|access| access.site).collect();
+        Arc::new(Self { sites: scan.sites().keys().copied().collect(), last })
+    }
+}
+
+/// The runs that a clue counts for, as bits, and how many of these are failing ones that end before it. None if there are
+/// no such runs.
+pub(super) fn runs_of(clue: Pattern, seen: &Seen, evidence: &Evidence) -> Option<(u32, Vec<u64>)> {
+    let beginning = Beginning::of(clue, evidence)?;
+    let mut runs = seen.runs.clone();
+    runs.resize(evidence.runs.len().div_ceil(64), 0);
+    let mut ended = 0;
+    for (number, run) in evidence.runs.iter().enumerate().filter(|(_, run)| run.is_failing) {
+        if !is_in(&runs, number) && beginning.is_all_of(number, run.id, evidence) {
+            runs[number / 64] |= 1 << (number % 64);
+            ended += 1;
+        }
+    }
+    (ended > 0).then_some((ended, runs))
+}
+
+fn is_in(runs: &[u64], number: usize) -> bool {
+    runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+}
+
+/// A clue but for its last access, the write of the second variable.
+struct Beginning {
+    /// What happens to the first variable.
+    first: Pattern,
+    /// The read of the second.
+    read: SiteId,
+    last: SiteId,
+}
+
+impl Beginning {
+    /// None if the clue is of another kind, or if runs that pass do not always come to its last access.
+    fn of(clue: Pattern, evidence: &Evidence) -> Option<Self> {
+        // What was overlooked may have come.
+        let always = evidence.visited_by_all.as_ref().filter(|_| evidence.overlooked == 0.0)?;
+        let last = *clue.sites().last().filter(|last| always.contains(last))?;
+        if !matches!(clue.shape().row(), Some(PatternId::P12 | PatternId::P13)) {
+            return None;
+        }
+        let pair_of = |row| regions::parts(&clue).find(|part| part.shape().row() == Some(row));
+        let read = *pair_of(PatternId::P1)?.sites().first()?;
+        Some(Self { first: pair_of(PatternId::P2)?, read, last })
+    }
+
+    /// Whether a run, told by its number too, shows it and ends before the last access.
+    fn is_all_of(&self, number: usize, run: RunId, evidence: &Evidence) -> bool {
+        let Some(reach) = evidence.reaches.get(&run) else { return false };
+        let ends_with_first = || self.first.sites().last().is_some_and(|site| reach.last.contains(site));
+        let is_read = reach.sites.contains(&self.read) || ends_with_first();
+        let shows_first = || evidence.clues.get(&self.first).is_some_and(|seen| is_in(&seen.runs, number));
+        is_read && !reach.sites.contains(&self.last) && shows_first()
+    }
+}
