@@ -430,3 +430,21 @@ fn failing_runs_that_end_early_speak_for_what_never_came() {
         assert!(!why.contains(&unfinished), "{other}: {first} {why:?}");
     }
 }
+
+/// The same where the second value is read only after the first was found set: the second read and its write tell all of it.
+#[test]
+fn the_end_of_what_never_came_is_no_cause_of_its_own() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let traces = [
+        lines("P", "W1(a)@set_a W1(b)@set_b R2(a)@get_a R2(b)@get_b", 20),
+        lines("P", "R2(a)@get_a W1(a)@set_a W1(b)@set_b R3(b)@show", 20),
+        lines("F", "W1(a)@set_a R2(a)@get_a R2(b)@get_b W1(b)@set_b", 5),
+        lines("F", "W1(a)@set_a R2(a)@get_a", 5),
+    ];
+    let (session, findings) = findings(&traces.concat());
+    assert_eq!(in_short(&session, &findings[0]), "P1 get_b set_b");
+    assert!(findings[0].score > 0.9, "{}", findings[0].score);
+    let why = reasons(&findings[0]);
+    assert!(why.contains(&Reason::Unfinished { failed: 5 }), "{why:?}");
+    assert!(findings.iter().all(|finding| finding.example.accesses.len() < 4), "{findings:#?}");
+}

@@ -13,6 +13,7 @@ use super::reason::{Reason, Reasoning};
 use super::regions;
 use super::scale::{Clue, Scale};
 use super::tuning::Tuning;
+use super::unfinished;
 
 /// How much (as logarithm) less probable all that follows from a cause is than the cause itself.
 const BEHIND: f64 = 1.0;
@@ -63,6 +64,7 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     let (evidence, tuning) = (scale.evidence, scale.tuning);
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
+    unfinished::take_in_ends(&mut clues);
     if tuning.freed {
         freed::count_together(&mut clues, |runs| scale.evidence_of(runs));
     }

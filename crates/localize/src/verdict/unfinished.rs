@@ -5,6 +5,7 @@
 //! seen. That goes for clues whose harm is done by then: P12 and P13, which end with a write after another thread's reads. The
 //! second variable may not be on record at all, since only one thread has used it: then the reader's record has to end with the first one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -15,6 +16,7 @@ use crate::scan::Scan;
 
 use super::evidence::{Evidence, Seen};
 use super::regions;
+use super::scale::Clue;
 
 /// How far a failing run came.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +54,32 @@ pub(super) fn runs_of(clue: Pattern, seen: &Seen, evidence: &Evidence) -> Option
         }
     }
     (ended > 0).then_some((ended, runs))
+}
+
+/// A pair that is seen in no other runs than those that a longer clue counts for, whose end it is, is the same cause.
+pub(super) fn take_in_ends(clues: &mut [Clue]) {
+    let mut wholes: BTreeMap<Pattern, Vec<u64>> = BTreeMap::new();
+    for clue in &*clues {
+        let end = regions::parts(&clue.pattern).find(|part| part.shape() == PatternId::P1.into());
+        if let (Some(end), Some((_, runs))) = (end, &clue.unfinished) {
+            let known = wholes.entry(end).or_default();
+            if count(runs) > count(known) {
+                known.clone_from(runs);
+            }
+        }
+    }
+    for clue in clues.iter_mut().filter(|clue| clue.unfinished.is_none()) {
+        let Some(runs) = wholes.get(&clue.pattern) else { continue };
+        let is_within =
+            (0..clue.seen.runs.len() * 64).all(|run| !is_in(&clue.seen.runs, run) || is_in(runs, run));
+        if is_within {
+            clue.unfinished = Some((count(runs) - count(&clue.seen.runs), runs.clone()));
+        }
+    }
+}
+
+fn count(runs: &[u64]) -> u32 {
+    runs.iter().map(|word| word.count_ones()).sum()
 }
 
 fn is_in(runs: &[u64], number: usize) -> bool {
