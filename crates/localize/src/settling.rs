@@ -18,14 +18,20 @@ const CONFIDENT: f64 = 0.95;
 const UNCHANGED: u32 = 3;
 /// So many passing runs must have been compared.
 const PASSES: u32 = 20;
-/// After so many passing runs the answer is asked for again; otherwise after each failing one.
+/// After so many passing runs the answer is asked for again; otherwise after each failing one, or, where there were many, after
+/// some of them.
 const EVERY: u32 = 10;
+const MANY: u32 = 20;
+const SOME: u32 = 4;
 
 /// Watches the runs of a session as they come.
 #[derive(Clone, Debug)]
 pub struct Settling {
     collector: Collector,
     passed: u32,
+    failed: u32,
+    /// Failing runs since the answer was asked for.
+    new: u32,
     first: Option<First>,
 }
 
@@ -41,7 +47,13 @@ struct First {
 impl Settling {
     /// No run has been seen yet.
     pub fn new(options: &Options) -> Self {
-        Self { collector: Collector::new(Technique::Verdict, options), passed: 0, first: None }
+        Self {
+            collector: Collector::new(Technique::Verdict, options),
+            passed: 0,
+            failed: 0,
+            new: 0,
+            first: None,
+        }
     }
 
     /// Looks at one more run.
@@ -52,14 +64,21 @@ impl Settling {
     /// Adds what [`Technique::reduce`] has made of one more run for the verdict.
     pub fn add(&mut self, run: &Reduced, outcome: Outcome) {
         self.collector.add(run);
-        let is_failing = outcome.is_failing();
-        self.passed += u32::from(!is_failing);
-        if is_failing || self.passed.is_multiple_of(EVERY) {
-            self.ask(u32::from(is_failing));
+        let is_due = if outcome.is_failing() {
+            self.failed += 1;
+            self.new += 1;
+            self.failed < MANY || self.new >= SOME
+        } else {
+            self.passed += 1;
+            self.passed.is_multiple_of(EVERY)
+        };
+        if is_due {
+            self.ask();
         }
     }
 
-    fn ask(&mut self, new_failing_runs: u32) {
+    fn ask(&mut self) {
+        let new_failing_runs = core::mem::take(&mut self.new);
         let first = self.collector.findings().into_iter().next();
         self.first = first.map(|finding| {
             let identity = identity(&finding);

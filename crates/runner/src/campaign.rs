@@ -29,14 +29,18 @@ pub struct Limits {
     pub time: Option<Duration>,
 }
 
-/// The policy where no limit was given: enough failing runs to rank suspects with confidence, enough passing
-/// ones to compare them with, in a time that a person waits for.
+/// The policy where no limit was given, and as long as nobody says that the answer is known: enough failing runs to rank suspects
+/// with confidence, enough passing ones to compare them with, in a time that a person waits for.
 mod enough {
     use std::time::Duration;
 
-    pub const FAILURES: u32 = 15;
+    pub const FAILURES: u32 = 60;
     /// A failure that comes nearly every time would end a campaign with nothing to compare it with.
-    pub const PASSES: u32 = 20;
+    pub const PASSES: u32 = 100;
+    /// After this time fewer will do.
+    pub const SOME_TIME: Duration = Duration::from_secs(20);
+    pub const SOME_FAILURES: u32 = 15;
+    pub const SOME_PASSES: u32 = 20;
     pub const TIME: Duration = super::DEFAULT_TIME;
     /// Nobody waits for a program that never records anything.
     pub const DAMAGED_FROM_THE_START: u32 = 5;
@@ -164,8 +168,9 @@ impl Limits {
             return Some(Stop::NothingRecorded);
         }
         if *self == Limits::default() {
-            let compared = history.failing() >= enough::FAILURES && history.passed >= enough::PASSES;
-            return if compared {
+            let has = |failures, passes| history.failing() >= failures && history.passed >= passes;
+            let has_some = has(enough::SOME_FAILURES, enough::SOME_PASSES) && elapsed >= enough::SOME_TIME;
+            return if has_some || has(enough::FAILURES, enough::PASSES) {
                 Some(Stop::Failures)
             } else {
                 (elapsed >= enough::TIME).then_some(Stop::Time)
@@ -321,7 +326,9 @@ mod tests {
             Limits::default().reached(&history(passed, failed, 0, 0), Duration::from_secs(seconds))
         };
         assert_eq!(reached(1000, 14, 59), None);
-        assert_eq!(reached(20, 15, 1), Some(Stop::Failures));
+        assert_eq!(reached(99, 60, 19), None);
+        assert_eq!(reached(100, 60, 1), Some(Stop::Failures));
+        assert_eq!(reached(20, 15, 20), Some(Stop::Failures));
         assert_eq!(reached(19, 500, 59), None);
         assert_eq!(reached(19, 500, 60), Some(Stop::Time));
     }
