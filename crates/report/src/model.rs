@@ -489,7 +489,8 @@ pub struct Confirmation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apart: Option<Trial>,
     /// So many failing runs were followed: until it had come about in place of forcing it, and to right before it, to forbid
-    /// it from there on. Given where forcing it from the start proved nothing.
+    /// it from there on. Given where forcing it from the start proved nothing. Zero if those that were followed were not lost at
+    /// a step of it, so that it may be no more than what has to come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<u64>,
 }

@@ -8,7 +8,7 @@
 use recording::{Interleaving, Treatment};
 use report::{Confirmation, Verdict};
 
-use super::decision::{Arm, Arms, BELIEVED};
+use super::decision::{Arm, Arms, BELIEVED, ends_all_failures};
 use super::trials::{Asked, Beginning, Laboratory, Limits, Shown, of_number};
 use crate::interleaving::Forcible;
 use crate::replay::{Occurrence, Way};
@@ -73,7 +73,8 @@ pub fn confirm(
 /// chance, and forbidden, there is nothing left to go wrong.
 const OFTEN: f64 = 0.25;
 
-/// What was confirmed stays so only if failing runs are lost at a step of it, as a rule, or if few passing runs show it.
+/// What was confirmed, or may be since all failing runs show it, is so only if failing runs are lost at a step of it, as a rule,
+/// or if few passing runs show it.
 pub fn judge(
     laboratory: &mut Laboratory<'_>,
     forcible: &Forcible,
@@ -81,16 +82,20 @@ pub fn judge(
     confirmation: Confirmation,
     limits: &Limits,
 ) -> anyhow::Result<Confirmation> {
-    let is_doubtful = confirmation.verdict == Verdict::Confirmed
-        && confirmation.followed.is_none()
-        && shown.by_passing >= OFTEN;
-    if !is_doubtful {
+    let is_believed = match confirmation.verdict {
+        Verdict::Confirmed => confirmation.followed.is_none(),
+        Verdict::Inconclusive => shown.share >= 1.0 && ends_all_failures(&confirmation),
+        Verdict::Refuted => false,
+    };
+    if !is_believed || shown.by_passing < OFTEN {
         return Ok(confirmation);
     }
     let Followed { chosen, looked_at } = follow(laboratory, forcible, shown.runs, limits)?;
     let is_decisive = !chosen.is_empty() && chosen.len() * 2 >= looked_at;
-    let verdict = if is_decisive { Verdict::Confirmed } else { Verdict::Inconclusive };
-    Ok(Confirmation { verdict, ..confirmation })
+    if is_decisive {
+        return Ok(confirmation);
+    }
+    Ok(Confirmation { verdict: Verdict::Inconclusive, followed: Some(0), ..confirmation })
 }
 
 /// Failing runs, of so many that were looked at, and where the finding comes about as they are lost.

@@ -43,7 +43,7 @@ pub fn settle(analysis: &mut Analysis) {
 
 /// Some causes do harm only if a value is right, such as that of the last item, so that forcing them once makes runs fail no
 /// more often than delays do. Where nothing was confirmed, the best finding is if all failing runs show it, or others in the
-/// same stretch of code, and no run fails without it.
+/// same stretch of code, and no run fails without it; unless failing runs were followed and not lost at it.
 fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
     if findings.iter().any(|finding| class(finding) == Class::Confirmed) {
         return;
@@ -53,6 +53,7 @@ fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
         && share >= 1.0
         && let Some(confirmation) = &mut best.confirmation
         && ends_all_failures(confirmation)
+        && confirmation.followed != Some(0)
     {
         confirmation.verdict = Verdict::Confirmed;
     }
@@ -275,6 +276,21 @@ mod tests {
         assert_eq!(confirmed(REFUTED, true, 1.0), [false, true], "what is refuted is not the best");
         assert_eq!(confirmed(CONFIRMED, true, 1.0), [true, false]);
         assert_eq!(confirmed(None, true, 1.0), [false], "what was not tried may be the cause");
+        let mut elsewhere = findings(&[(1, 1, in_vain)]);
+        let fails = Trial { runs: 14, failed: 10 };
+        elsewhere[0].confirmation = elsewhere[0].confirmation.map(|confirmation| Confirmation {
+            enforced: fails,
+            delayed: Some(fails),
+            forbidden: Trial { runs: 14, failed: 0 },
+            followed: Some(0),
+            ..confirmation
+        });
+        confirm_what_all_failures_need(&mut elsewhere, &[1.0]);
+        assert_eq!(
+            elsewhere[0].confirmation.map(|one| one.verdict),
+            in_vain,
+            "failing runs are lost elsewhere"
+        );
     }
 
     /// Findings with their confidence, and what came of trying them out.

@@ -216,21 +216,24 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
         p => format!(" (p = {p:.3})"),
     });
     let [forced, forbidden] = forced_and_forbidden(confirmation);
+    let elsewhere =
+        (confirmation.followed == Some(0)).then_some("; but failing runs, followed, are lost elsewhere");
     format!(
-        "{forced}: {}; {forbidden}: {}{}{}{}{}",
+        "{forced}: {}; {forbidden}: {}{}{}{}{}{}",
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
         delayed.unwrap_or_default(),
         turned.unwrap_or_default(),
         chance.unwrap_or_default(),
         apart.unwrap_or_default(),
+        elsewhere.unwrap_or_default(),
     )
 }
 
 /// What was done about it in the two kinds of runs that are compared.
 pub(crate) fn forced_and_forbidden(confirmation: &Confirmation) -> [&'static str; 2] {
     match confirmation.followed {
-        None => ["forced", "forbidden"],
+        None | Some(0) => ["forced", "forbidden"],
         Some(1) => ["a failing run followed until it came about", "up to right before it, then forbidden"],
         Some(_) => ["failing runs followed until it came about", "up to right before it, then forbidden"],
     }
