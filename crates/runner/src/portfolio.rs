@@ -61,6 +61,9 @@ const SLOW_SECONDS: f64 = 1.0;
 const MOST_TAKEN_AWAY: u64 = 50;
 /// Slow runs after which no more controlled ones are made.
 const MOST_SLOW: u32 = 2;
+/// The same for runs that had to be ended. They may have hung while another thread went on: before any has come to its end, that
+/// cannot be told.
+const MOST_LOST: u32 = 3;
 /// What is believed before the first run: failing ones are rare.
 const PRIOR: (u64, u64) = (1, 3);
 /// Older runs than these say no more than that there were many.
@@ -78,6 +81,7 @@ pub struct Portfolio {
     /// The most scheduling points of a controlled run that passed.
     points: u64,
     slow: u32,
+    lost: u32,
     dropped: Option<Dropped>,
 }
 
@@ -100,6 +104,7 @@ impl Portfolio {
             choices: 0,
             points: 0,
             slow: 0,
+            lost: 0,
             dropped: None,
         }
     }
@@ -148,7 +153,8 @@ impl Portfolio {
                 self.dropped = self.dropped.or(Some(Dropped::NoPoints));
             }
             if self.is_slow(run) || run.taken_away > MOST_TAKEN_AWAY {
-                self.note_slow();
+                self.slow += 1;
+                self.give_up_if_slow();
             }
             if !run.failed {
                 self.points = self.points.max(run.points);
@@ -162,14 +168,12 @@ impl Portfolio {
 
     /// A run has come to nothing: if it was a controlled one, it was too slow to be waited for.
     pub fn lose(&mut self, policy: Policy) {
-        if policy.is_controlled() {
-            self.note_slow();
-        }
+        self.lost += u32::from(policy.is_controlled());
+        self.give_up_if_slow();
     }
 
-    fn note_slow(&mut self) {
-        self.slow += 1;
-        if self.slow >= MOST_SLOW {
+    fn give_up_if_slow(&mut self) {
+        if self.slow >= MOST_SLOW || self.lost >= MOST_LOST {
             self.dropped = self.dropped.or(Some(Dropped::Slow));
         }
     }
@@ -333,5 +337,10 @@ mod tests {
             let goes_on = (0..40).any(|_| portfolio.choose(|_| true).is_controlled());
             assert_eq!(goes_on, why.is_none());
         }
+        let mut portfolio = Portfolio::new(1, &Policy::MIXED);
+        [Policy::Noise, Policy::Pos, Policy::Random].into_iter().for_each(|policy| portfolio.lose(policy));
+        assert_eq!(portfolio.dropped(), None);
+        portfolio.lose(Policy::Pos);
+        assert_eq!(portfolio.dropped(), Some(Dropped::Slow));
     }
 }
