@@ -35,6 +35,7 @@ mod jumps;
 mod kept;
 mod kernel;
 mod known_reads;
+mod leaves;
 mod location;
 mod lock_code;
 mod log;
