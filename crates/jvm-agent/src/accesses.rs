@@ -83,7 +83,7 @@ fn access(
     let at_once = process.record(|recorder| {
         recorder.forget(forgotten.iter().copied());
         let is_point =
-            phase != Phase::Done && recorder.is_contested(thread.id, part, kind) || !marks.is_empty();
+            phase != Phase::Done && recorder.is_contested(thread.id, part, kind) || process.is_point(marks);
         if is_point && process.scheduler.is_controlled() {
             recorder.visited(thread.id, thread.context(), position);
         }

@@ -111,6 +111,14 @@ impl Trial {
         }
     }
 
+    /// Takes note of what happens while a schedule is followed: what is to be forbidden may have begun by the time that it can be.
+    pub fn followed(&mut self, note: impl FnOnce(&mut Trial)) {
+        if self.interleaving.treatment == Treatment::Forbid {
+            note(self);
+            self.followed.completed = 0;
+        }
+    }
+
     /// Is what breaks into a thread's accesses to be kept out?
     fn keeps_whole(&self) -> bool {
         self.interleaving.treatment == Treatment::Forbid && !is_pair(&self.interleaving)

@@ -104,7 +104,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_recordInside(
     _site: jint,
 ) {
     with_thread(|process, thread| {
-        let Some(torn) = thread.is_torn_here(jvm::known_tag(object)) else { return };
+        let Some(torn) = thread.is_torn_here(process, jvm::known_tag(object)) else { return };
         arrive(process, thread);
         let operation = write(process, thread, torn);
         point(process, thread, operation);
