@@ -225,7 +225,7 @@ impl Search {
         };
         let headers: Vec<_> =
             file.processes.iter().filter_map(|process| recording::header(&process.bytes).ok()).collect();
-        if record.outcome != runner::Outcome::Hang {
+        if !record.outcome.is_hang() {
             let points = headers.iter().map(|header| header.points).max();
             self.knowledge.points = self.knowledge.points.max(points.unwrap_or(0));
         }

@@ -155,7 +155,7 @@ impl History {
         *match outcome {
             Outcome::Pass => &mut self.passed,
             Outcome::Fail { .. } => &mut self.failed,
-            Outcome::Hang => &mut self.hung,
+            Outcome::Hang { .. } => &mut self.hung,
             Outcome::Damaged { .. } => &mut self.damaged,
         } += 1;
     }

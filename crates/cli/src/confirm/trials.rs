@@ -80,7 +80,7 @@ pub struct Laboratory<'a> {
 
 impl<'a> Laboratory<'a> {
     pub fn new(session: &'a Session, campaign: &Campaign) -> Laboratory<'a> {
-        let may_hang = session.runs().iter().any(|run| run.outcome == Outcome::Hang);
+        let may_hang = session.runs().iter().any(|run| run.outcome.is_hang());
         let seed = session.manifest().seed;
         Laboratory {
             session,
@@ -256,7 +256,7 @@ impl<'a> Laboratory<'a> {
         let Some(file) = file else { return Ok(None) };
         let says_nothing = match file.record.outcome {
             Outcome::Damaged { .. } => true,
-            Outcome::Hang => !self.may_hang,
+            Outcome::Hang { .. } => !self.may_hang,
             Outcome::Pass | Outcome::Fail { .. } => false,
         };
         let failed = file.record.outcome.is_failing();

@@ -31,7 +31,7 @@ impl Test {
         }
         let mut prepared = run::prepare(&arguments)?;
         let (hung, ended): (Vec<_>, Vec<_>) =
-            session.runs().iter().partition(|record| record.outcome == Outcome::Hang);
+            session.runs().iter().partition(|record| record.outcome.is_hang());
         let seconds =
             ended.iter().map(|record| Duration::try_from_secs_f64(record.seconds).unwrap_or_default());
         // Several times what a run that ends has ever taken.

@@ -38,7 +38,7 @@ fn a_run_that_does_not_end_hangs() {
     let scratch = tempfile::tempdir().unwrap();
     let finished = shell_within("sleep 1000", Duration::from_millis(100));
     let outcome = Oracle::default().judge(&finished, scratch.path(), &AtomicBool::new(false)).unwrap();
-    assert_eq!(outcome, Outcome::Hang);
+    assert_eq!(outcome, Outcome::hang());
     assert!(outcome.is_failing());
 }
 
