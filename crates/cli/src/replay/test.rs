@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use runner::campaign::Campaign;
-use runner::{Binary, Outcome, Session};
+use runner::{Binary, Session};
 
 use crate::exit::{self, Complaint};
 use crate::{confirm, run};
