@@ -14,7 +14,7 @@ use crate::truth::{Language, Subject};
 use crate::workspace;
 
 /// Which of the programs that the same sources make.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
     /// With the bug.
     Buggy,
