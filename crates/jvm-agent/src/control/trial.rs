@@ -2,7 +2,8 @@
 //! long as another one can run. What is forced and forbidden is the same as in the native recorder (`control/trial` there).
 //!
 //! - To enforce it: threads whose turn it is not are held back, from the moment they have done their part; before an
-//!   instance, now and then, those who are about to do too early what comes after another's step, or to take the lock for it.
+//!   instance, now and then, those who are about to do too early what comes after another's step, or, in half of the runs, to
+//!   take the lock for it.
 //! - To forbid it: of an order, the first step is held back, or who is about to take the lock for it, until another
 //!   thread has done the second; what is to be atomic is done by one thread at a time ([`alone`]).
 //! - To delay for no purpose: threads about to do a step are held back for a while.
@@ -56,6 +57,9 @@ pub struct Trial {
     held_until: FxHashMap<u32, u64>,
     /// Enforce: whether to hold back what comes too early, in this run.
     waits_for_first: bool,
+    /// Whether that is held back already where its lock is about to be taken, in this run. Who has the lock may be in the way of
+    /// the first step; but before it has it, it may not yet have done what leads others to the first step.
+    waits_at_guard: bool,
     /// How often an access begins an instance in this run, of [`ONE_IN_ALL`]: which of its occurrences
     /// matters, nobody knows.
     begins: u64,
@@ -72,6 +76,7 @@ impl Trial {
         let enforces = interleaving.treatment == Treatment::Enforce;
         let begins = if enforces { 1 << random.below(4) } else { ONE_IN_ALL };
         let most_patience = 1 << random.below(MOST_PATIENCE);
+        let waits_at_guard = random.below(2) == 0;
         Trial {
             interleaving,
             random,
@@ -84,6 +89,7 @@ impl Trial {
             alone: Alone::default(),
             held_until: FxHashMap::default(),
             waits_for_first,
+            waits_at_guard,
             begins,
             most_patience,
             rests_until: 0,
@@ -252,8 +258,12 @@ impl Trial {
         let begun = self.instance.done != 0;
         match self.interleaving.treatment {
             Treatment::Enforce if !begun => {
+                let is_next = |step| match self.waits_at_guard {
+                    true => operation.leads_to(step),
+                    false => operation.is_step(step),
+                };
                 let mut steps = 0..self.interleaving.steps().len();
-                self.waits_for_first && steps.any(|step| self.comes_second(step) && operation.leads_to(step))
+                self.waits_for_first && steps.any(|step| self.comes_second(step) && is_next(step))
             }
             Treatment::Enforce => self.is_kept_waiting(thread),
             // The second step first; and once the first is done, the second as late as possible.
