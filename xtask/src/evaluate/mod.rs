@@ -64,8 +64,8 @@ pub struct Arguments {
     /// Evaluate only the Java programs, and make the tables of docs/evaluation-java.md
     #[arg(long, conflicts_with_all = ["only", "crates"])]
     java: bool,
-    /// With --java: this unsnarl [default: built for release]
-    #[arg(long, value_name = "PROGRAM", requires = "java")]
+    /// Ask this unsnarl [default: built for release]
+    #[arg(long, value_name = "PROGRAM")]
     tool: Option<PathBuf>,
     /// Also evaluate published crates with known faults, which cargo fetches
     #[arg(long)]
