@@ -194,6 +194,7 @@ impl Process {
         Marks {
             steps: bits(self.plan.interleaving, |step| step.address),
             guarded: bits(self.plan.interleaving, |step| step.guard),
+            begun: 0,
             avoided: bits(self.plan.avoided, |step| step.address),
             is_site: is_controlled
                 && self.plan.sites.iter().any(|site| is_here(&site.build_id, site.address)),

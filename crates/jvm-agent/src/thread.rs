@@ -122,15 +122,22 @@ impl Thread {
         torn
     }
 
+    /// The call of this object under way that others may get into.
+    pub fn torn(&mut self, tag: i64) -> Option<&mut Torn> {
+        let depth = self.desk.depth();
+        self.torn.as_mut().filter(|torn| (torn.tag, torn.depth) == (tag, depth))
+    }
+
     /// The library is about to write to this object. Is this where others get into its call?
     pub fn is_torn_here(&mut self, process: &Process, tag: i64) -> Option<Torn> {
-        let depth = self.desk.depth();
-        let may_be = |torn: &&mut Torn| (torn.tag, torn.depth, torn.is_written) == (tag, depth, false);
-        let torn = self.torn.as_mut().filter(may_be)?;
+        if self.torn(tag)?.is_written {
+            return None;
+        }
         self.inside += 1;
         if process.scheduler.chance(&self.seat, self.inside).below(2) != 0 {
             return None;
         }
+        let torn = self.torn(tag)?;
         torn.is_written = true;
         Some(*torn)
     }

@@ -2,8 +2,7 @@
 //! long as another one can run. What is forced and forbidden is the same as in the native recorder (`control/trial` there).
 //!
 //! - To enforce it: threads whose turn it is not are held back, from the moment they have done their part; before an
-//!   instance, now and then, those who are about to do too early what comes after another's step, or, in half of the runs, to
-//!   take the lock for it.
+//!   instance, now and then, those who are about to do too early what comes after another's step, or to take the lock for it.
 //! - To forbid it: of an order, the first step is held back, or who is about to take the lock for it, until another
 //!   thread has done the second; what is to be atomic is done by one thread at a time ([`alone`]).
 //! - To delay for no purpose: threads about to do a step are held back for a while.
@@ -57,8 +56,9 @@ pub struct Trial {
     held_until: FxHashMap<u32, u64>,
     /// Enforce: whether to hold back what comes too early, in this run.
     waits_for_first: bool,
-    /// Whether that is held back already where its lock is about to be taken, in this run. Who has the lock may be in the way of
-    /// the first step; but before it has it, it may not yet have done what leads others to the first step.
+    /// Whether that is held back already where its lock is about to be taken, in this run: if the first step is done under a lock
+    /// too, in all of them, and else in half. Who has the lock may be in the way of the first step; but before it has it, it may not
+    /// yet have done what leads others there.
     waits_at_guard: bool,
     /// How often an access begins an instance in this run, of [`ONE_IN_ALL`]: which of its occurrences
     /// matters, nobody knows.
@@ -72,11 +72,11 @@ pub struct Trial {
 impl Trial {
     pub fn new(seed: u64, interleaving: Interleaving, avoided: Option<Interleaving>) -> Trial {
         let mut random = Random::with_seed(!seed);
-        let waits_for_first = is_pair(&interleaving) || random.below(2) == 0;
+        let waits_for_first = is_pair(&interleaving) || random.below(4) > 0;
         let enforces = interleaving.treatment == Treatment::Enforce;
         let begins = if enforces { 1 << random.below(4) } else { ONE_IN_ALL };
         let most_patience = 1 << random.below(MOST_PATIENCE);
-        let waits_at_guard = random.below(2) == 0;
+        let waits_at_guard = interleaving.steps()[0].guard != 0 || random.below(2) == 0;
         Trial {
             interleaving,
             random,
@@ -260,7 +260,7 @@ impl Trial {
             Treatment::Enforce if !begun => {
                 let is_next = |step| match self.waits_at_guard {
                     true => operation.leads_to(step),
-                    false => operation.is_step(step),
+                    false => operation.begins(step),
                 };
                 let mut steps = 0..self.interleaving.steps().len();
                 self.waits_for_first && steps.any(|step| self.comes_second(step) && is_next(step))
