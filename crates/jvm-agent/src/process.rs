@@ -125,6 +125,12 @@ impl Process {
         }
     }
 
+    fn say_once(&self, what: &str) {
+        if lock(&self.complaints).insert(what.to_owned()) {
+            eprintln!("unsnarl: {what}");
+        }
+    }
+
     /// Calls `with` with the recorder, which is made if there is none yet. None once it cannot record any more.
     pub fn record<T>(&self, with: impl FnOnce(&mut Recorder) -> T) -> Option<T> {
         let mut guard = lock(&self.recorder);
@@ -217,6 +223,11 @@ impl Process {
     }
 }
 
+/// These come and go on threads of the virtual machine's own ([`CARRIER_THREAD`]), between any two hooks.
+const VIRTUAL_THREAD: &str = "java/lang/VirtualThread";
+/// What they run on.
+pub const CARRIER_THREAD: &str = "jdk/internal/misc/CarrierThread";
+
 enum Presence {
     /// Has not run code under test.
     Unknown,
@@ -264,6 +275,14 @@ pub fn attach(env: *mut JNIEnv) {
             return;
         }
         let object = jvm::current_thread();
+        if object.is_null() {
+            return;
+        }
+        // The operating system's thread is there for all of them, and for nothing else.
+        if [VIRTUAL_THREAD, CARRIER_THREAD].contains(&jvm::class_name_of(env, object).as_str()) {
+            *presence = Presence::Gone;
+            return process.say_once("virtual threads are not looked at");
+        }
         let tag = jvm::tag(object);
         let Some(desk) = Desk::new() else { return };
         let origin = lock(&process.starting).remove(&tag).unwrap_or_default();

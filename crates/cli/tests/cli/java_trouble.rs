@@ -239,3 +239,56 @@ fn what_is_done_under_a_methods_lock_is_held_back_before_that_is_taken() {
     // Whatever the seeds. Delays alone make most runs fail, so that it may take more of them to decide.
     place.call("confirm 1 --runs 5").says(&["forced: 5 of 5", "forbidden: 0 of 5"]);
 }
+
+/// Where a Java of at least this version is installed, if anywhere.
+fn java_from(version: u32) -> Option<String> {
+    let installed = std::fs::read_dir("/usr/lib/jvm").ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_new = |home: &std::path::PathBuf| {
+        let release = std::fs::read_to_string(home.join("release")).unwrap_or_default();
+        let number =
+            release.split_once("JAVA_VERSION=\"").and_then(|(_, rest)| rest.split(['.', '"']).next());
+        number.and_then(|number| number.parse().ok()).is_some_and(|number: u32| number >= version)
+    };
+    let home = installed.filter(is_new).find(|home| home.join("bin/java").exists())?;
+    Some(home.join("bin/java").display().to_string())
+}
+
+/// They come and go on threads that are there for all of them, and wait for each other where nobody sees it.
+#[test]
+fn virtual_threads_are_left_alone() {
+    let source = "import java.util.concurrent.*;
+    public class Light {
+        static int count;
+        static synchronized void add() {
+            count++;
+        }
+        public static void main(String[] arguments) throws Exception {
+            var start = Thread.class.getMethod(\"startVirtualThread\", Runnable.class);
+            BlockingQueue<Integer> queue = new ArrayBlockingQueue<>(1);
+            for (int each = 0; each < 20; each++) {
+                Runnable work = () -> {
+                    try {
+                        add();
+                        Thread.sleep(1);
+                        queue.put(1);
+                    } catch (InterruptedException never) {
+                        throw new IllegalStateException(never);
+                    }
+                };
+                start.invoke(null, work);
+            }
+            for (int each = 0; each < 20; each++) {
+                queue.take();
+                add();
+            }
+            System.exit(count == 40 ? 0 : 1);
+        }
+    }";
+    let Some(place) = workplace("Light.java", source) else { return };
+    let Some(java) = java_from(21) else { return };
+    // 10: no run failed, and none hung.
+    for flags in ["--noise medium", "--schedule random", "--schedule random --include java.util.**"] {
+        let run = format!("run --runs 3 --timeout 20s --seed 1 {flags} -- {java} -cp classes Light");
+        place.call(&run).exits(10).says(&["3 passed"]);
+    }
+}

@@ -11,7 +11,7 @@ use crate::collections::owner;
 use crate::control::Operation;
 use crate::intercept::{COLLECTION, Meaning};
 use crate::places::Action;
-use crate::process::{Process, lock, read, with_thread};
+use crate::process::{CARRIER_THREAD, Process, lock, read, with_thread};
 use crate::recorder::{Kind, lock_address};
 use crate::thread::Thread;
 use crate::{jvm, naming};
@@ -197,6 +197,8 @@ fn synchronized(
         }
         Meaning::SemaphoreTaken => happened(EventKind::SemaphoreWait, 0),
         Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
+        // It will run code of virtual threads only.
+        Meaning::Starts if jvm::class_name_of(env, object) == CARRIER_THREAD => {}
         Meaning::Starts => {
             let origin = process.record(|recorder| {
                 let leaf = thread.call_leaf(process, recorder);
