@@ -138,19 +138,42 @@ fn declared_where(class: jclass, is_meant: impl Fn(&str, &str, u16) -> bool) -> 
     found
 }
 
-/// What a field holds; `kind` is the first letter of its type. Objects are given by their number.
+/// What one of these functions gives, in the order of kinds; `kind` is the first letter of a type. Objects are given by their number.
+macro_rules! value {
+    ($env:expr, $holder:expr, $id:expr, $kind:expr, [$z:ident, $b:ident, $c:ident, $s:ident, $i:ident, $j:ident, $f:ident, $d:ident, $l:ident]) => {
+        match $kind {
+            b'Z' => jni!($env, $z, $holder, $id).into(),
+            b'B' => jni!($env, $b, $holder, $id) as u64,
+            b'C' => jni!($env, $c, $holder, $id).into(),
+            b'S' => jni!($env, $s, $holder, $id) as u64,
+            b'I' => jni!($env, $i, $holder, $id) as u64,
+            b'J' => jni!($env, $j, $holder, $id) as u64,
+            b'F' => jni!($env, $f, $holder, $id).to_bits().into(),
+            b'D' => jni!($env, $d, $holder, $id).to_bits(),
+            _ => tag(jni!($env, $l, $holder, $id)) as u64,
+        }
+    };
+}
+
+/// What a field holds.
 pub fn field_value(env: *mut JNIEnv, object: jobject, id: jfieldID, kind: u8) -> u64 {
-    match kind {
-        b'Z' => jni!(env, GetBooleanField, object, id).into(),
-        b'B' => jni!(env, GetByteField, object, id) as u64,
-        b'C' => jni!(env, GetCharField, object, id).into(),
-        b'S' => jni!(env, GetShortField, object, id) as u64,
-        b'I' => jni!(env, GetIntField, object, id) as u64,
-        b'J' => jni!(env, GetLongField, object, id) as u64,
-        b'F' => jni!(env, GetFloatField, object, id).to_bits().into(),
-        b'D' => jni!(env, GetDoubleField, object, id).to_bits(),
-        _ => tag(jni!(env, GetObjectField, object, id)) as u64,
-    }
+    value!(
+        env,
+        object,
+        id,
+        kind,
+        [
+            GetBooleanField,
+            GetByteField,
+            GetCharField,
+            GetShortField,
+            GetIntField,
+            GetLongField,
+            GetFloatField,
+            GetDoubleField,
+            GetObjectField
+        ]
+    )
 }
 
 /// The object that a field holds.
@@ -168,17 +191,23 @@ pub fn static_value(env: *mut JNIEnv, class: jclass, id: jfieldID, kind: u8) -> 
     if !ask!(GetClassStatus, class, &mut status) || status & INITIALIZED == 0 {
         return None;
     }
-    Some(match kind {
-        b'Z' => jni!(env, GetStaticBooleanField, class, id).into(),
-        b'B' => jni!(env, GetStaticByteField, class, id) as u64,
-        b'C' => jni!(env, GetStaticCharField, class, id).into(),
-        b'S' => jni!(env, GetStaticShortField, class, id) as u64,
-        b'I' => jni!(env, GetStaticIntField, class, id) as u64,
-        b'J' => jni!(env, GetStaticLongField, class, id) as u64,
-        b'F' => jni!(env, GetStaticFloatField, class, id).to_bits().into(),
-        b'D' => jni!(env, GetStaticDoubleField, class, id).to_bits(),
-        _ => tag(jni!(env, GetStaticObjectField, class, id)) as u64,
-    })
+    Some(value!(
+        env,
+        class,
+        id,
+        kind,
+        [
+            GetStaticBooleanField,
+            GetStaticByteField,
+            GetStaticCharField,
+            GetStaticShortField,
+            GetStaticIntField,
+            GetStaticLongField,
+            GetStaticFloatField,
+            GetStaticDoubleField,
+            GetStaticObjectField
+        ]
+    ))
 }
 
 /// Number of an array's elements.
