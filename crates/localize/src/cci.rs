@@ -77,40 +77,36 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
 /// The first accesses at each site.
 pub(crate) fn sightings(histories: &Histories) -> FxHashMap<SiteId, Sightings> {
     let mut numbers = IdNumbering::default();
-    let mut seen: Vec<Sightings> = Vec::new();
+    // After the own thread, after another, and of all; as large as can be where there is none.
+    let mut firsts: Vec<[u32; 3]> = Vec::new();
     for stretch in histories.stretches() {
         let mut previous: Option<ThreadId> = None;
         for access in stretch {
             let (site, is_new) = numbers.number(access.site.0);
             if is_new {
-                seen.push(Sightings::default());
+                firsts.push([u32::MAX; 3]);
             }
-            seen[site as usize].add(access.index, previous.map(|thread| thread == access.thread));
-            previous = Some(access.thread);
+            let [local, remote, any] = &mut firsts[site as usize];
+            *any = access.index.min(*any);
+            if let Some(previous) = previous.replace(access.thread) {
+                let first = if previous == access.thread { local } else { remote };
+                *first = access.index.min(*first);
+            }
         }
     }
-    numbers.ids().iter().map(|&id| SiteId(id)).zip(seen).collect()
+    let known = |index: u32| (index != u32::MAX).then_some(index);
+    let sightings = firsts.into_iter().map(|firsts| {
+        let [local, remote, any] = firsts.map(known);
+        Sightings { local, remote, any }
+    });
+    numbers.ids().iter().map(|&id| SiteId(id)).zip(sightings).collect()
 }
 
 /// The first accesses at a site: after its own thread, after another, and of all.
-#[derive(Default)]
 pub(crate) struct Sightings {
     local: Option<u32>,
     remote: Option<u32>,
     any: Option<u32>,
-}
-
-impl Sightings {
-    /// One more access; `local` says whether its own thread came before it, if anyone did.
-    fn add(&mut self, index: u32, local: Option<bool>) {
-        let note = |first: &mut Option<u32>| *first = Some(first.map_or(index, |first| first.min(index)));
-        note(&mut self.any);
-        match local {
-            Some(true) => note(&mut self.local),
-            Some(false) => note(&mut self.remote),
-            None => {}
-        }
-    }
 }
 
 /// The predicates by Importance.
