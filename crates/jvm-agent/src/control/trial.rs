@@ -57,7 +57,7 @@ pub struct Trial {
     /// Enforce: whether to hold back what comes too early, in this run.
     waits_for_first: bool,
     /// Whether that is held back already where its lock is about to be taken, in this run: if the first step is done under a lock
-    /// too, in all of them, and else in half. Who has the lock may be in the way of the first step; but before it has it, it may not
+    /// too, in all of them, and else in a quarter. Who has the lock may be in the way of the first step; but before it has it, it may not
     /// yet have done what leads others there.
     waits_at_guard: bool,
     /// How often an access begins an instance in this run, of [`ONE_IN_ALL`]: which of its occurrences
@@ -76,7 +76,7 @@ impl Trial {
         let enforces = interleaving.treatment == Treatment::Enforce;
         let begins = if enforces { 1 << random.below(4) } else { ONE_IN_ALL };
         let most_patience = 1 << random.below(MOST_PATIENCE);
-        let waits_at_guard = interleaving.steps()[0].guard != 0 || random.below(2) == 0;
+        let waits_at_guard = interleaving.steps()[0].guard != 0 || random.below(4) == 0;
         Trial {
             interleaving,
             random,
