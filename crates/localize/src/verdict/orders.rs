@@ -157,7 +157,9 @@ impl Recent {
 
     fn is_new(&mut self, order: [SiteId; 2], is_other_thread: bool) -> bool {
         let [first, second] = order.map(|site| site.0 as usize);
-        let place = &mut self.orders[(first.wrapping_mul(61) ^ second) % Self::SIZE];
+        // What one thread does and what two do often come by turns.
+        let hash = (first.wrapping_mul(61) ^ second).wrapping_mul(2) + usize::from(is_other_thread);
+        let place = &mut self.orders[hash % Self::SIZE];
         let new = (order, is_other_thread);
         std::mem::replace(place, new) != new
     }
