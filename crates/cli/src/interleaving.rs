@@ -7,7 +7,9 @@ use leading::Lead;
 pub use leading::{Led, Origin};
 use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
 use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
-use recording::{Interleaving, InterleavingStep, Treatment};
+use recording::{Interleaving, InterleavingStep, MOST_COPIES, Treatment};
+
+use crate::names::Names;
 
 /// A finding's steps, to be enforced.
 #[derive(Clone)]
@@ -32,6 +34,15 @@ impl Forcible {
     pub fn forced(&self) -> Interleaving {
         self.whole.unwrap_or(self.interleaving)
     }
+
+    /// With the copies that a compiler made of each step's places.
+    fn with_copies(mut self, copies: &mut dyn FnMut(&InterleavingStep) -> [u64; MOST_COPIES]) -> Forcible {
+        let mut known = |step: InterleavingStep| InterleavingStep { copies: copies(&step), ..step };
+        self.interleaving = self.interleaving.map_steps(&mut known);
+        self.wider = self.wider.map(|wider| wider.map_steps(&mut known));
+        self.leading.iter_mut().for_each(|lead| lead.map_steps(&mut known));
+        self
+    }
 }
 
 /// An access in a run.
@@ -44,7 +55,12 @@ struct Moment {
 }
 
 /// None if a place in the code is in no known module. The run is that of the finding's example.
-pub fn of(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
+pub fn of(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> Option<Forcible> {
+    let forcible = of_places(finding, run, code)?;
+    Some(forcible.with_copies(&mut |step| names.other_places(step, code)))
+}
+
+fn of_places(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     match &finding.detail {
         Detail::Verdict(reasoning) if reasoning.standstill.is_some() => {
             of_standstill(reasoning.standstill.as_ref()?, run, code)
@@ -95,7 +111,6 @@ fn place_of_access(moment: &Moment, run: &Run, code: &Code) -> Option<Interleavi
     let access = &run.accesses[moment.index];
     let held = access.locks.and_then(|locks| run.locksets.get(locks.0 as usize)?.first());
     let guard = held.map(|lock| code.site(lock.taken_in));
-    // Of an access that was compiled several times, this one.
     let site = code.stack(access.stack)[0];
     let guard = guard.filter(|guard| guard.module == code.site(site).module);
     let place = place(site, access.stack, code)?;

@@ -190,11 +190,9 @@ impl Search {
         plan.sites = List::of([first, second]);
         let step = |thread, Site { build_id, address }: Site| InterleavingStep {
             thread,
-            variable: 0,
             build_id,
             address,
-            caller: 0,
-            guard: 0,
+            ..InterleavingStep::default()
         };
         plan.interleaving = Interleaving::new(Treatment::Enforce, &[step(1, first), step(2, second)]);
     }

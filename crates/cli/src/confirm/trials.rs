@@ -312,7 +312,7 @@ pub fn kinds(enforced: Interleaving, forbidden: Interleaving) -> impl Fn(u32) ->
 /// Two threads do the same to the same thing: in the other order that is the same again, and to forbid it is but a delay.
 fn is_symmetric(interleaving: &Interleaving) -> bool {
     match interleaving.steps() {
-        [one, other] => (one.address, one.build_id) == (other.address, other.build_id),
+        [one, other] => one.is_same_place(other),
         _ => false,
     }
 }
