@@ -5,7 +5,7 @@ mod wider;
 
 use leading::Lead;
 pub use leading::{Led, Origin};
-use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
+use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Reason, Run, RunId, SiteId, Standstill};
 use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, MOST_COPIES, Treatment};
 
@@ -23,6 +23,8 @@ pub struct Forcible {
     example: Option<(RunId, Vec<Moment>)>,
     /// Locks that threads take in a circle.
     pub is_circle: bool,
+    /// An order that passing runs never have the other way round: it may be what the failure does.
+    is_effect: bool,
     /// What may have to be in place for it.
     pub leading: Vec<Lead>,
     /// It with what has to be in place, once that was found out.
@@ -33,6 +35,18 @@ impl Forcible {
     /// What makes runs fail, as far as is known.
     pub fn forced(&self) -> Interleaving {
         self.whole.unwrap_or(self.interleaving)
+    }
+
+    /// Whether forbidding its order is but a delay. Two threads do the same to the same thing: in the other order that is the same
+    /// again. Or there is no other order, as where one thread uses what another has made: whoever has to wait for the use to come
+    /// first keeps out whatever leads to it.
+    pub fn has_no_other_order(&self) -> bool {
+        is_symmetric(&self.interleaving) || self.is_effect
+    }
+
+    /// Whether there is nothing that could be forbidden in earnest.
+    pub fn is_beyond_forbidding(&self) -> bool {
+        self.has_no_other_order() && self.wider.is_none()
     }
 
     /// With the copies that a compiler made of each step's places.
@@ -96,9 +110,19 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         accesses,
         example: Some((example.run, moments)),
         is_circle: false,
+        is_effect: steps.len() == 2 && is_effect(finding),
         leading,
         whole: None,
     })
+}
+
+fn is_effect(finding: &Finding) -> bool {
+    let Detail::Verdict(reasoning) = &finding.detail else { return false };
+    reasoning.reasons.iter().any(|reason| matches!(reason, Reason::Effect | Reason::SetUp | Reason::NewCode))
+}
+
+fn is_symmetric(interleaving: &Interleaving) -> bool {
+    matches!(interleaving.steps(), [one, other] if one.is_same_place(other))
 }
 
 fn moment(run: &Run, index: usize) -> Moment {
@@ -172,6 +196,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         accesses,
         example: None,
         is_circle,
+        is_effect: false,
         leading: Vec::new(),
         whole: None,
     })
@@ -248,4 +273,22 @@ fn number<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
         known.push(one);
         known.len() - 1
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_access_by_two_threads_has_no_other_order() {
+        let symmetric = |addresses: &[u64]| {
+            let step =
+                |(&address, thread)| InterleavingStep { thread, address, ..InterleavingStep::default() };
+            let steps: Vec<InterleavingStep> = addresses.iter().zip(1..).map(step).collect();
+            is_symmetric(&Interleaving::new(Treatment::Enforce, &steps).unwrap())
+        };
+        assert!(symmetric(&[7, 7]));
+        assert!(!symmetric(&[7, 8]));
+        assert!(!symmetric(&[7, 7, 7]), "a third thread's comes between");
+    }
 }

@@ -102,14 +102,14 @@ impl<'a> Laboratory<'a> {
         let &Shown { runs, share, .. } = shown;
         let own = forcible.interleaving;
         let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(share) };
-        let is_symmetric = is_symmetric(&own);
-        let forbidden = forcible.wider.filter(|_| is_symmetric).unwrap_or(own);
+        let has_no_other_order = forcible.has_no_other_order();
+        let forbidden = forcible.wider.filter(|_| has_no_other_order).unwrap_or(own);
         self.compare(kinds(own, forbidden), &mut arms, limits)?;
-        if let Some(wider) = forcible.wider.filter(|_| !is_symmetric && arms.is_forbidden_in_vain()) {
+        if let Some(wider) = forcible.wider.filter(|_| !has_no_other_order && arms.is_forbidden_in_vain()) {
             self.forbid_more(kinds(own, wider), &mut arms, limits)?;
         }
         let confirmation = arms.decide(BELIEVED);
-        if is_symmetric && forcible.wider.is_none() {
+        if forcible.is_beyond_forbidding() {
             return Ok(Proof::of(Confirmation { verdict: Verdict::Inconclusive, ..confirmation }));
         }
         if confirmation.verdict == Verdict::Confirmed {
@@ -309,14 +309,6 @@ pub fn kinds(enforced: Interleaving, forbidden: Interleaving) -> impl Fn(u32) ->
     move |number| all.map(|interleaving| Asked::of(number, interleaving))
 }
 
-/// Two threads do the same to the same thing: in the other order that is the same again, and to forbid it is but a delay.
-fn is_symmetric(interleaving: &Interleaving) -> bool {
-    match interleaving.steps() {
-        [one, other] => one.is_same_place(other),
-        _ => false,
-    }
-}
-
 /// Each in turn.
 pub fn of_number<'a>(beginnings: &[Beginning<'a>], number: u32) -> Option<Beginning<'a>> {
     beginnings.get(number as usize % beginnings.len().max(1)).copied()
@@ -333,25 +325,5 @@ struct Seen {
 fn add(arm: &mut Arm, seen: Option<Seen>) {
     if let Some(seen) = seen {
         arm.add(seen.failed, seen.came_about);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use recording::InterleavingStep;
-
-    use super::*;
-
-    #[test]
-    fn the_same_access_by_two_threads_has_no_other_order() {
-        let symmetric = |addresses: &[u64]| {
-            let step =
-                |(&address, thread)| InterleavingStep { thread, address, ..InterleavingStep::default() };
-            let steps: Vec<InterleavingStep> = addresses.iter().zip(1..).map(step).collect();
-            is_symmetric(&Interleaving::new(Treatment::Enforce, &steps).unwrap())
-        };
-        assert!(symmetric(&[7, 7]));
-        assert!(!symmetric(&[7, 8]));
-        assert!(!symmetric(&[7, 7, 7]), "a third thread's comes between");
     }
 }
