@@ -238,3 +238,65 @@ int main(void) {
     assert!(seen.stdout.starts_with("confirmed   forced: "), "{}", seen.stdout);
     assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
 }
+
+/// A loop gives its lock back each time round and takes it again at one place. That leads to the next step, and does not end what is
+/// to be kept together.
+#[test]
+fn a_loop_is_kept_together_where_it_takes_its_lock_again() {
+    let source = r#"
+#include <pthread.h>
+#include <sched.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int told, list[3] = {1, 2, 3}, length = 3, seen[4];
+static void notify(int topic) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < length; i++) {
+        int one = list[i];
+        pthread_mutex_unlock(&lock);
+        seen[one] |= topic;
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+static void *notify_all(void *argument) {
+    for (int topic = 1; topic < 32; topic *= 2)
+    {
+        __atomic_fetch_add(&told, 1, __ATOMIC_SEQ_CST);
+        notify(topic);
+    }
+    return argument;
+}
+static void *leave(void *argument) {
+    while (__atomic_load_n(&told, __ATOMIC_SEQ_CST) < 2)
+        sched_yield();
+    pthread_mutex_lock(&lock);
+    for (int i = 1; i < length; i++)
+        list[i - 1] = list[i];
+    length = length - 1;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, notify_all, 0);
+    pthread_create(&threads[1], 0, leave, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return seen[2] != 31 || seen[3] != 31;
+}
+"#;
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "walk", source);
+    place
+        .call("run --technique unicorn --session walk --schedule random --runs 60 --seed 3 -- ./walk")
+        .exits(0);
+    let report = place.call("report --technique unicorn --json").exits(0).json();
+    let variables = ["list[1]", "list[1]", "length", "length"];
+    let is_walk = |finding: &Value| {
+        let accesses = finding["accesses"].as_array().unwrap();
+        finding["pattern"] == "RWWR" && accesses.iter().map(|access| &access["variable"]).eq(variables)
+    };
+    let number = 1 + report["findings"].as_array().unwrap().iter().position(is_walk).unwrap();
+    let seen = place.call(&format!("confirm {number} --technique unicorn"));
+    assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
+}

@@ -112,14 +112,16 @@ impl Regions {
         }
     }
 
-    /// The thread of this seat is about to do this. If that is how its region began, it has left it in between.
+    /// The thread of this seat is about to do this. If that is how its region began, it has left it in between; unless its next step
+    /// is done under a lock that is taken there, too, as where a loop gives its lock back each time round.
     pub fn arrives(&mut self, pattern: &Pattern, seat: usize, operation: Operation) {
         let bytes = Bytes::of(operation);
         for region in self.regions.iter_mut().filter(|region| region.seat == seat) {
             let begins = pattern.steps_of(region.role).next().is_some_and(|first| {
                 pattern.is_at(first, operation) && region.variables[pattern.variable(first)].overlap(bytes)
             });
-            if begins || operation.leaf != 0 && operation.leaf == region.entry {
+            let is_entry = operation.leaf != 0 && operation.leaf == region.entry;
+            if begins || is_entry && !region.is_led_on(pattern, operation) {
                 *region = NONE;
             }
         }
@@ -143,6 +145,12 @@ impl Region {
     /// Was the lock taken, and nothing done yet?
     fn is_entered(&self) -> bool {
         self.seat != 0 && self.last_done.is_none()
+    }
+
+    /// Is a lock taken here for a step that is still to be done?
+    fn is_led_on(&self, pattern: &Pattern, operation: Operation) -> bool {
+        let is_left = |step: &usize| self.last_done.is_some_and(|done| *step > done);
+        pattern.steps_of(self.role).filter(is_left).any(|step| pattern.is_at_guard(step, operation))
     }
 
     fn follow(&mut self, pattern: &Pattern, operation: Operation, locks: &[usize]) {
