@@ -151,11 +151,12 @@ impl History {
         self.failed + self.hung
     }
 
-    fn add(&mut self, outcome: &Outcome) {
+    /// One more run is done.
+    pub fn add(&mut self, outcome: &Outcome) {
         *match outcome {
             Outcome::Pass => &mut self.passed,
             Outcome::Fail { .. } => &mut self.failed,
-            Outcome::Hang => &mut self.hung,
+            Outcome::Hang { .. } => &mut self.hung,
             Outcome::Damaged { .. } => &mut self.damaged,
         } += 1;
     }
@@ -163,7 +164,7 @@ impl History {
 
 impl Limits {
     /// Is it time to begin no more runs?
-    fn reached(&self, history: &History, elapsed: Duration) -> Option<Stop> {
+    pub fn reached(&self, history: &History, elapsed: Duration) -> Option<Stop> {
         if history.damaged >= enough::DAMAGED_FROM_THE_START && history.damaged == history.done() {
             return Some(Stop::NothingRecorded);
         }
@@ -228,11 +229,13 @@ impl Campaign {
                             break;
                         };
                         let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
+                        let trunk = plan.beginning.map(|trunk| session.run_path(RunNumber(trunk.run)));
                         sink(Event::RunStarted { run });
                         let (timeout, slow_after) = (patience.timeout(), Some(patience.slow_after()));
                         let campaign = Campaign { timeout, slow_after, ..self.clone() };
                         scope.spawn(move || {
-                            reports.send(recorded_run::perform(&campaign, run, plan, &path, cancelled))
+                            let trunk = trunk.as_deref();
+                            reports.send(recorded_run::perform(&campaign, run, plan, &path, trunk, cancelled))
                         });
                         history.started += 1;
                         under_way += 1;
