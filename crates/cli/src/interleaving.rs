@@ -50,8 +50,19 @@ impl Forcible {
     }
 
     /// With the copies that a compiler made of each step's places.
-    fn with_copies(mut self, copies: &mut dyn FnMut(&InterleavingStep) -> [u64; MOST_COPIES]) -> Forcible {
-        let mut known = |step: InterleavingStep| InterleavingStep { copies: copies(&step), ..step };
+    fn with_copies(
+        mut self,
+        copies: &mut dyn FnMut(&InterleavingStep) -> Option<[u64; MOST_COPIES]>,
+    ) -> Forcible {
+        let mut known = |step: InterleavingStep| match copies(&step) {
+            Some(copies) => InterleavingStep { copies, ..step },
+            // Of too many calls, none is better known than another.
+            None => InterleavingStep {
+                caller: 0,
+                copies: copies(&InterleavingStep { caller: 0, ..step }).unwrap_or_default(),
+                ..step
+            },
+        };
         self.interleaving = self.interleaving.map_steps(&mut known);
         self.wider = self.wider.map(|wider| wider.map_steps(&mut known));
         self.leading.iter_mut().for_each(|lead| lead.map_steps(&mut known));

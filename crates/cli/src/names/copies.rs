@@ -48,12 +48,12 @@ impl Names {
     }
 
     /// Where else in its module the same is done as at a step: copies of its place, of the call of its function, and of where its
-    /// lock is taken, as far as runs came there. Copies are near, in one function as a rule.
-    pub fn other_places(&mut self, step: &InterleavingStep, code: &Code) -> [u64; MOST_COPIES] {
+    /// lock is taken, as far as runs came there. Copies are near, in one function as a rule. None if there are too many.
+    pub fn other_places(&mut self, step: &InterleavingStep, code: &Code) -> Option<[u64; MOST_COPIES]> {
         let is_its =
             |module: &Module| !module.build_id.is_empty() && step.build_id.starts_with(&module.build_id);
         let mut copies = [0; MOST_COPIES];
-        let Some(module) = code.modules().iter().find(|module| is_its(module)) else { return copies };
+        let Some(module) = code.modules().iter().find(|module| is_its(module)) else { return Some(copies) };
         let own = [step.address, step.caller, step.guard];
         let near: Vec<(SiteId, u64)> = code
             .sites()
@@ -73,9 +73,8 @@ impl Names {
             .collect();
         // Sites are numbered as runs are read.
         found.sort_unstable();
-        found.truncate(MOST_COPIES);
-        copies[..found.len()].copy_from_slice(&found);
-        copies
+        copies.get_mut(..found.len())?.copy_from_slice(&found);
+        Some(copies)
     }
 
     fn source_access(&mut self, site: SiteId, code: &Code) -> Option<SourceAccess> {
