@@ -140,11 +140,12 @@ pub struct LimitArguments {
     pub noise: Noise,
     /// Who decides which thread runs when: mixed (all of these but bounded, more often what makes the test fail), free
     /// (the operating system, disturbed by noise); or unsnarl, one thread at a time: random (at random wherever threads
-    /// meet), pct (by priorities that change a few times), pos (by priorities of accesses that conflict), surw (all
-    /// orders of some accesses equally likely), bounded:K (all schedules with up to K preemptions, for small tests)
+    /// meet), pct (by priorities that change a few times), pos (by priorities of accesses that conflict), near (pos and,
+    /// once a run has failed, runs that begin like it), surw (all orders of some accesses equally likely), bounded:K (all
+    /// schedules with up to K preemptions, for small tests)
     #[arg(long, value_name = "NAME", default_value_t)]
     pub schedule: Scheduling,
-    /// With mixed: do not go for orders of accesses that no run has shown
+    /// With mixed: neither go for orders of accesses that no run has shown, nor begin like runs that failed
     #[arg(long)]
     pub undirected: bool,
     /// Look at this share of all accesses only, as in 0.01 or 1%, in bursts: for tests that time out otherwise. Most of a

@@ -149,8 +149,9 @@ impl Saved {
         })?;
         let schedules = Schedules::of(file)?;
         let schedules = (schedules.switches() > 0).then_some(schedules);
-        // The switches are all there is to an interleaving that was forced.
-        Ok(Saved { plan: RunPlan { interleaving: None, ..plan }, schedules, is_approximate })
+        // The switches are all there is to an interleaving that was forced, and to a run that was followed.
+        let plan = RunPlan { interleaving: None, beginning: None, ..plan };
+        Ok(Saved { plan, schedules, is_approximate })
     }
 
     /// The run once more. None if it recorded nothing.

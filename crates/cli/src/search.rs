@@ -1,6 +1,7 @@
 //! How each run of a campaign is to go: what `--schedule` asks for, and what earlier runs have taught.
 
 mod knowledge;
+mod near;
 mod summary;
 
 use std::fmt;
@@ -15,6 +16,7 @@ use runner::{RunFile, RunNumber, RunRecord, Session};
 
 use crate::analysis;
 use knowledge::Knowledge;
+use near::Near;
 pub use summary::{Summary, Tallies};
 
 /// Who decides which thread runs when.
@@ -23,6 +25,8 @@ pub enum Scheduling {
     /// By turns whoever makes the test fail.
     #[default]
     Mixed,
+    /// By priorities of operations that conflict and, once a run has failed, every second run near such a one.
+    Near,
     /// The same in all runs.
     Only(Schedule),
     /// All schedules with up to so many preemptions.
@@ -33,6 +37,7 @@ impl fmt::Display for Scheduling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Scheduling::Mixed => f.write_str("mixed"),
+            Scheduling::Near => Policy::Near.fmt(f),
             Scheduling::Only(schedule) => schedule.fmt(f),
             Scheduling::Bounded(bound) => write!(f, "{}:{bound}", Schedule::Bounded),
         }
@@ -47,11 +52,12 @@ impl FromStr for Scheduling {
         let unknown = || {
             let known = Schedule::ALL.map(Schedule::name).join(", ");
             format!(
-                "unknown schedule `{text}` (known: mixed, {known}; bounded:3 for up to three preemptions)"
+                "unknown schedule `{text}` (known: mixed, near, {known}; bounded:3 for up to three preemptions)"
             )
         };
         match (name, name.parse(), bound) {
             ("mixed", _, None) => Ok(Scheduling::Mixed),
+            ("near", _, None) => Ok(Scheduling::Near),
             (_, Ok(Schedule::Bounded), None) => Ok(Scheduling::Bounded(preemptions::DEFAULT_BOUND)),
             (_, Ok(Schedule::Bounded), Some(bound)) => {
                 let number = bound.parse().ok().filter(|number| *number <= MOST_PREEMPTIONS);
@@ -84,12 +90,13 @@ pub struct Search {
     code: Code,
     predicted: Predicted,
     knowledge: Knowledge,
+    near: Near,
     /// Runs of the session that have been looked at.
     seen: usize,
 }
 
 impl Search {
-    /// `is_directed`: whether a mixed search goes for orders of accesses that were never seen.
+    /// `is_directed`: whether a mixed search goes for orders of accesses that were never seen, and near runs that failed.
     pub fn new(scheduling: Scheduling, is_directed: bool, common: RunPlan, seed: u64) -> Search {
         let policies = Policy::MIXED.into_iter().filter(|policy| is_directed || !policy.is_directed());
         let bound = match scheduling {
@@ -105,6 +112,7 @@ impl Search {
             code: Code::default(),
             predicted: Predicted::default(),
             knowledge: Knowledge::default(),
+            near: Near::default(),
             seen: 0,
         }
     }
@@ -135,6 +143,13 @@ impl Search {
                 }
             }
             Scheduling::Mixed => self.mix(&mut plan),
+            Scheduling::Near => {
+                plan.schedule = Schedule::Pos;
+                plan.sites = self.knowledge.meeting_sites(plan.seed);
+                if run.0.is_multiple_of(2) {
+                    self.near.plan(&mut plan);
+                }
+            }
         }
         Some(plan)
     }
@@ -151,10 +166,11 @@ impl Search {
 
     fn mix(&mut self, plan: &mut RunPlan) {
         let has_unseen = self.predicted.has_unseen();
-        let knows_sites = self.knowledge.knows_sites();
+        let (knows_sites, near) = (self.knowledge.knows_sites(), self.near.is_possible());
         let policy = self.portfolio.choose(|policy| match policy {
             Policy::Directed | Policy::DirectedDelays => has_unseen,
             Policy::Delays | Policy::Surw => knows_sites,
+            Policy::Near => near,
             _ => true,
         });
         plan.schedule = policy.schedule();
@@ -166,6 +182,7 @@ impl Search {
                 plan.noise = plan.noise.min(Noise::Low);
             }
             Policy::Directed | Policy::DirectedDelays => self.direct(plan),
+            Policy::Near => self.near.plan(plan),
             Policy::Noise => {}
             _ => plan.sites = self.knowledge.meeting_sites(plan.seed),
         }
@@ -212,7 +229,7 @@ impl Search {
         let needs_content = match self.scheduling {
             Scheduling::Only(Schedule::Free) => false,
             Scheduling::Only(_) => self.seen < LEARNING_RUNS,
-            Scheduling::Mixed | Scheduling::Bounded(_) => true,
+            Scheduling::Mixed | Scheduling::Near | Scheduling::Bounded(_) => true,
         };
         let outcome = analysis::outcome(&record.outcome);
         let file = session.load(record.run).ok().filter(|_| needs_content && outcome.is_some());
@@ -251,6 +268,9 @@ impl Search {
             [only] => self.preemptions.observe(&plan.deviations, &only.decisions),
             _ => self.preemptions.lose(),
         }
+        if matches!(self.scheduling, Scheduling::Mixed | Scheduling::Near) {
+            self.near.observe(record, plan, &recordings);
+        }
         if self.scheduling == Scheduling::Mixed || self.seen < LEARNING_RUNS {
             let run = localize::RunId(record.run.0);
             let profile = localize::profile(run, outcome, &recordings, &mut self.code);
@@ -280,11 +300,11 @@ mod tests {
             Schedule::Bounded => Scheduling::Bounded(3),
             other => Scheduling::Only(other),
         });
-        for scheduling in all.into_iter().chain([Scheduling::Mixed]) {
+        for scheduling in all.into_iter().chain([Scheduling::Mixed, Scheduling::Near]) {
             assert_eq!(scheduling.to_string().parse(), Ok(scheduling));
         }
         assert_eq!("bounded".parse(), Ok(Scheduling::Bounded(2)));
-        for text in ["later", "mixed:2", "pct:1", "bounded:x", "bounded:99", ""] {
+        for text in ["later", "mixed:2", "near:2", "pct:1", "bounded:x", "bounded:99", ""] {
             assert!(text.parse::<Scheduling>().is_err(), "{text}");
         }
     }

@@ -1,13 +1,17 @@
 //! Watches the runs of a campaign, to end it when more of them would not change the answer.
 
 use localize::{Code, Options, Settling};
-use runner::{Outcome, Session};
+use recording::RunPlan;
+use runner::{Outcome, RunRecord, Session};
 
 use crate::analysis;
 use crate::names::Names;
 
 /// So many runs that all failed are enough: if one of a hundred runs passes, 99 % of all sessions have one by then.
 const ALL_FAILED: usize = 500;
+
+/// Failing runs that are not near another one. What a single one and those near it have in common may be an accident.
+const INDEPENDENT: usize = 2;
 
 /// What is known of the runs so far.
 pub struct Watch {
@@ -49,6 +53,14 @@ impl Watch {
             }
         }
         self.seen = session.runs().len();
-        self.settling.settled().is_some() || self.has_no_chance(session)
+        self.settling.settled().is_some() && has_independent_failures(session) || self.has_no_chance(session)
     }
+}
+
+fn has_independent_failures(session: &Session) -> bool {
+    let is_independent = |record: &&RunRecord| {
+        let plan = record.plan.parse::<RunPlan>();
+        record.outcome.is_failing() && plan.is_ok_and(|plan| plan.beginning.is_none())
+    };
+    session.runs().iter().filter(is_independent).nth(INDEPENDENT - 1).is_some()
 }

@@ -43,6 +43,6 @@ pub use plan::{
 pub use read::{Damage, Frame, Module, Name, Recording, ThreadEvent, compact, header, parse};
 #[cfg(feature = "read")]
 pub use schedule::Stop;
-pub use schedule::{ENV_SCHEDULE, SCHEDULE_MAGIC, SavedSchedule, Switch};
+pub use schedule::{Beginning, ENV_SCHEDULE, SCHEDULE_MAGIC, SavedSchedule, Switch};
 pub use scheduling::{Decision, Deviation, Visit};
 pub use site::Site;

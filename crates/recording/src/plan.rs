@@ -6,6 +6,7 @@ use core::str::FromStr;
 
 use crate::interleaving::Interleaving;
 use crate::list::List;
+use crate::schedule::Beginning;
 use crate::scheduling::Deviation;
 use crate::site::Site;
 
@@ -138,6 +139,8 @@ pub struct RunPlan {
     pub deviations: List<Deviation, MOST_DEVIATIONS>,
     /// Whether the run is to show an order of accesses that no earlier one has shown. `directed=yes` in the text form.
     pub directed: bool,
+    /// Whether the run begins like an earlier one. `beginning=17:120` in the text form.
+    pub beginning: Option<Beginning>,
     /// An interleaving to enforce, forbid or delay for in a controlled run.
     pub interleaving: Option<Interleaving>,
     /// Another that is not to come about meanwhile: nobody joins in what somebody else has begun. What else could happen
@@ -159,6 +162,7 @@ impl Default for RunPlan {
             weights: List::default(),
             deviations: List::default(),
             directed: false,
+            beginning: None,
             interleaving: None,
             avoided: None,
         }
@@ -202,6 +206,7 @@ impl fmt::Display for RunPlan {
         if self.directed {
             f.write_str(",directed=yes")?;
         }
+        self.beginning.iter().try_for_each(|beginning| write!(f, ",beginning={beginning}"))?;
         self.interleaving.iter().try_for_each(|interleaving| write!(f, ",interleaving={interleaving}"))?;
         self.avoided.iter().try_for_each(|avoided| write!(f, ",avoided={avoided}"))
     }
@@ -222,6 +227,7 @@ impl FromStr for RunPlan {
                 "budget" => plan.budget_bytes = value.parse().map_err(|_| PlanError)?,
                 "schedule" => plan.schedule = value.parse()?,
                 "sample" => plan.sample = value.parse().map_err(|_| PlanError)?,
+                "beginning" => plan.beginning = Some(value.parse()?),
                 "interleaving" => plan.interleaving = Some(value.parse()?),
                 "avoided" => plan.avoided = Some(value.parse()?),
                 "points" => plan.points = value.parse().map_err(|_| PlanError)?,
@@ -262,6 +268,7 @@ mod tests {
                         [(0, 1), (17, 2)].map(|(decision, alternative)| Deviation { decision, alternative }),
                     ),
                     directed: true,
+                    beginning: Some(Beginning { run: 17, switches: 120 }),
                     interleaving,
                     avoided: "forbid:2.1@ab+3;1.0@cd+4".parse().ok(),
                 };
@@ -282,6 +289,8 @@ mod tests {
             "schedule=later",
             "sites=1",
             "deviations=3",
+            "beginning=3",
+            "beginning=3:x",
         ] {
             assert_eq!(text.parse::<RunPlan>(), Err(PlanError), "{text}");
         }

@@ -3,8 +3,12 @@
 //! The file has a part for each process of the run, in the order in which they started: a [`SavedSchedule`], then its
 //! [`Switch`]es. A process takes the first part that no other one has taken.
 
+use core::fmt;
+use core::str::FromStr;
+
 use crate::event::flag;
 use crate::layout::Pod;
+use crate::plan::PlanError;
 
 /// Environment variable naming the file of schedules to follow.
 pub const ENV_SCHEDULE: &str = "UNSNARL_SCHEDULE";
@@ -58,6 +62,32 @@ impl Switch {
     /// The one that got the token had waited until its time was over.
     pub fn is_by_time(&self) -> bool {
         self.flags & u32::from(flag::BY_TIME) != 0
+    }
+}
+
+/// How a run begins: like an earlier one of its session, which stands in a plan as `17:120` for 120 switches of run 17. The recorder
+/// finds these in the file of schedules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// The number of that run.
+    pub run: u32,
+    /// So many of its switches are followed.
+    pub switches: u64,
+}
+
+impl fmt::Display for Beginning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.run, self.switches)
+    }
+}
+
+impl FromStr for Beginning {
+    type Err = PlanError;
+
+    fn from_str(text: &str) -> Result<Beginning, PlanError> {
+        let (run, switches) = text.split_once(':').ok_or(PlanError)?;
+        let (run, switches) = (run.parse().map_err(|_| PlanError)?, switches.parse().map_err(|_| PlanError)?);
+        Ok(Beginning { run, switches })
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Search {
     pub orders: Option<Orders>,
     /// Runs that went for an order which was never seen before; `null` if there were none.
     pub directed: Option<Trial>,
-    /// The others.
+    /// The others, but for those near a failing run.
     pub undirected: Trial,
     /// What a systematic search has covered; `null` if it was none, or something was missed.
     pub covered: Option<Covered>,
@@ -22,7 +22,8 @@ pub struct Search {
 /// The runs that were made in one way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PolicyRuns {
-    /// The way: `noise`, `delays`, `directed-delays`, `random`, `pct`, `pos`, `surw`, `directed` or `bounded`.
+    /// The way: `noise`, `delays`, `directed-delays`, `random`, `pct`, `pos`, `surw`, `directed`, `near` or
+    /// `bounded`.
     pub name: String,
     /// All of its runs that passed or failed.
     pub runs: u64,

@@ -228,11 +228,13 @@ impl Campaign {
                             break;
                         };
                         let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
+                        let trunk = plan.beginning.map(|trunk| session.run_path(RunNumber(trunk.run)));
                         sink(Event::RunStarted { run });
                         let (timeout, slow_after) = (patience.timeout(), Some(patience.slow_after()));
                         let campaign = Campaign { timeout, slow_after, ..self.clone() };
                         scope.spawn(move || {
-                            reports.send(recorded_run::perform(&campaign, run, plan, &path, cancelled))
+                            let trunk = trunk.as_deref();
+                            reports.send(recorded_run::perform(&campaign, run, plan, &path, trunk, cancelled))
                         });
                         history.started += 1;
                         under_way += 1;

@@ -9,6 +9,9 @@
 //! As long as nothing has failed, chance alone would decide between the ways. Two of three runs are made in the two
 //! that need the fewest runs on the whole (docs/search.md), so that the mixture is never far behind them.
 //!
+//! Runs near a failing one are not left to the bandit: they give both kinds wherever there is a failing run, but no independent
+//! evidence. So every second run is one of them, unless another way gives as much.
+//!
 //! The same seed and the same outcomes make the same choices. How long runs take counts by powers of two only,
 //! so that small differences do not matter.
 
@@ -64,8 +67,16 @@ const MOST_SLOW: u32 = 2;
 /// The same for runs that had to be ended. They may have hung while another thread went on: before any has come to its end, that
 /// cannot be told.
 const MOST_LOST: u32 = 3;
+/// What runs near the same failing run are worth, which are alike, of as many others.
+const NEAR: f64 = 0.75;
+/// They may take so many times as long as others.
+const NEAR_SECONDS: f64 = 4.0;
 /// What is believed before the first run: failing ones are rare.
 const PRIOR: (u64, u64) = (1, 3);
+/// Near a failing run both kinds are to be had; the first runs there only look for the place.
+const PRIOR_NEAR: (u64, u64) = (4, 4);
+/// How long runs of a way take is as if so many others had taken as long as runs usually do.
+const FEW_RUNS: f64 = 4.0;
 /// Older runs than these say no more than that there were many.
 const MOST_REMEMBERED: u64 = 400;
 
@@ -78,6 +89,7 @@ pub struct Portfolio {
     /// Runs begun.
     begun: BTreeMap<Policy, u64>,
     choices: u64,
+    latest: Option<Policy>,
     /// The most scheduling points of a controlled run that passed.
     points: u64,
     slow: u32,
@@ -93,6 +105,21 @@ struct Tally {
     seconds: f64,
 }
 
+impl Tally {
+    /// What the next run takes that passes, if runs usually take so long. What a few have taken says little: the machine may have been
+    /// busy with other things.
+    fn expected_seconds(&self, usual: f64) -> f64 {
+        let passed = (self.runs - self.failed) as f64;
+        (self.seconds + usual * FEW_RUNS) / (passed + FEW_RUNS)
+    }
+
+    /// What a run gives on the average, whatever it takes.
+    fn mean_worth(&self, (failed, passed): (u64, u64)) -> f64 {
+        let rate = (failed + self.failed) as f64 / (failed + passed + self.runs) as f64;
+        rate * (1.0 - rate)
+    }
+}
+
 impl Portfolio {
     /// Nothing is known yet.
     pub fn new(seed: u64, policies: &[Policy]) -> Portfolio {
@@ -102,6 +129,7 @@ impl Portfolio {
             tallies: BTreeMap::new(),
             begun: BTreeMap::new(),
             choices: 0,
+            latest: None,
             points: 0,
             slow: 0,
             lost: 0,
@@ -113,19 +141,34 @@ impl Portfolio {
     pub fn choose(&mut self, is_possible: impl Fn(Policy) -> bool) -> Policy {
         let controlled = self.dropped.is_none();
         let possible = self.policies.iter().copied();
-        let possible: Vec<Policy> = possible
-            .filter(|&policy| (controlled || !policy.is_controlled()) && is_possible(policy))
-            .collect();
+        let possible =
+            possible.filter(|&policy| (controlled || !policy.is_controlled()) && is_possible(policy));
+        let (near, possible): (Vec<Policy>, Vec<Policy>) =
+            possible.partition(|&policy| policy == Policy::Near);
+        let near = near.first().copied().filter(|_| self.is_due_near(&possible));
         let begun = |policy: &Policy| self.begun.get(policy).copied().unwrap_or(0);
         let turn = (self.choices % (1 + LEADERS.len() as u64)) as usize;
         let leader = LEADERS.iter().copied().nth(turn.wrapping_sub(1));
         let leader = leader.filter(|leader| !self.has_failed() && possible.contains(leader));
         // One of each first, then another one, and then by what came of them.
         let untried = possible.iter().copied().filter(|policy| begun(policy) < FIRST_TRIES).min_by_key(begun);
-        let chosen = leader.or(untried).unwrap_or_else(|| self.draw(&possible));
+        let chosen = near.or(leader).or(untried).unwrap_or_else(|| self.draw(&possible));
         *self.begun.entry(chosen).or_default() += 1;
         self.choices += 1;
+        self.latest = Some(chosen);
         chosen
+    }
+
+    /// Is it time for a run near a failing one? Not two in a row, and not if one of the other ways gives as much.
+    fn is_due_near(&self, others: &[Policy]) -> bool {
+        let tally = |policy: Policy| self.tallies.get(&policy).copied().unwrap_or_default();
+        let usual = mean_seconds(self.tallies.values()).unwrap_or(1.0);
+        let best = others.iter().map(|&policy| tally(policy).mean_worth(PRIOR)).fold(0.0, f64::max);
+        let near = tally(Policy::Near);
+        self.has_failed()
+            && self.latest != Some(Policy::Near)
+            && near.mean_worth(PRIOR_NEAR) * NEAR > best
+            && near.expected_seconds(usual) < usual * NEAR_SECONDS
     }
 
     fn has_failed(&self) -> bool {
@@ -133,14 +176,14 @@ impl Portfolio {
     }
 
     fn draw(&self, possible: &[Policy]) -> Policy {
-        let usual = mean_seconds(self.tallies.values());
+        let usual = mean_seconds(self.tallies.values()).unwrap_or(1.0);
         let mut chance = Chance(self.seed ^ self.choices.wrapping_mul(0xd134_2543_de82_ef95));
         let worth = possible.iter().map(|&policy| {
             let tally = self.tallies.get(&policy).copied().unwrap_or_default();
             let remembered = tally.runs.clamp(1, MOST_REMEMBERED) as f64 / tally.runs.max(1) as f64;
             let share = |count: u64| (count as f64 * remembered).round() as u64;
             let rate = chance.beta(PRIOR.0 + share(tally.failed), PRIOR.1 + share(tally.runs - tally.failed));
-            (rate * (1.0 - rate) / coarse(mean_seconds([&tally]).or(usual).unwrap_or(1.0)), policy)
+            (rate * (1.0 - rate) / coarse(tally.expected_seconds(usual)), policy)
         });
         let best = worth.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or(Policy::Noise, |(_, policy)| policy)
@@ -285,7 +328,8 @@ mod tests {
 
     #[test]
     fn two_ways_lead_until_the_first_failure() {
-        let mut portfolio = Portfolio::new(5, &Policy::MIXED);
+        let ways = Policy::MIXED.map(|policy| if policy == Policy::Near { Policy::Noise } else { policy });
+        let mut portfolio = Portfolio::new(5, &ways);
         let run = Run { failed: false, seconds: 0.01, points: 9, taken_away: 0 };
         let choose = |portfolio: &mut Portfolio, failed| {
             let policy = portfolio.choose(|_| true);
@@ -295,7 +339,7 @@ mod tests {
         let chosen: Vec<Policy> = (0..60).map(|_| choose(&mut portfolio, false)).collect();
         let lead = |turn: &[Policy]| turn[1..] == LEADERS;
         assert!(chosen.chunks(3).all(lead), "{chosen:?}");
-        assert!(Policy::MIXED.iter().all(|policy| chosen.contains(policy)), "{chosen:?}");
+        assert!(ways.iter().all(|policy| chosen.contains(policy)), "{chosen:?}");
         while LEADERS.contains(&choose(&mut portfolio, true)) {}
         let led = (0..99).filter(|_| LEADERS.contains(&choose(&mut portfolio, false))).count();
         assert!(led < 66, "{led}");
@@ -307,6 +351,26 @@ mod tests {
     fn a_way_that_always_fails_leaves_nothing_to_compare_with() {
         let counts = chosen(&[(Policy::Random, 1.0, 0.01), (Policy::Surw, 0.5, 0.01)]);
         assert!(counts[&Policy::Surw] > 200, "{counts:?}");
+    }
+
+    #[test]
+    fn runs_near_a_failing_one_are_made_where_failures_are_rare_and_never_in_a_row() {
+        let near = |(others, near, seconds)| {
+            let counts = chosen(&[(Policy::Pos, others, 0.01), (Policy::Near, near, seconds)]);
+            counts.get(&Policy::Near).copied().unwrap_or(0)
+        };
+        let often = near((0.05, 0.5, 0.02));
+        assert!((100..=150).contains(&often), "{often}");
+        assert!(near((0.5, 0.5, 0.01)) < 30, "others do as well");
+        assert!(near((0.2, 0.01, 0.01)) < 30, "nothing fails there");
+        assert!(near((0.05, 0.5, 1.0)) < 30, "it takes too long");
+        let mut portfolio = Portfolio::new(5, &[Policy::Pos, Policy::Near]);
+        for number in 0..20 {
+            let run = Run { failed: number == 0, seconds: 0.01, points: 9, taken_away: 0 };
+            portfolio.observe(Policy::Pos, &run);
+        }
+        let chosen: Vec<Policy> = (0..99).map(|_| portfolio.choose(|_| true)).collect();
+        assert!(chosen.windows(2).all(|two| two.contains(&Policy::Near) && two.contains(&Policy::Pos)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use recording::{ENV_DIR, ENV_PLAN, RunPlan, Schedule};
+use recording::{Beginning, ENV_DIR, ENV_PLAN, RunPlan, Schedule};
 
 use crate::campaign::Campaign;
 use crate::elf;
@@ -16,17 +16,25 @@ use crate::oracle::Outcome;
 use crate::pace::Pace;
 use crate::process::{self, Launch};
 use crate::run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
+use crate::schedules::Schedules;
 
-/// Runs the test once and writes its recordings to `path`. A run that says nothing leaves no file, one that
-/// was cancelled not even a record.
+/// Runs the test once and writes its recordings to `path`; `trunk` is the file of the run like which it begins, if the plan asks
+/// for that. A run that says nothing leaves no file, one that was cancelled not even a record.
 pub(crate) fn perform(
     campaign: &Campaign,
     run: RunNumber,
     plan: RunPlan,
     path: &Path,
+    trunk: Option<&Path>,
     cancelled: &AtomicBool,
 ) -> Result<Option<RunRecord>> {
-    let Some(file) = once(campaign, run, plan, cancelled)? else { return Ok(None) };
+    let file = match plan.beginning.zip(trunk) {
+        Some((Beginning { switches, .. }, trunk)) => {
+            Schedules::read(trunk)?.follow(campaign, run, plan, switches, cancelled)?
+        }
+        None => once(campaign, run, plan, cancelled)?,
+    };
+    let Some(file) = file else { return Ok(None) };
     if !matches!(file.record.outcome, Outcome::Damaged { .. }) {
         file.write(path)?;
     }

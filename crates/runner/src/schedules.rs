@@ -17,6 +17,15 @@ pub struct Schedules {
 }
 
 impl Schedules {
+    /// Reads them from a run's file.
+    pub fn read(path: &Path) -> Result<Schedules> {
+        Schedules::of(&RunFile::read(path)?).map_err(|damage| Error::DamagedRun {
+            path: path.to_owned(),
+            offset: 0,
+            why: damage.to_string(),
+        })
+    }
+
     /// Reads them from a run.
     pub fn of(run: &RunFile) -> Result<Schedules, Damage> {
         let parsed = run.processes.iter().map(|process| recording::parse(&process.bytes));

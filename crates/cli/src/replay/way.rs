@@ -58,7 +58,8 @@ impl Way {
     ) -> runner::Result<Option<RunFile>> {
         // Where the points are depends on the plan.
         let RunPlan { seed, schedule, interleaving, avoided, .. } = plan;
-        let plan = RunPlan { seed, schedule, interleaving, avoided, directed: false, ..self.plan };
+        let directed = false;
+        let plan = RunPlan { seed, schedule, interleaving, avoided, directed, beginning: None, ..self.plan };
         self.schedules.follow(campaign, run, plan, switches, cancelled)
     }
 }

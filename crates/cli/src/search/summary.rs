@@ -76,9 +76,13 @@ impl Summary {
         tally.runs += 1;
         tally.failed += failed;
         tally.seconds += record.seconds;
-        let trial = if policy.is_directed() { &mut self.directed } else { &mut self.undirected };
-        trial.runs += 1;
-        trial.failed += failed;
+        // How often runs fail near one that did says nothing about how often they do.
+        if policy != Policy::Near {
+            let is_directed = policy.goes_for_orders();
+            let trial = if is_directed { &mut self.directed } else { &mut self.undirected };
+            trial.runs += 1;
+            trial.failed += failed;
+        }
         if self.scheduling == Scheduling::Mixed {
             self.predicted.observe(run);
         }

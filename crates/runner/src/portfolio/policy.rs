@@ -23,6 +23,8 @@ pub enum Policy {
     Surw,
     /// Controlled, by a random walk that prefers an order of two accesses that was never seen.
     Directed,
+    /// Controlled: like a run that failed up to some switch, and by priorities of operations from then on.
+    Near,
     /// Controlled, one of all schedules with few preemptions.
     Bounded,
 }
@@ -30,7 +32,7 @@ pub enum Policy {
 impl Policy {
     /// Those that a portfolio mixes, in the order in which they are first tried: what is learned from a free and from
     /// a controlled run serves the others.
-    pub const MIXED: [Policy; 8] = [
+    pub const MIXED: [Policy; 9] = [
         Policy::Noise,
         Policy::Random,
         Policy::Directed,
@@ -39,6 +41,7 @@ impl Policy {
         Policy::Pct,
         Policy::DirectedDelays,
         Policy::Delays,
+        Policy::Near,
     ];
 
     /// The way that a plan asks for.
@@ -47,6 +50,7 @@ impl Policy {
             Schedule::Free if plan.directed => Policy::DirectedDelays,
             Schedule::Free if !plan.sites.is_empty() => Policy::Delays,
             Schedule::Free => Policy::Noise,
+            _ if plan.beginning.is_some() => Policy::Near,
             _ if plan.directed => Policy::Directed,
             Schedule::Random => Policy::Random,
             Schedule::Pct => Policy::Pct,
@@ -62,14 +66,19 @@ impl Policy {
             Policy::Noise | Policy::Delays | Policy::DirectedDelays => Schedule::Free,
             Policy::Random | Policy::Directed => Schedule::Random,
             Policy::Pct => Schedule::Pct,
-            Policy::Pos => Schedule::Pos,
+            Policy::Pos | Policy::Near => Schedule::Pos,
             Policy::Surw => Schedule::Surw,
             Policy::Bounded => Schedule::Bounded,
         }
     }
 
-    /// Whether it goes for orders of accesses that were never seen.
+    /// Whether earlier runs say where it goes.
     pub fn is_directed(self) -> bool {
+        self.goes_for_orders() || self == Policy::Near
+    }
+
+    /// Whether it goes for orders of accesses that were never seen.
+    pub fn goes_for_orders(self) -> bool {
         matches!(self, Policy::Directed | Policy::DirectedDelays)
     }
 
@@ -85,6 +94,7 @@ impl Policy {
             Policy::Delays => "delays",
             Policy::DirectedDelays => "directed-delays",
             Policy::Directed => "directed",
+            Policy::Near => "near",
             other => other.schedule().name(),
         }
     }
@@ -98,13 +108,16 @@ impl fmt::Display for Policy {
 
 #[cfg(test)]
 mod tests {
+    use recording::Beginning;
+
     use super::*;
 
     #[test]
     fn plans_are_recognized() {
         for policy in Policy::MIXED {
-            let mut plan =
-                RunPlan { schedule: policy.schedule(), directed: policy.is_directed(), ..RunPlan::default() };
+            let (schedule, directed) = (policy.schedule(), policy.goes_for_orders());
+            let beginning = (policy == Policy::Near).then_some(Beginning { run: 1, switches: 0 });
+            let mut plan = RunPlan { schedule, directed, beginning, ..RunPlan::default() };
             if policy == Policy::Delays {
                 plan.sites = recording::List::of(["ab+1".parse().unwrap()]);
             }
