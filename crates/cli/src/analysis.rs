@@ -364,7 +364,7 @@ fn describe_one(
         Some(standstill) => explain_standstill(&mut described, standstill, profile, code, names),
         None => explain(&mut described, finding, witness, profile, code, names),
     };
-    let interleaving = interleaving::of(finding, &profile.run, code);
+    let interleaving = interleaving::of(finding, &profile.run, code, names);
     let leads = interleaving.iter().flat_map(|forcible| &forcible.leading);
     let steps = leads.flat_map(|lead| lead.accesses().into_iter().zip(lead.threads()));
     let leading = steps.map(|(index, thread)| {

@@ -1,5 +1,6 @@
 //! A finding as the recorder can recognize and bring it about: steps at places in the code, and their order.
 
+mod copied;
 mod leading;
 mod wider;
 
@@ -8,6 +9,8 @@ pub use leading::{Led, Origin};
 use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
 use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, Treatment};
+
+use crate::names::Names;
 
 /// A finding's steps, to be enforced.
 #[derive(Clone)]
@@ -44,16 +47,16 @@ struct Moment {
 }
 
 /// None if a place in the code is in no known module. The run is that of the finding's example.
-pub fn of(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
+pub fn of(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> Option<Forcible> {
     match &finding.detail {
         Detail::Verdict(reasoning) if reasoning.standstill.is_some() => {
             of_standstill(reasoning.standstill.as_ref()?, run, code)
         }
-        _ => of_accesses(finding, run, code),
+        _ => of_accesses(finding, run, code, names),
     }
 }
 
-fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
+fn of_accesses(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> Option<Forcible> {
     let example = &finding.example;
     let mut accesses: Vec<usize> = (0..example.accesses.len()).collect();
     // Two pairs that are put together stand one after the other; each thread does its steps as in the run.
@@ -74,9 +77,10 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         if steps.len() < 4 { interleaving } else { interleaving.with_orders(&conflicts(&steps))? };
     let wider = wider::wider(&steps, &moments, run, code);
     let leading = leading::leads(&steps, &moments, run, code);
+    let copied = copied::calls(&example.accesses, run, code, names);
     Some(Forcible {
-        interleaving,
-        wider,
+        interleaving: copied::wherever_called(interleaving, &copied),
+        wider: wider.map(|wider| copied::wherever_called(wider, &copied)),
         accesses,
         example: Some((example.run, moments)),
         is_circle: false,

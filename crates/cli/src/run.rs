@@ -71,6 +71,7 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
 
 /// `unsnarl run`.
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
+    let until = arguments.limits.time.and_then(|time| Instant::now().checked_add(time));
     if let Some(file) = &arguments.json {
         check_place_of(file)?;
     }
@@ -96,7 +97,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    finish(arguments, &session, &prepared.campaign, &search, stop?)
+    finish(arguments, &session, &prepared.campaign, &search, stop?, until)
 }
 
 /// A controlled run looks at every access, or it could not decide what comes next.
@@ -249,6 +250,7 @@ fn finish(
     campaign: &Campaign,
     search: &Search,
     stop: Stop,
+    until: Option<Instant>,
 ) -> anyhow::Result<ExitCode> {
     if session.runs().is_empty() && stop == Stop::Interrupted {
         eprintln!("interrupted before the first run was done");
@@ -257,8 +259,7 @@ fn finish(
     let mut analysis = analysis::examine(session, &arguments.ranking)?;
     let is_found = look::verdict(&analysis.report) == exit::FOUND;
     if is_found && arguments.confirmed() > 0 && stop != Stop::Interrupted {
-        let time = arguments.limits.time.map(|time| time / confirm::SHARE);
-        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), time)?;
+        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), until)?;
     }
     let mut report = analysis.report;
     if arguments.confirmed() > 0 && stop != Stop::Interrupted && leaves_doubt(&report) {

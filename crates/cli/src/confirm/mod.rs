@@ -36,9 +36,11 @@ use crate::{look, run, screen, sessions};
 pub const RUNS: u32 = 20;
 /// Findings that `unsnarl run` tries out.
 pub const FINDINGS: usize = 3;
+/// With a cause at hand, nobody waits for trials of findings that are less likely than this.
+const UNLIKELY: f64 = 0.01;
 /// For as long at most, or for as long as the runs took that found them, where it was not told how long it may take.
 const TIME: Duration = Duration::from_secs(20);
-/// Of a time that was given, this share is left for it: one in so many parts.
+/// Of a time that was given, this share is left for it at least: one in so many parts.
 pub const SHARE: u32 = 4;
 
 /// `unsnarl confirm N`.
@@ -61,7 +63,7 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
         what: format!("finding {number} cannot be forced: its places in the code are not known well enough"),
         advice: "  try another finding, or another technique:  unsnarl confirm 2",
     })?;
-    let mut laboratory = Laboratory::new(&session, &prepared.campaign);
+    let mut laboratory = Laboratory::new(&session, &prepared.campaign, limits);
     let share = region::shares(&analysis)[index];
     let finding = &analysis.report.findings[index];
     let better = analysis.report.findings.iter().zip(&analysis.interleavings).take(index);
@@ -90,18 +92,19 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     }))
 }
 
-/// Tries out the first findings of a session, at most so many, of each cause until one is confirmed, and none that is part
-/// of what was; and notes what came of it in the report. No run begins once so much time has gone by.
+/// Tries out the first findings of a session, at most so many, of each cause until one is confirmed, then none that is part
+/// of what was or that hardly anything speaks for; and notes what came of it in the report. No run begins after `until`, if that is given.
 pub fn confirm_first(
     session: &Session,
     campaign: &Campaign,
     analysis: &mut Analysis,
     count: usize,
-    time: Option<Duration>,
+    until: Option<Instant>,
 ) -> anyhow::Result<()> {
     let spent = Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0));
-    let limits = Limits { runs: RUNS, until: Some(Instant::now() + time.unwrap_or(TIME.max(spent))) };
-    let mut laboratory = Laboratory::new(session, campaign);
+    let until = until.unwrap_or_else(|| Instant::now() + TIME.max(spent));
+    let limits = Limits { runs: RUNS, until: Some(until) };
+    let mut laboratory = Laboratory::new(session, campaign, limits);
     let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
     let mut wholes: Vec<Interleaving> = Vec::new();
     let mut standing: Vec<Standing> = Vec::new();
@@ -117,7 +120,11 @@ pub fn confirm_first(
         let is_part = |whole: &Interleaving| {
             steps.iter().all(|step| whole.steps().iter().any(|other| other.address == step.address))
         };
-        if confirmed.contains(&finding.cluster) || wholes.iter().any(is_part) {
+        let is_unlikely = finding.confidence.is_some_and(|confidence| confidence < UNLIKELY);
+        if confirmed.contains(&finding.cluster)
+            || wholes.iter().any(is_part)
+            || is_unlikely && !wholes.is_empty()
+        {
             continue;
         }
         left -= 1;
@@ -153,6 +160,7 @@ fn try_out(
         None => following::judge(laboratory, forcible, shown, confirmation, limits)?,
         Some(_) => confirmation,
     };
+    let confirmation = laboratory.within_time(confirmation);
     // What goes along with another finding needs that one.
     let led = led.filter(|_| confirmation.verdict == Verdict::Confirmed);
     forcible.whole = led.as_ref().map(|led| led.interleaving);

@@ -74,12 +74,15 @@ pub struct Laboratory<'a> {
     /// Whether a run that hangs is one that failed: only if some did before.
     may_hang: bool,
     slowest_pass: f64,
+    limits: Limits,
+    /// Whether the time was over before a question had all of its runs.
+    is_cut_short: bool,
     /// After how many switches failing runs are lost, as far as that was asked for.
     pub lost: BTreeMap<RunNumber, Option<u64>>,
 }
 
 impl<'a> Laboratory<'a> {
-    pub fn new(session: &'a Session, campaign: &Campaign) -> Laboratory<'a> {
+    pub fn new(session: &'a Session, campaign: &Campaign, limits: Limits) -> Laboratory<'a> {
         let may_hang = session.runs().iter().any(|run| run.outcome == Outcome::Hang);
         let seed = session.manifest().seed;
         Laboratory {
@@ -88,6 +91,8 @@ impl<'a> Laboratory<'a> {
             seed,
             may_hang,
             slowest_pass: 0.0,
+            limits,
+            is_cut_short: false,
             lost: BTreeMap::new(),
         }
     }
@@ -211,13 +216,26 @@ impl<'a> Laboratory<'a> {
         self.repeat(|number| Asked { avoided: Some(avoided), ..Asked::of(number, interleaving) }, runs)
     }
 
+    /// So many runs, or as many as there is time for.
     pub fn repeat<'b>(&mut self, asked: impl Fn(u32) -> Asked<'b>, runs: u32) -> anyhow::Result<Arm> {
         let mut arm = Arm::default();
         let trials: Vec<Asked> = (1..=runs).map(asked).collect();
         for round in trials.chunks(Treatment::ALL.len()) {
+            if self.limits.is_over() {
+                self.is_cut_short = true;
+                break;
+            }
             self.round(round)?.into_iter().for_each(|seen| add(&mut arm, seen));
         }
         Ok(arm)
+    }
+
+    /// What would be confirmed is left undecided if there was no time for all that could have refuted it.
+    pub fn within_time(&mut self, confirmation: Confirmation) -> Confirmation {
+        match std::mem::take(&mut self.is_cut_short) && confirmation.verdict == Verdict::Confirmed {
+            true => Confirmation { verdict: Verdict::Inconclusive, ..confirmation },
+            false => confirmation,
+        }
     }
 
     /// Runs at the same time: in a controlled run one thread runs at a time.
@@ -339,8 +357,38 @@ fn add(arm: &mut Arm, seen: Option<Seen>) {
 #[cfg(test)]
 mod tests {
     use recording::InterleavingStep;
+    use runner::{Manifest, Store};
 
     use super::*;
+
+    #[test]
+    fn no_run_begins_when_the_time_is_over_and_what_was_left_out_is_not_taken_as_passed() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = Manifest::new(Vec::new(), BTreeMap::new(), 7, Vec::new());
+        let session = Store::new(folder.path()).create("x", manifest).unwrap();
+        let campaign = Campaign {
+            // A run would be an error.
+            program: folder.path().join("missing"),
+            arguments: Vec::new(),
+            input: None,
+            environment: Vec::new(),
+            oracle: runner::Oracle::default(),
+            timeout: None,
+            slow_after: None,
+            limits: campaign::Limits::default(),
+            jobs: std::num::NonZeroUsize::MIN,
+        };
+        let limits = Limits { runs: 20, until: Some(Instant::now()) };
+        let mut laboratory = Laboratory::new(&session, &campaign, limits);
+        let (all, none) = (Arm { runs: 9, failed: 9, came_about: 9, failed_with_it: 9 }, Arm::default());
+        let forbidden = Arm { runs: 9, ..none };
+        let confirmed = Arms { enforced: all, forbidden, ..Arms::new(1.0) }.decide(BELIEVED);
+        assert_eq!(laboratory.within_time(confirmed).verdict, Verdict::Confirmed);
+        let steps = [InterleavingStep { thread: 1, address: 7, ..InterleavingStep::default() }; 2];
+        let interleaving = Interleaving::new(Treatment::Enforce, &steps).unwrap();
+        assert_eq!(laboratory.enforce(interleaving, 9).unwrap().runs, 0);
+        assert_eq!(laboratory.within_time(confirmed).verdict, Verdict::Inconclusive);
+    }
 
     #[test]
     fn the_same_access_by_two_threads_has_no_other_order() {

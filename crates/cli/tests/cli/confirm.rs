@@ -466,6 +466,48 @@ int main(void) {
         shown.contains("goes along with 1") && shown.contains("forced without finding 1: 0 of "),
         "{shown}"
     );
+    // By itself a session does not try out what hardly anything speaks for once there is a cause.
+    let line =
+        "run --session cause --schedule random --runs 60 --seed 5 --confirm 3 --json cause.json -- ./tickets";
+    place.call(line).exits(0);
+    let report: Value = serde_json::from_slice(&std::fs::read(place.path("cause.json")).unwrap()).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings[0]["confirmation"]["verdict"], "confirmed");
+    assert!(findings.len() > 1 && findings[1..].iter().all(|finding| finding["confirmation"].is_null()));
+}
+
+/// Of a loop that is unrolled, every round calls from another address: the finding is about all of them. Seeds are fixed.
+#[test]
+fn copies_of_a_call_are_forced_as_one() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+static int counter;
+static __attribute__((noinline)) int read_it(void) {
+    return __atomic_load_n(&counter, __ATOMIC_SEQ_CST);
+}
+static __attribute__((noinline)) void write_it(int value) {
+    __atomic_store_n(&counter, value, __ATOMIC_SEQ_CST);
+}
+static void *worker(void *argument) {
+#pragma GCC unroll 3
+    for (int i = 0; i < 3; i++)
+        write_it(read_it() + 1);
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, worker, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return counter != 6;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "unrolled", source);
+    place.call("run --session unrolled --runs 40 --seed 3 --confirm 1 -- ./unrolled").exits(0);
+    let kept = std::fs::read_to_string(place.path(".unsnarl/unrolled/confirmations.json")).unwrap();
+    assert!(kept.contains("enforce:") && !kept.contains('~'), "{kept}");
 }
 
 /// The same update lost between two guards of the standard library's Mutex, which knows no pthread. Seeds are fixed.
