@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask tidy`, `ci`, `evaluate`, `stories`, `bench`, `search`, `prove`,
-//! `replay`, `soak` and `jdk`. Whatever CI does is one of these, so that it can be done on any machine.
+//! `peers`, `replay`, `soak` and `jdk`. Whatever CI does is one of these, so that it can be done on any machine.
 
 mod bench;
 mod chart;
@@ -9,6 +9,7 @@ mod evaluate;
 mod jdk;
 mod ledger;
 mod measure;
+mod peers;
 mod prove;
 mod replay;
 mod search;
@@ -46,6 +47,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Find and confirm every corpus program's bug, as a user would
     Prove(prove::Arguments),
+    /// Compare what TSan, Helgrind and unsnarl say of every corpus program's bug
+    Peers(peers::Arguments),
     /// Replay failing runs of the corpus and say how many fail again
     Replay(replay::Arguments),
     /// Count the runs and the time until each corpus program fails, for each way to run it
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Stories => stories::stories(),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Prove(arguments) => prove::prove(&arguments),
+        Command::Peers(arguments) => peers::peers(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Search(arguments) => search::search(&arguments),
         Command::Soak(arguments) => soak::soak(&arguments),

@@ -53,3 +53,9 @@ pub fn output_of(command: &mut Command) -> anyhow::Result<String> {
     }
     String::from_utf8(output.stdout).with_context(|| format!("{command:?} did not print text"))
 }
+/// What rustc compiles for.
+pub fn host() -> anyhow::Result<String> {
+    let text = output_of(Command::new("rustc").arg("-vV"))?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say which machine it compiles for")
+}

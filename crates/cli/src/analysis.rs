@@ -172,7 +172,7 @@ pub fn outcome(outcome: &runner::Outcome) -> Option<Outcome> {
     match outcome {
         runner::Outcome::Pass => Some(Outcome::Pass),
         runner::Outcome::Fail { .. } => Some(Outcome::Fail),
-        runner::Outcome::Hang => Some(Outcome::Hang),
+        runner::Outcome::Hang { .. } => Some(Outcome::Hang),
         runner::Outcome::Damaged { .. } => None,
     }
 }
@@ -191,7 +191,7 @@ fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<R
         match &record.outcome {
             runner::Outcome::Pass => runs.passed += 1,
             runner::Outcome::Fail { .. } => runs.failed += 1,
-            runner::Outcome::Hang => {
+            runner::Outcome::Hang { .. } => {
                 runs.failed += 1;
                 runs.hung += 1;
             }

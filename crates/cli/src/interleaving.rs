@@ -1,14 +1,13 @@
 //! A finding as the recorder can recognize and bring it about: steps at places in the code, and their order.
 
-mod copied;
 mod leading;
 mod wider;
 
 use leading::Lead;
 pub use leading::{Led, Origin};
-use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Run, RunId, SiteId, Standstill};
+use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Reason, Run, RunId, SiteId, Standstill};
 use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
-use recording::{Interleaving, InterleavingStep, Treatment};
+use recording::{Interleaving, InterleavingStep, MOST_COPIES, Treatment};
 
 use crate::names::Names;
 
@@ -24,6 +23,8 @@ pub struct Forcible {
     example: Option<(RunId, Vec<Moment>)>,
     /// Locks that threads take in a circle.
     pub is_circle: bool,
+    /// An order that passing runs never have the other way round: it may be what the failure does.
+    is_effect: bool,
     /// What may have to be in place for it.
     pub leading: Vec<Lead>,
     /// It with what has to be in place, once that was found out.
@@ -34,6 +35,27 @@ impl Forcible {
     /// What makes runs fail, as far as is known.
     pub fn forced(&self) -> Interleaving {
         self.whole.unwrap_or(self.interleaving)
+    }
+
+    /// Whether forbidding its order is but a delay. Two threads do the same to the same thing: in the other order that is the same
+    /// again. Or there is no other order, as where one thread uses what another has made: whoever has to wait for the use to come
+    /// first keeps out whatever leads to it.
+    pub fn has_no_other_order(&self) -> bool {
+        is_symmetric(&self.interleaving) || self.is_effect
+    }
+
+    /// Whether there is nothing that could be forbidden in earnest.
+    pub fn is_beyond_forbidding(&self) -> bool {
+        self.has_no_other_order() && self.wider.is_none()
+    }
+
+    /// With the copies that a compiler made of each step's places.
+    fn with_copies(mut self, copies: &mut dyn FnMut(&InterleavingStep) -> [u64; MOST_COPIES]) -> Forcible {
+        let mut known = |step: InterleavingStep| InterleavingStep { copies: copies(&step), ..step };
+        self.interleaving = self.interleaving.map_steps(&mut known);
+        self.wider = self.wider.map(|wider| wider.map_steps(&mut known));
+        self.leading.iter_mut().for_each(|lead| lead.map_steps(&mut known));
+        self
     }
 }
 
@@ -48,15 +70,20 @@ struct Moment {
 
 /// None if a place in the code is in no known module. The run is that of the finding's example.
 pub fn of(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> Option<Forcible> {
+    let forcible = of_places(finding, run, code)?;
+    Some(forcible.with_copies(&mut |step| names.other_places(step, code)))
+}
+
+fn of_places(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     match &finding.detail {
         Detail::Verdict(reasoning) if reasoning.standstill.is_some() => {
             of_standstill(reasoning.standstill.as_ref()?, run, code)
         }
-        _ => of_accesses(finding, run, code, names),
+        _ => of_accesses(finding, run, code),
     }
 }
 
-fn of_accesses(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> Option<Forcible> {
+fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     let example = &finding.example;
     let mut accesses: Vec<usize> = (0..example.accesses.len()).collect();
     // Two pairs that are put together stand one after the other; each thread does its steps as in the run.
@@ -77,16 +104,25 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> 
         if steps.len() < 4 { interleaving } else { interleaving.with_orders(&conflicts(&steps))? };
     let wider = wider::wider(&steps, &moments, run, code);
     let leading = leading::leads(&steps, &moments, run, code);
-    let copied = copied::calls(&example.accesses, run, code, names);
     Some(Forcible {
-        interleaving: copied::wherever_called(interleaving, &copied),
-        wider: wider.map(|wider| copied::wherever_called(wider, &copied)),
+        interleaving,
+        wider,
         accesses,
         example: Some((example.run, moments)),
         is_circle: false,
+        is_effect: steps.len() == 2 && is_effect(finding),
         leading,
         whole: None,
     })
+}
+
+fn is_effect(finding: &Finding) -> bool {
+    let Detail::Verdict(reasoning) = &finding.detail else { return false };
+    reasoning.reasons.iter().any(|reason| matches!(reason, Reason::Effect | Reason::SetUp | Reason::NewCode))
+}
+
+fn is_symmetric(interleaving: &Interleaving) -> bool {
+    matches!(interleaving.steps(), [one, other] if one.is_same_place(other))
 }
 
 fn moment(run: &Run, index: usize) -> Moment {
@@ -99,7 +135,6 @@ fn place_of_access(moment: &Moment, run: &Run, code: &Code) -> Option<Interleavi
     let access = &run.accesses[moment.index];
     let held = access.locks.and_then(|locks| run.locksets.get(locks.0 as usize)?.first());
     let guard = held.map(|lock| code.site(lock.taken_in));
-    // Of an access that was compiled several times, this one.
     let site = code.stack(access.stack)[0];
     let guard = guard.filter(|guard| guard.module == code.site(site).module);
     let place = place(site, access.stack, code)?;
@@ -161,6 +196,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         accesses,
         example: None,
         is_circle,
+        is_effect: false,
         leading: Vec::new(),
         whole: None,
     })
@@ -237,4 +273,22 @@ fn number<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
         known.push(one);
         known.len() - 1
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_access_by_two_threads_has_no_other_order() {
+        let symmetric = |addresses: &[u64]| {
+            let step =
+                |(&address, thread)| InterleavingStep { thread, address, ..InterleavingStep::default() };
+            let steps: Vec<InterleavingStep> = addresses.iter().zip(1..).map(step).collect();
+            is_symmetric(&Interleaving::new(Treatment::Enforce, &steps).unwrap())
+        };
+        assert!(symmetric(&[7, 7]));
+        assert!(!symmetric(&[7, 8]));
+        assert!(!symmetric(&[7, 7, 7]), "a third thread's comes between");
+    }
 }

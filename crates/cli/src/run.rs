@@ -221,7 +221,7 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) 
             match record.outcome {
                 runner::Outcome::Pass => progress.passed += 1,
                 runner::Outcome::Fail { .. } => progress.failed += 1,
-                runner::Outcome::Hang => {
+                runner::Outcome::Hang { .. } => {
                     progress.failed += 1;
                     progress.hung += 1;
                 }

@@ -207,11 +207,9 @@ impl Search {
         plan.sites = List::of([first, second]);
         let step = |thread, Site { build_id, address }: Site| InterleavingStep {
             thread,
-            variable: 0,
             build_id,
             address,
-            caller: 0,
-            guard: 0,
+            ..InterleavingStep::default()
         };
         plan.interleaving = Interleaving::new(Treatment::Enforce, &[step(1, first), step(2, second)]);
     }
@@ -242,7 +240,7 @@ impl Search {
         };
         let headers: Vec<_> =
             file.processes.iter().filter_map(|process| recording::header(&process.bytes).ok()).collect();
-        if record.outcome != runner::Outcome::Hang {
+        if !record.outcome.is_hang() {
             let points = headers.iter().map(|header| header.points).max();
             self.knowledge.points = self.knowledge.points.max(points.unwrap_or(0));
         }

@@ -49,12 +49,16 @@ pub struct How {
     pub phase: Phase,
     /// The object's part that is accessed by the same instruction, besides.
     pub also: Option<u32>,
+    /// Can it be told before it happens whether it is a step of the plan?
+    pub may_be_step: bool,
+    /// The place of what comes of it, and cannot be held back any more.
+    pub leads_to: Option<u16>,
 }
 
 impl How {
     /// Told as a whole.
     pub fn whole(kind: Kind, flags: u8, position: u16) -> How {
-        How { kind, flags, position, phase: Phase::Whole, also: None }
+        How { kind, flags, position, phase: Phase::Whole, also: None, may_be_step: true, leads_to: None }
     }
 }
 
@@ -65,11 +69,15 @@ fn access(
     process: &Process,
     thread: &mut Thread,
     (part, room): ((i64, u32), u32),
-    How { kind, flags, position, phase, also }: How,
+    How { kind, flags, position, phase, also, may_be_step, leads_to }: How,
     (before, value_type): (impl FnOnce() -> Option<u64>, u8),
     name: impl FnOnce() -> String,
 ) -> Option<u64> {
-    let marks = if phase == Phase::Done { Marks::default() } else { process.marks_at(thread, position) };
+    let mut marks = match phase != Phase::Done && may_be_step {
+        true => process.marks_at(thread, position),
+        false => Marks::default(),
+    };
+    marks.begun |= leads_to.map_or(0, |position| process.marks_at(thread, position).steps);
     let forgotten = std::mem::take(&mut *process::lock(&process.dead));
     let mut touch = Touch { kind, leaf: 0, flags, locks: 0 };
     let mut repeats = |recorder: &mut Recorder, thread: &Thread| {
@@ -83,7 +91,7 @@ fn access(
     let at_once = process.record(|recorder| {
         recorder.forget(forgotten.iter().copied());
         let is_point =
-            phase != Phase::Done && recorder.is_contested(thread.id, part, kind) || !marks.is_empty();
+            phase != Phase::Done && recorder.is_contested(thread.id, part, kind) || process.is_point(marks);
         if is_point && process.scheduler.is_controlled() {
             recorder.visited(thread.id, thread.context(), position);
         }

@@ -108,6 +108,8 @@ pub enum Action {
     },
     /// The library writes to an object of its own, in the midst of a call.
     Inside,
+    /// The same, to the counter by which iterators see that there was a change.
+    Counts,
     /// A handle is called.
     Handle {
         /// What that does.

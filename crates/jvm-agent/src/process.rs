@@ -166,6 +166,12 @@ impl Process {
         self.plan.interleaving.is_some() || !self.plan.sites.is_empty() && self.scheduler.is_controlled()
     }
 
+    /// Does what the plan says about a place make it a point? Not by what is to be tried out, as long as an earlier run is followed
+    /// that knew nothing of it.
+    pub fn is_point(&self, marks: Marks) -> bool {
+        marks.is_site || !marks.is_empty() && !self.scheduler.follows()
+    }
+
     /// The same in this method.
     pub fn marks_in(&self, method: u32, position: u16) -> Marks {
         if !self.has_marks() {
@@ -188,6 +194,7 @@ impl Process {
         Marks {
             steps: bits(self.plan.interleaving, |step| step.address),
             guarded: bits(self.plan.interleaving, |step| step.guard),
+            begun: 0,
             avoided: bits(self.plan.avoided, |step| step.address),
             is_site: is_controlled
                 && self.plan.sites.iter().any(|site| is_here(&site.build_id, site.address)),
@@ -269,7 +276,7 @@ pub fn attach(env: *mut JNIEnv) {
         };
         lock(&process.threads).insert(tag, id);
         let seat = seat.unwrap_or_else(|| process.scheduler.seat(id, desk));
-        let mut thread = Box::new(Thread::new(id, tag, seat, desk, process.plan.seed));
+        let mut thread = Box::new(Thread::new(id, tag, seat, desk));
         hooks::note_switch(process, &mut thread, switched);
         // Where loops are looked at, each hook tells which iteration it is in.
         if !process.included.loops && !process.included.every_access {

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use policies::Random;
-
 use crate::collections::torn::Torn;
 use crate::control::Seat;
 use crate::memory::TORN;
@@ -46,17 +44,16 @@ pub struct Thread {
     approached: Vec<Approached>,
     /// The call under way that others may get into.
     torn: Option<Torn>,
-    /// Where they do.
-    random: Random,
+    /// Places where they could have done so far.
+    inside: u64,
     /// It waits for this object to be notified, whose monitor it had entered so many times.
     pub waits_for: Option<(u64, u32)>,
 }
 
 impl Thread {
     /// One that is about to run code under test.
-    pub fn new(id: u32, tag: i64, seat: Seat, desk: &'static Desk, seed: u64) -> Thread {
-        let random = Random::with_seed(seed ^ u64::from(id) << 32);
-        Thread { id, tag, seat, desk, approached: Vec::new(), torn: None, random, waits_for: None }
+    pub fn new(id: u32, tag: i64, seat: Seat, desk: &'static Desk) -> Thread {
+        Thread { id, tag, seat, desk, approached: Vec::new(), torn: None, inside: 0, waits_for: None }
     }
 
     /// The current context.
@@ -125,12 +122,22 @@ impl Thread {
         torn
     }
 
-    /// The library is about to write to this object. Is this where others get into its call?
-    pub fn is_torn_here(&mut self, tag: i64) -> Option<Torn> {
+    /// The call of this object under way that others may get into.
+    pub fn torn(&mut self, tag: i64) -> Option<&mut Torn> {
         let depth = self.desk.depth();
-        let torn = self.torn.as_mut().filter(|torn| {
-            (torn.tag, torn.depth, torn.is_written) == (tag, depth, false) && self.random.below(2) == 0
-        })?;
+        self.torn.as_mut().filter(|torn| (torn.tag, torn.depth) == (tag, depth))
+    }
+
+    /// The library is about to write to this object. Is this where others get into its call?
+    pub fn is_torn_here(&mut self, process: &Process, tag: i64) -> Option<Torn> {
+        if self.torn(tag)?.is_written {
+            return None;
+        }
+        self.inside += 1;
+        if process.scheduler.chance(&self.seat, self.inside).below(2) != 0 {
+            return None;
+        }
+        let torn = self.torn(tag)?;
         torn.is_written = true;
         Some(*torn)
     }

@@ -99,6 +99,11 @@ impl Code {
         self.sites.items[id.0 as usize]
     }
 
+    /// All sites by number.
+    pub fn sites(&self) -> impl Iterator<Item = (SiteId, Site)> + '_ {
+        (0..).map(SiteId).zip(self.sites.items.iter().copied())
+    }
+
     /// The stack with this number, innermost site first.
     pub fn stack(&self, id: StackId) -> &[SiteId] {
         &self.stacks.items[id.0 as usize]

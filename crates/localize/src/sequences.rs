@@ -9,17 +9,32 @@ pub(crate) struct Sequences<C> {
     /// One more than the number of a sequence, where its hash says or behind; 0 where there is none. Its size is a power
     /// of two, and at least half of it is free.
     table: Vec<u32>,
+    /// Which one came after each, by number, the last time: most follow each other again and again, and to compare with
+    /// what is expected is quicker than to look it up.
+    expected: Vec<u32>,
+    latest: usize,
 }
 
 impl<C: Copy + PartialEq + Into<u64>> Sequences<C> {
     /// The number of a sequence, and whether it is new.
     #[inline]
     pub fn number(&mut self, codes: &[C]) -> (usize, bool) {
+        if let Some(&expected) = self.expected.get(self.latest)
+            && is_equal(self.get(expected as usize), codes)
+        {
+            self.latest = expected as usize;
+            return (self.latest, false);
+        }
         let place = self.place(codes);
-        match self.table[place].checked_sub(1) {
+        let (number, is_new) = match self.table[place].checked_sub(1) {
             Some(number) => (number as usize, false),
             None => (self.add(codes, place), true),
+        };
+        if let Some(expected) = self.expected.get_mut(self.latest) {
+            *expected = number as u32;
         }
+        self.latest = number;
+        (number, is_new)
     }
 
     /// The sequences by their numbers.
@@ -58,6 +73,7 @@ impl<C: Copy + PartialEq + Into<u64>> Sequences<C> {
         self.starts.push(self.codes.len() as u32);
         let sequences = self.starts.len() - 1;
         self.table[place] = sequences as u32;
+        self.expected.push(0);
         if sequences * 2 > self.table.len() {
             self.table = vec![0; self.table.len() * 4];
             for number in 0..sequences {
@@ -71,7 +87,7 @@ impl<C: Copy + PartialEq + Into<u64>> Sequences<C> {
 
 impl<C> Default for Sequences<C> {
     fn default() -> Self {
-        Self { codes: Vec::new(), starts: vec![0], table: vec![0; 1 << 10] }
+        Self { codes: Vec::new(), starts: vec![0], table: vec![0; 1 << 10], expected: Vec::new(), latest: 0 }
     }
 }
 

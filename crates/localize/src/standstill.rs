@@ -333,7 +333,8 @@ fn is_lost(run: &Run, signal: usize, wait: &Wait, begun: usize) -> bool {
     !has_effect && !is_held.map(|lock| SyncTarget::Object(lock.object)).any(|lock| Some(lock) == wanted)
 }
 
-/// The last write before a signal, by its thread, to what the waiting thread had read before; and that read.
+/// The last write before a signal, by its thread, to what the waiting thread had read before and did not come back to; and that
+/// read. What it read or wrote again before it waits is not what it missed.
 fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<[usize; 2]> {
     // What is decided on is written just before the signal.
     const WRITES: usize = 16;
@@ -344,6 +345,9 @@ fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<
         let is_read = |access: &crate::Access| {
             access.thread == waiter && access.location == written.location && access.kind == AccessKind::Read
         };
-        Some([before[..write].iter().rposition(is_read)?, write])
+        let comes_back =
+            |access: &crate::Access| access.thread == waiter && access.location == written.location;
+        let is_missed = !run.accesses[write..].iter().any(comes_back);
+        Some([before[..write].iter().rposition(is_read).filter(|_| is_missed)?, write])
     })
 }

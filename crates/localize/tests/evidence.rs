@@ -259,6 +259,9 @@ fn what_is_taken_away_from_a_running_thread_waits_for_its_end() {
         let (_, fix) = judged(&format!("1:create(2)@3 2:start(1) 1:{destroys} 2:R(x)@4"));
         assert_eq!(fix.map(|fix| fix.action), expected, "{destroys}");
     }
+    let guarded =
+        "1:create(2)@3 2:start(1) 1:lock(a)@6 1:W(x)@5=0 1:unlock(a) 2:lock(a)@7 2:R(x)@4 2:unlock(a)";
+    assert_eq!(judged(guarded).1, None, "a list is emptied under its lock");
     // Who does so again and again cannot wait for the other's end each time.
     let again = run("1:create(2)@3 2:start(1) 2:R(y)@4 1:W(y)@5=0 2:R(x)@4 1:W(x)@5=0 2:R(x)@4");
     assert_eq!(advice_on(&again, &[3, 4]).map(|fix| fix.action), Some(Action::Wait));
@@ -481,6 +484,16 @@ fn standstills_are_resolved_by_what_caused_them() {
     let fix = fix.unwrap();
     assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![A]));
     assert_eq!(fix.spans[0], Span { from: 0, to: 3 });
+    // One that the wait does not give back would be held for as long as it waits.
+    let text = "1:lock(b)@1 1:R(x)@2 1:unlock(b) 2:lock(b)@3 2:W(x)@4 2:unlock(b)";
+    let mut another = run(text);
+    let (target, thread) = (SyncTarget::Object(A), ThreadId(1));
+    let (site, stack) = (SiteId(6), StackId(6));
+    for kind in [SyncKind::WaitBegin, SyncKind::Release] {
+        another.synchronization.push(SyncEvent { before: 2, thread, kind, target, site, stack });
+    }
+    let fix = advise_standstill(&another, &missed).unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![A]));
     // The lock that the wait gives back, held at the test, must be held at the change too.
     let mut bare = run("1:lock(a)@1 1:R(x)@2 2:W(x)@4");
     for (kind, object) in [(SyncKind::WaitBegin, B), (SyncKind::Release, A)] {

@@ -139,6 +139,18 @@ fn a_missed_signal_follows_an_outdated_decision() {
     assert_eq!(found(hang.waits(1, SyncKind::WaitBegin, 3)), ["R1@4 W2@5 S2@7 C1@1301"]);
 }
 
+/// It took back what the other had written before the signal, and looked at that again: that it did not miss.
+#[test]
+fn what_the_waiting_thread_comes_back_to_is_not_what_it_missed() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    for again in [AccessKind::Write, AccessKind::Read] {
+        let hang = Hang::new(1).accesses(1, AccessKind::Read, 4).accesses(2, AccessKind::Write, 5);
+        let hang = hang.does(2, SyncKind::Broadcast, condition).accesses(1, again, 6);
+        let hang = hang.does(1, SyncKind::WaitBegin, condition).waits(1, SyncKind::WaitBegin, 3);
+        assert_eq!(found(hang), ["S1@7 C2@1301"]);
+    }
+}
+
 /// Threads of a pool wait for work when a passing run ends, too.
 #[test]
 fn what_passing_runs_end_with_is_no_cause() {

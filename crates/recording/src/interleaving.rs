@@ -10,6 +10,8 @@ use crate::site::Site;
 pub const MOST_STEPS: usize = 12;
 /// Threads and variables that take part at most.
 pub const MOST_ROLES: usize = 6;
+/// Copies of a step's places that it knows at most.
+pub const MOST_COPIES: usize = 12;
 
 /// What a run does about an interleaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,13 +52,39 @@ pub struct InterleavingStep {
     pub caller: u64,
     /// Where the outermost lock is taken under which the step is done, in the same module; zero if there is none.
     pub guard: u64,
+    /// Other places in the module where the compiler has put the same: copies of the step, of the call and of where the lock is
+    /// taken, as an unrolled loop has them. What is returned to is never two of these at once, so that one list is enough. Zeros
+    /// behind the last.
+    pub copies: [u64; MOST_COPIES],
+}
+
+impl InterleavingStep {
+    /// Whether what happens here is the step, in one of its copies.
+    pub fn is_at(&self, address: u64) -> bool {
+        self.is_copy_of(self.address, address)
+    }
+
+    /// Whether what calls from here calls the step's function as the step has it.
+    pub fn is_called_from(&self, caller: u64) -> bool {
+        self.caller == 0 || self.is_copy_of(self.caller, caller)
+    }
+
+    /// Whether the steps are the same access in the source, in whatever copies.
+    pub fn is_same_place(&self, other: &InterleavingStep) -> bool {
+        self.build_id == other.build_id && (self.is_at(other.address) || other.is_at(self.address))
+    }
+
+    fn is_copy_of(&self, place: u64, address: u64) -> bool {
+        address == place || address != 0 && self.copies.contains(&address)
+    }
 }
 
 /// What several threads do to several variables, and in which order. A thread does its own steps in the order in
 /// which they are listed. Between threads, each step comes after the one before it, unless orders are given.
 ///
 /// The text form is `enforce:1.0@BUILDID+1f40;2.0@BUILDID+2a11;1.0@BUILDID+1f60`: thread, variable, place;
-/// behind a `~` where the step's function was called, behind a `^` where the lock is taken that guards the step. Orders follow, if not all are wanted, as numbers of steps:
+/// behind a `~` where the step's function was called, behind a `^` where the lock is taken that guards the step, behind each `=` a
+/// copy of one of these. Orders follow, if not all are wanted, as numbers of steps:
 /// `enforce:…/1<2/2<3`; a single `/` stands for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interleaving {
@@ -87,6 +115,12 @@ impl Interleaving {
     /// The same, treated in another way.
     pub fn treated(self, treatment: Treatment) -> Interleaving {
         Interleaving { treatment, ..self }
+    }
+
+    /// The same with each step as `map` has it.
+    pub fn map_steps(mut self, map: &mut dyn FnMut(InterleavingStep) -> InterleavingStep) -> Interleaving {
+        self.steps[..usize::from(self.count)].iter_mut().for_each(|step| *step = map(*step));
+        self
     }
 
     /// With these orders of steps alone, each from an earlier step in the list to a later one. None if one is not.
@@ -138,6 +172,7 @@ impl fmt::Display for Interleaving {
             if step.guard != 0 {
                 write!(f, "^{:x}", step.guard)?;
             }
+            step.copies.iter().take_while(|copy| **copy != 0).try_for_each(|copy| write!(f, "={copy:x}"))?;
         }
         if self.is_chain() {
             return Ok(());
@@ -186,12 +221,18 @@ fn parse_order(text: &str) -> Option<(usize, usize)> {
 fn parse_step(text: &str) -> Option<InterleavingStep> {
     let (roles, place) = text.split_once('@')?;
     let (thread, variable) = roles.split_once('.')?;
+    let (place, listed) =
+        place.split_once('=').map_or((place, None), |(place, listed)| (place, Some(listed)));
     let (site, guard) = place.split_once('^').unwrap_or((place, "0"));
     let (thread, variable) = (thread.parse().ok()?, variable.parse().ok()?);
     let (site, caller) = site.split_once('~').unwrap_or((site, "0"));
     let Site { build_id, address } = site.parse().ok()?;
     let [caller, guard] = [caller, guard].map(|place| u64::from_str_radix(place, 16).ok());
-    Some(InterleavingStep { thread, variable, build_id, address, caller: caller?, guard: guard? })
+    let mut copies = [0; MOST_COPIES];
+    for (nth, copy) in listed.into_iter().flat_map(|listed| listed.split('=')).enumerate() {
+        *copies.get_mut(nth)? = u64::from_str_radix(copy, 16).ok().filter(|copy| *copy != 0)?;
+    }
+    Some(InterleavingStep { thread, variable, build_id, address, caller: caller?, guard: guard?, copies })
 }
 
 #[cfg(test)]
@@ -211,10 +252,13 @@ mod tests {
             address,
             caller: address % 7,
             guard: address / 2,
+            copies: core::array::from_fn(|nth| {
+                if nth < (address % 4) as usize { address + 1 + nth as u64 } else { 0 }
+            }),
         };
         for treatment in Treatment::ALL {
             let interleaving =
-                Interleaving::new(treatment, &[step(1, 0x1f40), step(2, 7), step(1, u64::MAX)]);
+                Interleaving::new(treatment, &[step(1, 0x1f41), step(2, 7), step(1, 0xffff_fff0)]);
             let interleaving = interleaving.expect("three steps are not too many");
             assert_eq!(interleaving.to_string().parse(), Ok(interleaving));
             for orders in [&[(0, 2)][..], &[], &[(0, 1), (0, 2)]] {
@@ -235,7 +279,7 @@ mod tests {
         assert!(two.parse::<Interleaving>().is_ok());
         let many = std::format!("{two}{}", ";1.0@+1".repeat(MOST_STEPS - 1));
         let wrong = ["", "enforce", "enforce:1.0@ab+1", "force:1.0@+1;2.0@+2", "enforce:9.0@+1;2.0@+2"];
-        let orders = ["/2<1", "/1<3", "/0<1", "/1", "/1<x", "^", "^g", "~", "~1^"]
+        let orders = ["/2<1", "/1<3", "/0<1", "/1", "/1<x", "^", "^g", "~", "~1^", "=", "=1=", "=0", "=1^2"]
             .map(|order| std::format!("{two}{order}"));
         for text in wrong.into_iter().chain(orders.iter().map(|text| &**text)).chain([&*many]) {
             assert_eq!(text.parse::<Interleaving>(), Err(PlanError), "{text}");

@@ -13,7 +13,7 @@ use crate::plan::PlanError;
 /// Environment variable naming the file of schedules to follow.
 pub const ENV_SCHEDULE: &str = "UNSNARL_SCHEDULE";
 /// First eight bytes of every part.
-pub const SCHEDULE_MAGIC: u64 = u64::from_le_bytes(*b"UNSCHED\x01");
+pub const SCHEDULE_MAGIC: u64 = u64::from_le_bytes(*b"UNSCHED\x02");
 
 /// The schedule of one process.
 #[repr(C)]
@@ -25,6 +25,8 @@ pub struct SavedSchedule {
     pub switches: u64,
     /// How many of them to follow; from then on the plan's policy decides.
     pub followed: u64,
+    /// The seed of that run: where chance decides about more than switches, it decides the same again as long as they are followed.
+    pub seed: u64,
     /// Where to stop for a debugger, as in the module's file; zero if nowhere.
     pub stop_address: u64,
     /// So many switches must have been followed by then.
@@ -136,12 +138,18 @@ mod saving {
 
     impl SavedSchedule {
         /// Appends the part of one process to the file's content.
-        pub fn write(switches: &[Switch], followed: u64, stop: Option<Stop>, file: &mut Vec<u8>) {
+        pub fn write(
+            (switches, seed): (&[Switch], u64),
+            followed: u64,
+            stop: Option<Stop>,
+            file: &mut Vec<u8>,
+        ) {
             let place = stop.map(|stop| stop.place).unwrap_or_default();
             let words = [
                 SCHEDULE_MAGIC,
                 switches.len() as u64,
                 followed,
+                seed,
                 place.address,
                 stop.map_or(0, |stop| stop.after),
                 stop.map_or(0, |stop| stop.thread.into()),
@@ -165,12 +173,13 @@ mod tests {
 
     #[test]
     fn schedules_are_written_as_they_are_read() {
-        assert_eq!(size_of::<SavedSchedule>(), 5 * 8 + 2 * 4 + 32);
+        assert_eq!(size_of::<SavedSchedule>(), 6 * 8 + 2 * 4 + 32);
         assert_eq!(size_of::<Switch>(), 16);
         let switch = Switch { to: 2, from: 1, stop: 7, flags: flag::AWAY.into() };
         let place = crate::InterleavingStep { address: 0x1f40, build_id: [9; 32], ..Default::default() };
         let mut file = Vec::new();
-        SavedSchedule::write(&[switch, switch], 1, Some(Stop { place, thread: 3, after: 5 }), &mut file);
+        let stop = Stop { place, thread: 3, after: 5 };
+        SavedSchedule::write((&[switch, switch], 17), 1, Some(stop), &mut file);
         assert_eq!(file.len(), size_of::<SavedSchedule>() + 2 * size_of::<Switch>());
         // SAFETY: long enough, any bit pattern is valid, and the reads are unaligned.
         let (header, first) = unsafe {
@@ -181,6 +190,7 @@ mod tests {
             magic: SCHEDULE_MAGIC,
             switches: 2,
             followed: 1,
+            seed: 17,
             stop_address: 0x1f40,
             stop_after: 5,
             stop_thread: 3,

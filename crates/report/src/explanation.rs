@@ -8,7 +8,7 @@ mod patch;
 mod region;
 mod story;
 
-pub use advice::{advice, any_of_array};
+pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
 pub use patch::patch;
 pub use region::{comes_first, enclosing_functions, region};

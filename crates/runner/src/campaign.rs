@@ -151,11 +151,12 @@ impl History {
         self.failed + self.hung
     }
 
-    fn add(&mut self, outcome: &Outcome) {
+    /// One more run is done.
+    pub fn add(&mut self, outcome: &Outcome) {
         *match outcome {
             Outcome::Pass => &mut self.passed,
             Outcome::Fail { .. } => &mut self.failed,
-            Outcome::Hang => &mut self.hung,
+            Outcome::Hang { .. } => &mut self.hung,
             Outcome::Damaged { .. } => &mut self.damaged,
         } += 1;
     }
@@ -163,7 +164,7 @@ impl History {
 
 impl Limits {
     /// Is it time to begin no more runs?
-    fn reached(&self, history: &History, elapsed: Duration) -> Option<Stop> {
+    pub fn reached(&self, history: &History, elapsed: Duration) -> Option<Stop> {
         if history.damaged >= enough::DAMAGED_FROM_THE_START && history.damaged == history.done() {
             return Some(Stop::NothingRecorded);
         }

@@ -25,7 +25,11 @@ pub enum Outcome {
         reason: String,
     },
     /// It did not end in time. Counts as failing, but is told apart.
-    Hang,
+    Hang {
+        /// The same, with what it said last.
+        #[serde(default = "hung")]
+        reason: String,
+    },
     /// Trouble of our own; says nothing about the test.
     Damaged {
         /// What the trouble was.
@@ -33,18 +37,31 @@ pub enum Outcome {
     },
 }
 
+fn hung() -> String {
+    "did not end in time".to_owned()
+}
+
 impl Outcome {
+    /// One that did not end in time and said nothing.
+    pub fn hang() -> Outcome {
+        Outcome::Hang { reason: hung() }
+    }
+
+    /// Did it not end in time?
+    pub fn is_hang(&self) -> bool {
+        matches!(self, Outcome::Hang { .. })
+    }
+
     /// Does it count as failing?
     pub fn is_failing(&self) -> bool {
-        matches!(self, Outcome::Fail { .. } | Outcome::Hang)
+        matches!(self, Outcome::Fail { .. } | Outcome::Hang { .. })
     }
 
     /// What a person is told about a failing run.
     pub fn reason(&self) -> &str {
         match self {
             Outcome::Pass => "passed",
-            Outcome::Fail { reason } => reason,
-            Outcome::Hang => "did not end in time",
+            Outcome::Fail { reason } | Outcome::Hang { reason } => reason,
             Outcome::Damaged { why } => why,
         }
     }
@@ -101,7 +118,11 @@ impl Oracle {
     pub fn judge(&self, finished: &Finished, scratch: &Path, cancelled: &AtomicBool) -> Result<Outcome> {
         let fail = |reason: String| Ok(Outcome::Fail { reason });
         let end = match finished.end {
-            End::TimedOut => return Ok(Outcome::Hang),
+            End::TimedOut => {
+                // What killed one thread may be what the others wait for.
+                let (stderr, stdout) = (finished.stderr.text(), finished.stdout.text());
+                return Ok(Outcome::Hang { reason: signature::describe(&hung(), &stderr, &stdout) });
+            }
             End::TooSlow => {
                 let why = "it was ended, since it is far slower with one thread at a time";
                 return Ok(Outcome::Damaged { why: why.to_owned() });
@@ -114,7 +135,7 @@ impl Oracle {
             return fail(signature::describe(&end, &finished.stderr.text(), &finished.stdout.text()));
         }
         if let Some(line) = finished.stderr.matched().or(finished.stdout.matched()) {
-            return fail(format!("printed `{}`", signature::steady(line)));
+            return fail(signature::of_line(line, &finished.stderr.text()));
         }
         if let Some(expected) = &self.expected_stdout
             && !finished.stdout.is(expected)

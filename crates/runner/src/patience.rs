@@ -45,7 +45,7 @@ impl Patience {
         match record.outcome {
             Outcome::Pass => self.slowest_pass = self.slowest_pass.max(record.seconds),
             // One that was seen to stand still is ended sooner, and says nothing about others.
-            Outcome::Hang => {
+            Outcome::Hang { .. } => {
                 self.has_hung |= self.timeout.is_some_and(|timeout| record.seconds >= timeout.as_secs_f64())
             }
             _ => {}
@@ -78,9 +78,9 @@ mod tests {
     #[test]
     fn only_the_first_hang_is_waited_for_to_the_end() {
         let half_a_minute = Duration::from_secs(30);
-        let (pass, hang) = (run(Outcome::Pass, 0.01), run(Outcome::Hang, 30.1));
+        let (pass, hang) = (run(Outcome::Pass, 0.01), run(Outcome::hang(), 30.1));
         assert_eq!(timeouts(half_a_minute, std::slice::from_ref(&pass)), half_a_minute);
-        assert_eq!(timeouts(half_a_minute, &[pass.clone(), run(Outcome::Hang, 0.3)]), half_a_minute);
+        assert_eq!(timeouts(half_a_minute, &[pass.clone(), run(Outcome::hang(), 0.3)]), half_a_minute);
         assert_eq!(timeouts(half_a_minute, &[pass, hang.clone()]), LEAST);
         assert_eq!(
             timeouts(half_a_minute, &[hang.clone(), run(Outcome::Pass, 0.5)]),
@@ -88,7 +88,7 @@ mod tests {
         );
         assert_eq!(timeouts(half_a_minute, &[hang, run(Outcome::Pass, 20.0)]), half_a_minute);
         let short = Duration::from_secs(1);
-        assert_eq!(timeouts(short, &[run(Outcome::Hang, 1.2)]), short);
+        assert_eq!(timeouts(short, &[run(Outcome::hang(), 1.2)]), short);
     }
 
     #[test]

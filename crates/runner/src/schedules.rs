@@ -68,7 +68,8 @@ impl Schedules {
         let mut content = Vec::new();
         for (number, process) in self.processes.iter().enumerate() {
             let stop = stop.filter(|(which, _)| *which == number).map(|(_, stop)| stop);
-            SavedSchedule::write(&process.switches(), followed, stop, &mut content);
+            let run = (&process.switches()[..], process.header.seed);
+            SavedSchedule::write(run, followed, stop, &mut content);
         }
         fs::write(path, content).map_err(Error::writing(path))
     }

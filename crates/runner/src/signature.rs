@@ -10,7 +10,7 @@ const LONGEST: usize = 160;
 
 /// What a failing program says last, and how that reads as a signature. The first that occurs counts, so the
 /// more telling ones come first. `$name` stands for the pattern's group, `file` without its folders and `said`, which the
-/// program makes up as it goes, without its numbers.
+/// program makes up as it goes, without its numbers; where it says nothing, the colon goes too.
 const MESSAGES: &[(&str, &str)] = &[
     // glibc's assert
     (
@@ -37,6 +37,12 @@ const MESSAGES: &[(&str, &str)] = &[
         "$what",
     ),
     (r"(?m)^\*\*\* (?<what>.*) \*\*\*:? .*$", "$what"),
+    // An exception that ended a thread of a Java virtual machine, at the first place that is not the platform's own
+    (
+        r#"(?m)^Exception in thread "[^"\n]*" (?<type>[\w.$]+)(?:: (?<said>.*))?(?:\n\tat (?:java|jdk|sun)[\w.]*[./].*)*\n\tat .*\((?<file>[^():\n]+):(?<line>\d+)\)$"#,
+        "uncaught $type: $said at $file:$line",
+    ),
+    (r#"(?m)^Exception in thread "[^"\n]*" (?<type>[\w.$]+)(?:: (?<said>.*))?$"#, "uncaught $type: $said"),
     // GoogleTest's and Catch2's first failing check
     (r"(?m)^(?<file>[^\s:]+):(?<line>\d+): (?:Failure|FAILED:?)$", "check failed at $file:$line"),
 ];
@@ -62,6 +68,17 @@ pub(crate) fn describe(end: &str, stderr: &[u8], stdout: &[u8]) -> String {
     }
 }
 
+/// What a run printed that tells that it failed: this line, or what the line is the beginning of.
+pub(crate) fn of_line(line: &str, stderr: &[u8]) -> String {
+    let stderr = String::from_utf8_lossy(stderr);
+    let from_line = stderr.find(line).map_or(line, |at| &stderr[at..]);
+    let is_meant = |groups: &Captures<'_>| groups.get(0).is_some_and(|all| all.start() == 0);
+    let told = PATTERNS.iter().find_map(|(pattern, form)| {
+        pattern.captures(from_line).filter(is_meant).map(|groups| fill(form, &groups))
+    });
+    told.map_or_else(|| format!("printed `{}`", steady(line)), |told| steady(&told))
+}
+
 /// Makes a text the same for runs that failed alike, and short.
 pub(crate) fn steady(text: &str) -> String {
     let text = match &*CHANGING {
@@ -81,6 +98,7 @@ fn message(text: &str) -> Option<String> {
 fn fill(form: &str, groups: &Captures<'_>) -> String {
     let group = |name: &str| groups.name(name).map_or("", |group| group.as_str());
     let file = group("file");
+    let form = if group("said").is_empty() { form.replace(": $said", "") } else { form.to_owned() };
     form.replace("$file", file.rsplit('/').next().unwrap_or(file))
         .replace("$line", group("line"))
         .replace("$type", group("type"))
@@ -155,6 +173,32 @@ mod tests {
         );
         check("double free or corruption (fasttop)\n", "END, double free or corruption (fasttop)");
         check("*** stack smashing detected ***: terminated\n", "END, stack smashing detected");
+    }
+
+    #[test]
+    fn java_exceptions_become_signatures_wherever_they_are_thrown() {
+        let check = |stderr: &str, expected: &str| {
+            assert_eq!(describe("END", stderr.as_bytes(), b""), format!("END, {expected}"));
+            let line = stderr.lines().find(|line| line.starts_with("Exception in")).unwrap();
+            assert_eq!(of_line(line, stderr.as_bytes()), expected);
+        };
+        check(
+            "hello\nException in thread \"Thread-0\" shop.Empty: 3 of 17 left in cart7\n\tat shop.Cart.take(Cart.java:12)\n",
+            "uncaught shop.Empty: … of … left in cart7 at Cart.java:12",
+        );
+        check(
+            "Exception in thread \"main\" java.util.ConcurrentModificationException\n\tat java.base/java.util.ArrayList$Itr.next(ArrayList.java:967)\n\tat app//shop.Cart.sum(Cart.java:40)\n",
+            "uncaught java.util.ConcurrentModificationException at Cart.java:40",
+        );
+        check(
+            "Exception in thread \"main\" java.lang.OutOfMemoryError\n",
+            "uncaught java.lang.OutOfMemoryError",
+        );
+        check(
+            "Exception in thread \"a\" java.lang.Error: no\n\tat java.base/java.lang.Thread.run(Thread.java:840)\n",
+            "uncaught java.lang.Error: no at Thread.java:840",
+        );
+        assert_eq!(of_line("lost 3 items", b"lost 3 items\n"), "printed `lost 3 items`");
     }
 
     #[test]

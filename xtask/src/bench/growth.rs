@@ -51,12 +51,18 @@ pub fn measure(tool: &Tool, folder: &Path, repetitions: u32) -> anyhow::Result<V
     Ok(vec![
         curve("handovers of each of two threads", 10_000, &|handovers| recorded(2, handovers))?,
         curve("threads with 500 handovers each", 4, &|threads| recorded(threads, 500))?,
-        curve("runs, made and analysed", 10, &|runs| session(tool, &folder, &program, runs))?,
+        curve("runs, made and analysed", 10, &|runs| session(tool, &folder, &program, &["2", "50"], runs))?,
     ])
 }
 
 /// A whole session of so many runs, the analysis included.
-fn session(tool: &Tool, folder: &Path, program: &Path, runs: u32) -> anyhow::Result<Duration> {
+pub fn session(
+    tool: &Tool,
+    folder: &Path,
+    program: &Path,
+    arguments: &[&str],
+    runs: u32,
+) -> anyhow::Result<Duration> {
     let place = tempfile::tempdir_in(folder)?;
     let mut command = tool.command();
     command.current_dir(place.path()).args([
@@ -69,7 +75,7 @@ fn session(tool: &Tool, folder: &Path, program: &Path, runs: u32) -> anyhow::Res
         "--runs",
         &runs.to_string(),
     ]);
-    command.arg("--").arg(program).args(["2", "50"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg("--").arg(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
     // That no run fails has an exit code of its own.
     command.status().with_context(|| format!("cannot start {command:?}"))?;

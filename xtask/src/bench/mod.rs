@@ -4,6 +4,7 @@
 mod analysis;
 mod growth;
 mod java;
+mod one_run;
 pub mod programs;
 mod table;
 pub mod variants;
@@ -23,13 +24,14 @@ use variants::{Programs, Variant};
 use workloads::{WORKLOADS, Workload};
 
 /// In place of a workload's name.
+const ONE_RUN: &str = "one-run";
 const GROWTH: &str = "growth";
 const ANALYSIS: &str = "analysis";
 const JAVA: &str = "java";
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Measure only this workload, or the growth, or the analysis, or Java
+    /// Measure only this workload, or what one run costs, or the growth, or the analysis, or Java
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Runs of each program, of which the median counts
@@ -43,9 +45,11 @@ pub struct Arguments {
 pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
     let is_asked = |name: &str| arguments.only.as_deref().is_none_or(|only| only == name);
     let chosen: Vec<&'static Workload> = WORKLOADS.iter().filter(|w| is_asked(w.name)).collect();
-    let (grows, analyses, runs_java) = (is_asked(GROWTH), is_asked(ANALYSIS), is_asked(JAVA));
-    if chosen.is_empty() && !grows && !analyses && !runs_java {
-        let names: Vec<&str> = WORKLOADS.iter().map(|w| w.name).chain([GROWTH, ANALYSIS, JAVA]).collect();
+    let (runs_once, grows) = (is_asked(ONE_RUN), is_asked(GROWTH));
+    let (analyses, runs_java) = (is_asked(ANALYSIS), is_asked(JAVA));
+    if chosen.is_empty() && !runs_once && !grows && !analyses && !runs_java {
+        let names: Vec<&str> =
+            WORKLOADS.iter().map(|w| w.name).chain([ONE_RUN, GROWTH, ANALYSIS, JAVA]).collect();
         bail!("there is no such workload: choose one of {}", names.join(", "));
     }
     if arguments.write && arguments.only.is_some() && !chosen.is_empty() {
@@ -53,7 +57,7 @@ pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let docs = workspace::root().join("docs");
     let page = docs.join("performance.md");
-    if !chosen.is_empty() || grows {
+    if !chosen.is_empty() || runs_once || grows {
         let tool = Tool::build()?;
         let folder = workspace::scratch("bench")?;
         if !chosen.is_empty() {
@@ -65,6 +69,13 @@ pub fn bench(arguments: &Arguments) -> anyhow::Result<()> {
             println!("{text}");
             if arguments.write {
                 document::update(&page, "bench", &text)?;
+            }
+        }
+        if runs_once {
+            let text = one_run::measure(&tool, &folder, arguments.repetitions, &machine())?;
+            println!("{text}");
+            if arguments.write {
+                document::update(&page, "one-run", &text)?;
             }
         }
         if grows {

@@ -6,8 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Context as _;
-
 use super::variants::{Build, first_installed};
 use crate::tool::Tool;
 use crate::{sources, workspace};
@@ -25,6 +23,8 @@ pub enum Source {
 
 /// What a user's release build with debug information has.
 const FLAGS: [&str; 3] = ["-O2", "-g", "-pthread"];
+/// What has rustc put its sanitizer in, which it takes for unfinished: it wants `RUSTC_BOOTSTRAP`, too.
+pub const RUSTC_TSAN: &str = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
 const RIPGREP: &str = "14.1.1";
 /// How many processors the programs may use, which all machines have.
 const THREADS: &str = "2";
@@ -150,7 +150,7 @@ fn pbzip2(build: Build, tool: &Tool, folder: &Path) -> anyhow::Result<Option<Pat
 
 fn ripgrep(build: Build, tool: &Tool, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
     let source = sources::crates_io("ripgrep", &format!("={RIPGREP}"))?;
-    let host = host()?;
+    let host = workspace::host()?;
     let mut cargo = match build {
         // gcc compiles no Rust.
         Build::GccTsan => return Ok(None),
@@ -164,18 +164,11 @@ fn ripgrep(build: Build, tool: &Tool, folder: &Path) -> anyhow::Result<Option<Pa
     cargo.args(["build", "--release", "--locked", "--quiet", "--target", &host]);
     cargo.current_dir(source).env("CARGO_TARGET_DIR", folder);
     if build == Build::ClangTsan {
-        let flags = "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer";
-        cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", flags);
+        cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", RUSTC_TSAN);
     }
     workspace::run(&mut cargo)?;
     let folder = if build == Build::Recorded { folder.join("unsnarl") } else { folder.to_owned() };
     Ok(Some(folder.join(host).join("release/rg")))
-}
-
-fn host() -> anyhow::Result<String> {
-    let text = workspace::output_of(Command::new("rustc").arg("-vV"))?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).context("rustc does not say which machine it compiles for")
 }
 
 #[cfg(test)]

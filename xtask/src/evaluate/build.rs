@@ -8,12 +8,13 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
+use crate::bench::programs::RUSTC_TSAN;
 use crate::tool::Tool;
 use crate::truth::{Language, Subject};
 use crate::workspace;
 
 /// Which of the programs that the same sources make.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
     /// With the bug.
     Buggy,
@@ -73,22 +74,63 @@ pub fn build_native(
     noise_size: u8,
 ) -> anyhow::Result<PathBuf> {
     let output = folder.join(variant.name()).with_extension("native");
-    let mut compiler = match subject.truth.language {
-        Language::C => c_compiler(Command::new("gcc"), "-std=gnu11"),
-        Language::Cxx => c_compiler(Command::new("g++"), "-std=gnu++17"),
+    match subject.truth.language {
+        Language::C | Language::Cxx => {
+            plain_compiler(subject, &output, variant, noise_size, &[])?;
+            Ok(output)
+        }
         Language::Rust => {
-            let mut cargo = Command::new("cargo");
-            cargo.current_dir(&subject.folder).args(["build", "--release", "--quiet"]);
-            let flags = format!("--cfg noise=\"{noise_size}\" {}", variant.configuration());
-            workspace::run(cargo.env("CARGO_TARGET_DIR", &output).env("RUSTFLAGS", flags))?;
-            return Ok(output.join("release").join(&subject.truth.name));
+            let mut cargo = plain_cargo(subject, &output, variant, noise_size, "");
+            workspace::run(cargo.args(["build", "--release", "--quiet"]))?;
+            Ok(output.join("release").join(&subject.truth.name))
         }
         // The agent is not part of the program.
-        Language::Java => return java_program(subject, &folder.join(variant.name()), variant, noise_size),
+        Language::Java => java_program(subject, &folder.join(variant.name()), variant, noise_size),
+    }
+}
+
+/// Builds a native program with the thread sanitizer of its compiler into `folder` and says where it is.
+pub fn build_for_tsan(
+    subject: &Subject,
+    folder: &Path,
+    variant: Variant,
+    noise_size: u8,
+) -> anyhow::Result<PathBuf> {
+    let output = folder.join(variant.name()).with_extension("tsan");
+    if subject.truth.language == Language::Rust {
+        let host = workspace::host()?;
+        let mut cargo = plain_cargo(subject, &output, variant, noise_size, RUSTC_TSAN);
+        // With a target, build scripts and macros are left alone.
+        cargo.args(["build", "--release", "--quiet", "--target", &host]).env("RUSTC_BOOTSTRAP", "1");
+        workspace::run(&mut cargo)?;
+        return Ok(output.join(host).join("release").join(&subject.truth.name));
+    }
+    plain_compiler(subject, &output, variant, noise_size, &["-fsanitize=thread"])?;
+    Ok(output)
+}
+
+/// A C or C++ program by gcc alone.
+fn plain_compiler(
+    subject: &Subject,
+    output: &Path,
+    variant: Variant,
+    noise_size: u8,
+    flags: &[&str],
+) -> anyhow::Result<()> {
+    let mut compiler = match subject.truth.language {
+        Language::Cxx => c_compiler(Command::new("g++"), "-std=gnu++17"),
+        _ => c_compiler(Command::new("gcc"), "-std=gnu11"),
     };
     compiler.current_dir(&subject.folder).arg(format!("-DNOISE={noise_size}")).args(variant.definition());
-    workspace::run(compiler.args(&subject.truth.sources).arg("-o").arg(&output))?;
-    Ok(output)
+    workspace::run(compiler.args(flags).args(&subject.truth.sources).arg("-o").arg(output))
+}
+
+/// A Rust program by cargo alone.
+fn plain_cargo(subject: &Subject, output: &Path, variant: Variant, noise_size: u8, flags: &str) -> Command {
+    let mut cargo = Command::new("cargo");
+    let flags = format!("--cfg noise=\"{noise_size}\" {} {flags}", variant.configuration());
+    cargo.current_dir(&subject.folder).env("CARGO_TARGET_DIR", output).env("RUSTFLAGS", flags);
+    cargo
 }
 
 fn c_compiler(mut compiler: Command, standard: &str) -> Command {

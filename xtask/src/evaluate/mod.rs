@@ -1,5 +1,5 @@
 //! `cargo xtask evaluate`: the corpus end to end. Each program is built for the recorder and recorded once, with enough
-//! runs of both kinds; then every technique is asked about draws of these runs, and what it says is compared with the
+//! runs of both kinds as far as the time allows; then every technique is asked about draws of these runs, and what it says is compared with the
 //! program's truth file. Whatever is done is not done again next time.
 
 mod ablation;
@@ -19,9 +19,11 @@ mod pool;
 pub mod record;
 pub mod report;
 mod reports;
+mod rounds;
 #[cfg(test)]
 mod sample;
 pub mod score;
+mod shortage;
 mod slowdown;
 mod stopping;
 mod table;
@@ -48,6 +50,9 @@ use slowdown::Twins;
 /// Runs of a fixed twin: enough to draw all the runs of a table from them.
 const FIXED_RUNS: u32 = 150;
 
+/// How long each program is recorded at first. Most have enough runs by then.
+const FIRST_ROUND: Duration = Duration::from_secs(5);
+
 /// The usual size of noise. Correct programs have no other, and what needs a fixed twin is done with this one.
 const USUAL_NOISE: u8 = 1;
 
@@ -59,8 +64,8 @@ pub struct Arguments {
     /// Evaluate only the Java programs, and make the tables of docs/evaluation-java.md
     #[arg(long, conflicts_with_all = ["only", "crates"])]
     java: bool,
-    /// With --java: this unsnarl [default: built for release]
-    #[arg(long, value_name = "PROGRAM", requires = "java")]
+    /// Ask this unsnarl [default: built for release]
+    #[arg(long, value_name = "PROGRAM")]
     tool: Option<PathBuf>,
     /// Also evaluate published crates with known faults, which cargo fetches
     #[arg(long)]
@@ -71,8 +76,8 @@ pub struct Arguments {
     /// The techniques to evaluate [default: all]
     #[arg(long, value_name = "NAME", num_args = 1..)]
     technique: Vec<localize::Technique>,
-    /// Begin no run of a program after this time
-    #[arg(long, value_name = "T", default_value = "90s", value_parser = humantime::parse_duration)]
+    /// How long to record a program on average: what those leave that have enough runs is for the others
+    #[arg(long, value_name = "T", default_value = "15s", value_parser = humantime::parse_duration)]
     time_per_program: Duration,
     /// What all random choices come from
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -127,7 +132,7 @@ pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.ablation || arguments.stopping {
         return look_closer(&tasks, &tool, arguments);
     }
-    let recorded = record_all(&tasks, &tool, arguments);
+    let recorded = rounds::record_all(&tasks, &tool, arguments);
     let started = recorded.iter().flatten().map(|recorded| recorded.runs.pool.started.as_str());
     let recorded_from = started.clone().min().unwrap_or_default().to_owned();
     let recorded_to = started.max().unwrap_or_default().to_owned();
@@ -215,7 +220,7 @@ impl Arguments {
         Plan {
             failing: analyse::FULL.failing as u32,
             passing: analyse::FULL.passing as u32,
-            seconds: self.time_per_program.as_secs(),
+            seconds: self.time_per_program.min(FIRST_ROUND).as_secs(),
             seed: self.seed,
             noise: self.noise.clone(),
             timeout_seconds: subject.truth.timeout_seconds,
@@ -240,45 +245,10 @@ fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
     Ok(subjects)
 }
 
-/// One after the other, so that a program has the machine to itself, as it would at a user's.
-fn record_all(tasks: &[Task], tool: &Tool, arguments: &Arguments) -> Vec<anyhow::Result<Recorded>> {
-    let bar = progress("recording", tasks.len());
-    let recorded = tasks.iter().map(|task| {
-        bar.set_message(task.subject.truth.name.clone());
-        let recorded = task.record(tool, arguments);
-        done(&bar, "recorded", task);
-        recorded
-    });
-    let recorded = recorded.collect();
-    bar.finish_and_clear();
-    recorded
-}
-
 impl Task<'_> {
     /// A program with a bug and the usual size of noise.
     fn is_usual(&self) -> bool {
         self.subject.truth.has_bug() && self.noise_size == USUAL_NOISE
-    }
-
-    fn record(&self, tool: &Tool, arguments: &Arguments) -> anyhow::Result<Recorded> {
-        let plan = arguments.plan(self.subject);
-        let record = |variant: Variant, plan: &Plan| {
-            let program = build::build(self.subject, tool, &self.folder, variant, self.noise_size)?;
-            record::record(tool, &program, &self.folder.join(format!("{}-runs", variant.name())), plan)
-        };
-        if !self.subject.truth.has_bug() {
-            let runs = record(Variant::Flaky, &plan)?;
-            return Ok(Recorded { runs, fixed: None, slowdown: self.slowdown(Variant::Flaky, tool)? });
-        }
-        let runs = record(Variant::Buggy, &plan)?;
-        if self.noise_size != USUAL_NOISE || arguments.java {
-            return Ok(Recorded { runs, fixed: None, slowdown: None });
-        }
-        let fixed_plan = Plan { failing: 0, passing: FIXED_RUNS, ..plan };
-        let has_twin = self.subject.truth.has_twin;
-        let fixed = has_twin.then(|| record(Variant::Fixed, &fixed_plan)).transpose()?;
-        let slowdown = self.slowdown(if has_twin { Variant::Fixed } else { Variant::Buggy }, tool)?;
-        Ok(Recorded { runs, fixed, slowdown })
     }
 
     /// What was recorded last time, without asking whether the program has changed since.

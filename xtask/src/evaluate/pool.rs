@@ -55,7 +55,7 @@ impl Pool {
                 let run = Run { record: record.clone(), file: session.run_path(record.run) };
                 match &record.outcome {
                     Outcome::Pass => pool.passing.push(run),
-                    Outcome::Fail { .. } | Outcome::Hang => pool.failing.push(run),
+                    Outcome::Fail { .. } | Outcome::Hang { .. } => pool.failing.push(run),
                     Outcome::Damaged { .. } => pool.damaged += 1,
                 }
             }
@@ -68,7 +68,7 @@ impl Pool {
 
     /// How the runs ended.
     pub fn runs(&self) -> Runs {
-        let hung = self.failing.iter().filter(|run| run.record.outcome == Outcome::Hang).count() as u64;
+        let hung = self.failing.iter().filter(|run| run.record.outcome.is_hang()).count() as u64;
         let (failed, passed) = (self.failing.len() as u64, self.passing.len() as u64);
         Runs { passed, failed, hung, damaged: self.damaged }
     }
@@ -242,7 +242,7 @@ mod tests {
                 runner::Manifest::new(vec!["./test".to_owned()], Default::default(), 7, Vec::new());
             let mut recorded = store.create(name, manifest).unwrap();
             for number in 1..=6 {
-                let outcome = if number % 3 == 0 { Outcome::Hang } else { Outcome::Pass };
+                let outcome = if number % 3 == 0 { Outcome::hang() } else { Outcome::Pass };
                 let Run { record, .. } = run(number, outcome);
                 let pid = number + if name == "second" { 6 } else { 0 };
                 let process = runner::ProcessRecording { pid, bytes: vec![number as u8] };

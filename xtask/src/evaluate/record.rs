@@ -1,5 +1,5 @@
-//! Records the runs of a corpus program, through unsnarl's command line. What is recorded is not recorded again unless
-//! the program or the plan changed.
+//! Records the runs of a corpus program, through unsnarl's command line: for a first time, and then on as long as there are
+//! not enough. What is recorded is not recorded again unless the program or the plan changed.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -39,12 +39,15 @@ const ENOUGH_TIME: f64 = 0.6;
 /// More attempts than this at the wanted number of passing runs are not made.
 const ATTEMPTS: u32 = 6;
 
+/// The file beside the sessions that tells of them.
+const NAME: &str = "record.json";
+
 /// How to record, and how much.
 #[derive(Clone, Serialize, Deserialize, PartialEq, Eq, Debug)]
 pub struct Plan {
     pub failing: u32,
     pub passing: u32,
-    /// No run begins after so many seconds.
+    /// The first time, no run begins after so many seconds.
     pub seconds: u64,
     pub seed: u64,
     /// The level of noise to begin with.
@@ -61,6 +64,10 @@ struct Record {
     program: u64,
     noise: String,
     sessions: Vec<PathBuf>,
+    /// How many sessions there were, those with too much noise included.
+    made: u64,
+    /// How long all of it took.
+    seconds: f64,
 }
 
 /// All runs of a program.
@@ -70,48 +77,101 @@ pub struct Recording {
     pub noise: String,
     /// Tells these runs from any others.
     pub fingerprint: u64,
+    /// How long it took to make them.
+    pub seconds: f64,
+    plan: Plan,
 }
 
 /// Records a program into `folder`, or takes what is there.
 pub fn record(tool: &Tool, program: &Path, folder: &Path, plan: &Plan) -> anyhow::Result<Recording> {
     let hash = hash_of_file(program)?;
-    let path = folder.join("record.json");
-    let known = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Record>(&text).ok());
-    let record = match known.filter(|record| record.plan == *plan && record.program == hash) {
-        Some(record) => record,
-        None => {
-            if folder.exists() {
-                fs::remove_dir_all(folder).with_context(|| format!("cannot delete {}", folder.display()))?;
-            }
-            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-            let (sessions, noise) = Recorder::new(tool, program, folder, plan).record()?;
-            let record = Record { plan: plan.clone(), program: hash, noise, sessions };
-            fs::write(&path, serde_json::to_string(&record)?)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            record
-        }
+    let known = Record::read(folder).ok().filter(|record| record.plan == *plan && record.program == hash);
+    if let Some(known) = known {
+        return known.recording();
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot delete {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let time = Duration::from_secs(plan.seconds);
+    let mut recorder = Recorder { tool, program, folder, plan, begun: Instant::now(), time, made: 0 };
+    let level = recorder.record()?;
+    let (made, seconds) = (recorder.made, recorder.begun.elapsed().as_secs_f64());
+    let (noise, sessions) = (level.noise.to_owned(), level.sessions);
+    Record { plan: plan.clone(), program: hash, noise, sessions, made, seconds }.keep(folder)
+}
+
+/// Makes the runs that the recording of a program in `folder` still lacks, as far as `time` allows.
+pub fn go_on(tool: &Tool, program: &Path, folder: &Path, time: Duration) -> anyhow::Result<Recording> {
+    let mut record = Record::read(folder)?;
+    let pool = Pool::of(&record.sessions)?;
+    let mut level = Level {
+        noise: LEVELS[position(&record.noise)?],
+        sessions: std::mem::take(&mut record.sessions),
+        failing: pool.failing.len(),
+        passing: pool.passing.len(),
     };
-    record.recording()
+    let (plan, begun, made) = (&record.plan, Instant::now(), record.made);
+    let mut recorder = Recorder { tool, program, folder, plan, begun, time, made };
+    recorder.fill(&mut level)?;
+    let (made, seconds) = (recorder.made, record.seconds + begun.elapsed().as_secs_f64());
+    Record { sessions: level.sessions, made, seconds, ..record }.keep(folder)
 }
 
 /// What was recorded into `folder` before, of whatever version of the program.
 pub fn recorded(folder: &Path) -> anyhow::Result<Recording> {
-    let path = folder.join("record.json");
-    let text = fs::read(&path).with_context(|| {
-        format!("there is no {}: `cargo xtask evaluate` records what can be looked at", path.display())
-    })?;
-    let record: Record =
-        serde_json::from_slice(&text).with_context(|| format!("cannot read {}", path.display()))?;
-    record.recording()
+    Record::read(folder)?.recording()
 }
 
 impl Record {
+    fn read(folder: &Path) -> anyhow::Result<Record> {
+        let path = folder.join(NAME);
+        let text = fs::read(&path).with_context(|| {
+            format!("there is no {}: `cargo xtask evaluate` records what can be looked at", path.display())
+        })?;
+        serde_json::from_slice(&text).with_context(|| format!("cannot read {}", path.display()))
+    }
+
+    /// Writes it down in `folder`, where the sessions are.
+    fn keep(self, folder: &Path) -> anyhow::Result<Recording> {
+        let path = folder.join(NAME);
+        fs::write(&path, serde_json::to_string(&self)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        self.recording()
+    }
+
     fn recording(self) -> anyhow::Result<Recording> {
         let pool = Pool::of(&self.sessions)?;
         let mut hasher = DefaultHasher::new();
         (self.program, serde_json::to_string(&self.plan)?, pool.len()).hash(&mut hasher);
-        Ok(Recording { pool, noise: self.noise, fingerprint: hasher.finish() })
+        let fingerprint = hasher.finish();
+        Ok(Recording { pool, noise: self.noise, fingerprint, seconds: self.seconds, plan: self.plan })
     }
+}
+
+impl Recording {
+    /// How many more seconds it will probably take to have enough runs of both kinds; nothing if there are enough.
+    pub fn lacks(&self) -> Option<f64> {
+        let Plan { failing, passing, .. } = self.plan;
+        let kinds = [(self.pool.failing.len(), failing), (self.pool.passing.len(), passing)];
+        kinds
+            .into_iter()
+            .filter_map(|(runs, wanted)| seconds_until(wanted, runs, self.seconds))
+            .reduce(f64::max)
+    }
+}
+
+/// How long it takes until there are as many runs of a kind as wanted, if there were so many in so many seconds. What has not
+/// been seen at all may be about to be.
+fn seconds_until(wanted: u32, runs: usize, seconds: f64) -> Option<f64> {
+    let missing = (wanted as usize).saturating_sub(runs);
+    (missing > 0).then(|| seconds * missing as f64 / (runs as f64).max(0.5))
+}
+
+/// Where a level of noise is among all of them.
+fn position(noise: &str) -> anyhow::Result<usize> {
+    let position = LEVELS.iter().position(|level| *level == noise);
+    position.with_context(|| format!("unknown noise `{noise}`: choose from {LEVELS:?}"))
 }
 
 /// A number for a file's content. Other versions of Rust may give another one: then work is done again.
@@ -129,21 +189,16 @@ struct Recorder<'a> {
     folder: &'a Path,
     plan: &'a Plan,
     begun: Instant,
+    /// No run begins after this.
+    time: Duration,
     /// Sessions so far, those with too much noise included: each has a seed of its own.
     made: u64,
 }
 
-impl<'a> Recorder<'a> {
-    fn new(tool: &'a Tool, program: &'a Path, folder: &'a Path, plan: &'a Plan) -> Self {
-        Recorder { tool, program, folder, plan, begun: Instant::now(), made: 0 }
-    }
-
-    /// The sessions and their level of noise.
-    fn record(mut self) -> anyhow::Result<(Vec<PathBuf>, String)> {
-        let first = LEVELS
-            .iter()
-            .position(|level| *level == self.plan.noise)
-            .with_context(|| format!("unknown noise `{}`: choose from {LEVELS:?}", self.plan.noise))?;
+impl Recorder<'_> {
+    /// The best of the levels of noise, with its runs.
+    fn record(&mut self) -> anyhow::Result<Level> {
+        let first = position(&self.plan.noise)?;
         let mut left: Vec<Level> = Vec::new();
         for (nth, noise) in LEVELS.iter().enumerate().skip(first) {
             let mut level = Level { noise, sessions: Vec::new(), failing: 0, passing: 0 };
@@ -160,8 +215,7 @@ impl<'a> Recorder<'a> {
         let worth = |level: &Level| level.worth(self.plan);
         let best =
             left.into_iter().reduce(|best, next| if worth(&next) < worth(&best) { best } else { next });
-        let best = best.context("there is no level of noise to record with")?;
-        Ok((best.sessions, best.noise.to_owned()))
+        best.context("there is no level of noise to record with")
     }
 
     /// Makes the first runs with a level of noise, and says whether it is to be left for the next.
@@ -169,7 +223,7 @@ impl<'a> Recorder<'a> {
         let begun = self.begun.elapsed();
         loop {
             let [time, spent] = [self.left(), self.begun.elapsed() - begun].map(|time| time.as_secs_f64());
-            let whole = self.plan.seconds as f64;
+            let whole = self.time.as_secs_f64();
             let share = PILOT_TIME * whole - spent;
             match level.judge(share <= 0.0, time >= ENOUGH_TIME * whole) {
                 Judgement::Unsure => {
@@ -199,7 +253,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn left(&self) -> Duration {
-        Duration::from_secs(self.plan.seconds).saturating_sub(self.begun.elapsed())
+        self.time.saturating_sub(self.begun.elapsed())
     }
 
     fn is_over(&self) -> bool {
@@ -210,6 +264,10 @@ impl<'a> Recorder<'a> {
     fn session(&mut self, level: &mut Level, limit: &[&str], time: Duration) -> anyhow::Result<()> {
         self.made += 1;
         let session = self.folder.join(format!("session-{}", self.made));
+        if session.exists() {
+            // Somebody stopped the evaluation before this one was done.
+            fs::remove_dir_all(&session).with_context(|| format!("cannot delete {}", session.display()))?;
+        }
         let mut unsnarl = self.tool.command();
         unsnarl.args(["run", "--no-confirm", "--session"]).arg(&session).args(limit);
         unsnarl.args(["--schedule", "free"]);
@@ -298,6 +356,14 @@ mod tests {
         assert_eq!(level(1, 2).judge(true, true), Judgement::Stay);
         let nothing = Level { sessions: Vec::new(), ..level(0, 0) };
         assert_eq!(nothing.judge(true, true), Judgement::Unsure, "one session is always made");
+    }
+
+    #[test]
+    fn it_takes_as_long_again_for_as_many_more() {
+        assert_eq!(seconds_until(25, 5, 4.0), Some(16.0));
+        assert_eq!(seconds_until(25, 0, 4.0), Some(200.0));
+        assert_eq!(seconds_until(25, 25, 4.0), None);
+        assert_eq!(seconds_until(0, 0, 4.0), None);
     }
 
     #[test]

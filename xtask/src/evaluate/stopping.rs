@@ -109,8 +109,9 @@ pub fn markdown(all: &[Stops], today: &str, command: &str) -> String {
     let mut text = format!(
         "Played on {today} by `{command}`: {SESSIONS} sessions of each of {} programs. Each run of a session is any of the \
          program's recorded runs with the same chance, so that runs repeat, and a session of ten times as many runs more \
-         so: it shows what chance did to the session, not what was never recorded. Of the sessions that stopped, half had \
-         at most {median} runs.\n\n{table}",
+         so: it shows what chance did to the session, not what was never recorded. A session stops by itself when its first \
+         cause is settled; one that ends with many runs of both kinds and without that says so, and does not count as \
+         stopped. Of those that stopped, half had at most {median} runs.\n\n{table}",
         all.len()
     );
     let changes = all.iter().flat_map(|program| {

@@ -5,7 +5,7 @@ use super::data::{Evaluation, Outcome, Program};
 use super::explanation::Advice;
 use super::pool::Size;
 use super::score::Score;
-use super::{USUAL_NOISE, noise};
+use super::{USUAL_NOISE, noise, shortage};
 use crate::document::{head, row};
 
 /// The list that a user sees first.
@@ -29,6 +29,7 @@ pub fn markdown(evaluation: &Evaluation) -> String {
     text += &noise::markdown(evaluation);
     text += &comparison_of_techniques(evaluation);
     text += &obstacles(evaluation);
+    text += &shortage::markdown(evaluation);
     text += &nothing_to_find(evaluation);
     text += &explanations(evaluation);
     text += &clusters(evaluation);
@@ -59,7 +60,7 @@ fn usual(evaluation: &Evaluation) -> impl Iterator<Item = &Program> {
 }
 
 /// The name of a program, with its size of noise if that is not the usual one.
-fn name_of(program: &Program) -> String {
+pub fn name_of(program: &Program) -> String {
     match program.noise_size {
         USUAL_NOISE => program.name.clone(),
         size => format!("{} (noise size {size})", program.name),

@@ -184,7 +184,7 @@ fn try_out(
 /// In seconds. Where no run may hang, a slow one must not be taken for one that does: the machine may be busy with
 /// other things, and a controlled run waits for it at each switch.
 fn timeout(truth: &Truth, variant: Variant) -> u32 {
-    if is_well(truth, variant, &Outcome::Hang) { truth.timeout_seconds } else { 120 }
+    if is_well(truth, variant, &Outcome::hang()) { truth.timeout_seconds } else { 120 }
 }
 
 fn is_well(truth: &Truth, variant: Variant, outcome: &Outcome) -> bool {
@@ -192,7 +192,7 @@ fn is_well(truth: &Truth, variant: Variant, outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Pass => true,
         Outcome::Fail { .. } => is_buggy,
-        Outcome::Hang => is_buggy && HANGING.contains(&truth.kind.as_str()),
+        Outcome::Hang { .. } => is_buggy && HANGING.contains(&truth.kind.as_str()),
         Outcome::Damaged { .. } => false,
     }
 }
@@ -231,9 +231,9 @@ mod tests {
         let damaged = Outcome::Damaged { why: "no recording".to_owned() };
         let (race, deadlock) = (of_kind("atomicity-violation"), of_kind("deadlock"));
         assert!(is_well(&race, Variant::Buggy, &fail) && !is_well(&race, Variant::Fixed, &fail));
-        assert!(is_well(&deadlock, Variant::Buggy, &Outcome::Hang));
-        assert!(!is_well(&race, Variant::Buggy, &Outcome::Hang));
-        assert!(!is_well(&deadlock, Variant::Fixed, &Outcome::Hang));
+        assert!(is_well(&deadlock, Variant::Buggy, &Outcome::hang()));
+        assert!(!is_well(&race, Variant::Buggy, &Outcome::hang()));
+        assert!(!is_well(&deadlock, Variant::Fixed, &Outcome::hang()));
         assert!(!is_well(&race, Variant::Buggy, &damaged) && is_well(&race, Variant::Fixed, &Outcome::Pass));
     }
 }

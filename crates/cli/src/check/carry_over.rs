@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use recording::{Interleaving, InterleavingStep};
+use recording::{Interleaving, InterleavingStep, MOST_COPIES};
 use report::source::Sources;
 use report::{Access, AccessKind, Frame, Report};
 use runner::hook_calls::{self, HookCall};
@@ -79,6 +79,7 @@ impl CarryOver {
                 address: place.call.returns_to,
                 caller: 0,
                 guard: 0,
+                copies: [0; MOST_COPIES],
                 ..*step
             })
         });

@@ -85,7 +85,7 @@ fn fails(arm: &Arm) -> bool {
 /// What is to be avoided is avoided wherever its functions are called, but for places where the other interleaving has a
 /// step, too.
 fn avoidable(avoided: Interleaving, forced: Interleaving) -> Interleaving {
-    let is_shared = |step: &InterleavingStep| forced.steps().iter().any(|own| own.address == step.address);
+    let is_shared = |step: &InterleavingStep| forced.steps().iter().any(|own| own.is_same_place(step));
     let loosened = |step: &InterleavingStep| InterleavingStep {
         caller: if is_shared(step) { step.caller } else { 0 },
         ..*step

@@ -57,8 +57,9 @@ pub fn confirm(
     };
     // All of these runs show it.
     let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(1.0) };
-    laboratory.compare(kinds(own), &mut arms, limits)?;
-    if let Some(wider) = forcible.wider.filter(|_| arms.is_forbidden_in_vain()) {
+    let forbidden = forcible.wider.filter(|_| forcible.has_no_other_order()).unwrap_or(own);
+    laboratory.compare(kinds(forbidden), &mut arms, limits)?;
+    if let Some(wider) = forcible.wider.filter(|&wider| wider != forbidden && arms.is_forbidden_in_vain()) {
         laboratory.forbid_more(kinds(wider), &mut arms, limits)?;
     }
     let confirmation = Confirmation { followed: Some(chosen.len() as u64), ..arms.decide(BELIEVED) };

@@ -118,7 +118,7 @@ pub fn confirm_first(
         let Some(forcible) = forcible else { continue };
         let steps = forcible.interleaving.steps();
         let is_part = |whole: &Interleaving| {
-            steps.iter().all(|step| whole.steps().iter().any(|other| other.address == step.address))
+            steps.iter().all(|step| whole.steps().iter().any(|other| other.is_same_place(step)))
         };
         let is_unlikely = finding.confidence.is_some_and(|confidence| confidence < UNLIKELY);
         if confirmed.contains(&finding.cluster)

@@ -1,15 +1,20 @@
 //! What confirmation makes of a report: it decides ties, changes how sure we are, what was refuted goes below all else that
 //! was tried, what was tried in vain below what was confirmed, and a fix that was simulated is told with the advice.
 
-use report::{Confirmation, Finding, Kind, Verdict};
+use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
 use super::decision::{FEWEST, ends_all_failures};
 use super::region;
 use crate::analysis::Analysis;
+use crate::interleaving::Forcible;
 
 /// Puts the findings into the order that their confirmations ask for, and tells why.
 pub fn settle(analysis: &mut Analysis) {
-    let shares = region::shares(analysis);
+    let mut shares = region::shares(analysis);
+    for (share, forcible) in shares.iter_mut().zip(&analysis.interleavings) {
+        // Nothing follows from runs in which it was forbidden.
+        *share = if forcible.as_ref().is_some_and(Forcible::is_beyond_forbidding) { 0.0 } else { *share };
+    }
     confirm_what_all_failures_need(&mut analysis.report.findings, &shares);
     analysis.report.findings.iter_mut().for_each(tell_fix);
     weigh(&mut analysis.report.findings);
@@ -63,6 +68,9 @@ fn tell_fix(finding: &mut Finding) {
     if let Some(sentence) = simulated_fix(finding)
         && !finding.advice.ends_with(&sentence)
     {
+        if finding.advice.is_empty() && finding.kind == Kind::OrderViolation && !is_symmetric(finding) {
+            finding.advice.extend(explanation::other_order(finding));
+        }
         let space = if finding.advice.is_empty() { "" } else { " " };
         finding.advice.push_str(&format!("{space}{sentence}"));
     }

@@ -83,7 +83,7 @@ pub struct Laboratory<'a> {
 
 impl<'a> Laboratory<'a> {
     pub fn new(session: &'a Session, campaign: &Campaign, limits: Limits) -> Laboratory<'a> {
-        let may_hang = session.runs().iter().any(|run| run.outcome == Outcome::Hang);
+        let may_hang = session.runs().iter().any(|run| run.outcome.is_hang());
         let seed = session.manifest().seed;
         Laboratory {
             session,
@@ -107,14 +107,14 @@ impl<'a> Laboratory<'a> {
         let &Shown { runs, share, .. } = shown;
         let own = forcible.interleaving;
         let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(share) };
-        let is_symmetric = is_symmetric(&own);
-        let forbidden = forcible.wider.filter(|_| is_symmetric).unwrap_or(own);
+        let has_no_other_order = forcible.has_no_other_order();
+        let forbidden = forcible.wider.filter(|_| has_no_other_order).unwrap_or(own);
         self.compare(kinds(own, forbidden), &mut arms, limits)?;
-        if let Some(wider) = forcible.wider.filter(|_| !is_symmetric && arms.is_forbidden_in_vain()) {
+        if let Some(wider) = forcible.wider.filter(|_| !has_no_other_order && arms.is_forbidden_in_vain()) {
             self.forbid_more(kinds(own, wider), &mut arms, limits)?;
         }
         let confirmation = arms.decide(BELIEVED);
-        if is_symmetric && forcible.wider.is_none() {
+        if forcible.is_beyond_forbidding() {
             return Ok(Proof::of(Confirmation { verdict: Verdict::Inconclusive, ..confirmation }));
         }
         if confirmation.verdict == Verdict::Confirmed {
@@ -274,7 +274,7 @@ impl<'a> Laboratory<'a> {
         let Some(file) = file else { return Ok(None) };
         let says_nothing = match file.record.outcome {
             Outcome::Damaged { .. } => true,
-            Outcome::Hang => !self.may_hang,
+            Outcome::Hang { .. } => !self.may_hang,
             Outcome::Pass | Outcome::Fail { .. } => false,
         };
         let failed = file.record.outcome.is_failing();
@@ -325,14 +325,6 @@ pub fn kinds(enforced: Interleaving, forbidden: Interleaving) -> impl Fn(u32) ->
         enforced.treated(Treatment::Delay),
     ];
     move |number| all.map(|interleaving| Asked::of(number, interleaving))
-}
-
-/// Two threads do the same to the same thing: in the other order that is the same again, and to forbid it is but a delay.
-fn is_symmetric(interleaving: &Interleaving) -> bool {
-    match interleaving.steps() {
-        [one, other] => (one.address, one.build_id) == (other.address, other.build_id),
-        _ => false,
-    }
 }
 
 /// Each in turn.
@@ -388,18 +380,5 @@ mod tests {
         let interleaving = Interleaving::new(Treatment::Enforce, &steps).unwrap();
         assert_eq!(laboratory.enforce(interleaving, 9).unwrap().runs, 0);
         assert_eq!(laboratory.within_time(confirmed).verdict, Verdict::Inconclusive);
-    }
-
-    #[test]
-    fn the_same_access_by_two_threads_has_no_other_order() {
-        let symmetric = |addresses: &[u64]| {
-            let step =
-                |(&address, thread)| InterleavingStep { thread, address, ..InterleavingStep::default() };
-            let steps: Vec<InterleavingStep> = addresses.iter().zip(1..).map(step).collect();
-            is_symmetric(&Interleaving::new(Treatment::Enforce, &steps).unwrap())
-        };
-        assert!(symmetric(&[7, 7]));
-        assert!(!symmetric(&[7, 8]));
-        assert!(!symmetric(&[7, 7, 7]), "a third thread's comes between");
     }
 }

@@ -1,7 +1,10 @@
 //! When a session would have ended by itself, and whether ten times as many runs would have said the same.
 
+use std::time::Duration;
+
 use localize::{Collector, Finding, Options, RunId, Settling, Technique};
 use runner::RunNumber;
+use runner::campaign::{History, Limits};
 use serde::{Deserialize, Serialize};
 
 use super::brief::{BriefFinding, Places};
@@ -30,13 +33,15 @@ pub struct Stopped {
 const TIMES: usize = 10;
 
 impl Stop {
-    /// Lets the runs come one by one until the first cause is settled.
+    /// Lets the runs come one by one until the first cause is settled. A campaign would end without that once there are
+    /// many runs of both kinds.
     pub fn play(&self, runs: &mut Runs<'_>, places: &mut Places<'_>) -> anyhow::Result<Stopped> {
         let options = Options::default();
         let mut settling = Settling::new(&options);
         let mut collector = Collector::new(Technique::Verdict, &options);
         let most = self.runs.len() / TIMES;
         let (mut after, mut first) = (None, None);
+        let mut history = History::default();
         for (nth, &run) in self.runs.iter().enumerate() {
             if after.is_some_and(|after| nth == after * TIMES) || after.is_none() && nth == most {
                 break;
@@ -53,6 +58,11 @@ impl Stop {
             if settling.settled().is_some() {
                 after = Some(nth + 1);
                 first = self.first(settling.findings(), runs, places)?;
+                continue;
+            }
+            history.add(&record.outcome);
+            if Limits::default().reached(&history, Duration::ZERO).is_some() {
+                break;
             }
         }
         let later = match after {

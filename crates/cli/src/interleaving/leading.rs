@@ -34,6 +34,10 @@ impl Lead {
         self.steps.map(|(moment, _)| moment.index)
     }
 
+    pub(super) fn map_steps(&mut self, map: &mut dyn FnMut(InterleavingStep) -> InterleavingStep) {
+        self.steps.iter_mut().for_each(|(_, step)| *step = map(*step));
+    }
+
     /// The thread of each, as the finding numbers them.
     pub fn threads(&self) -> [u8; 2] {
         self.steps.map(|(_, step)| step.thread)

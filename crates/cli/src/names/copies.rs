@@ -9,10 +9,14 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use localize::{Code, ModuleId, SiteId};
+use localize::{Code, Module, ModuleId, SiteId};
+use recording::{InterleavingStep, MOST_COPIES};
 use runner::BuildId;
 
 use super::Names;
+
+/// Bytes of code within which copies are looked for.
+const NEAR: u64 = 0x4000;
 
 /// The places asked about, and the first that was met of each access in the source.
 #[derive(Default)]
@@ -43,6 +47,37 @@ impl Names {
         original
     }
 
+    /// Where else in its module the same is done as at a step: copies of its place, of the call of its function, and of where its
+    /// lock is taken, as far as runs came there. Copies are near, in one function as a rule.
+    pub fn other_places(&mut self, step: &InterleavingStep, code: &Code) -> [u64; MOST_COPIES] {
+        let is_its =
+            |module: &Module| !module.build_id.is_empty() && step.build_id.starts_with(&module.build_id);
+        let mut copies = [0; MOST_COPIES];
+        let Some(module) = code.modules().iter().find(|module| is_its(module)) else { return copies };
+        let own = [step.address, step.caller, step.guard];
+        let near: Vec<(SiteId, u64)> = code
+            .sites()
+            .filter(|(_, site)| site.module.is_some_and(|id| code.module(id) == module))
+            .map(|(id, site)| (id, site.address))
+            .filter(|(_, address)| own.iter().any(|&place| place != 0 && place.abs_diff(*address) < NEAR))
+            .collect();
+        let originals: Vec<SiteId> = near
+            .iter()
+            .filter(|(_, address)| own.contains(address))
+            .map(|&(site, _)| self.original(site, code))
+            .collect();
+        let others = near.into_iter().filter(|(_, address)| !own.contains(address));
+        let mut found: Vec<u64> = others
+            .filter(|&(site, _)| originals.contains(&self.original(site, code)))
+            .map(|(_, address)| address)
+            .collect();
+        // Sites are numbered as runs are read.
+        found.sort_unstable();
+        found.truncate(MOST_COPIES);
+        copies[..found.len()].copy_from_slice(&found);
+        copies
+    }
+
     fn source_access(&mut self, site: SiteId, code: &Code) -> Option<SourceAccess> {
         let site = code.site(site);
         let id = site.module?;
@@ -61,7 +96,7 @@ mod tests {
     use std::fs;
     use std::process::Command;
 
-    use localize::{Module, Site};
+    use localize::Site;
 
     use super::*;
 

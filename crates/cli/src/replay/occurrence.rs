@@ -58,8 +58,8 @@ impl<'a> Visits<'a> {
         let visit = |(index, event): (usize, &ThreadEvent)| {
             let (module, address, caller) = place(recording, event)?;
             let is_there = |step: &InterleavingStep| {
-                step.address == address
-                    && (step.caller == 0 || step.caller == caller)
+                step.is_at(address)
+                    && step.is_called_from(caller)
                     && step.build_id.starts_with(&recording.modules[module].build_id)
             };
             let there = (0..steps.len()).filter(|&nth| is_there(&steps[nth]));

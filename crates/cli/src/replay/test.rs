@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use runner::campaign::Campaign;
-use runner::{Binary, Outcome, Session};
+use runner::{Binary, Session};
 
 use crate::exit::{self, Complaint};
 use crate::{confirm, run};
@@ -31,7 +31,7 @@ impl Test {
         }
         let mut prepared = run::prepare(&arguments)?;
         let (hung, ended): (Vec<_>, Vec<_>) =
-            session.runs().iter().partition(|record| record.outcome == Outcome::Hang);
+            session.runs().iter().partition(|record| record.outcome.is_hang());
         let seconds =
             ended.iter().map(|record| Duration::try_from_secs_f64(record.seconds).unwrap_or_default());
         // Several times what a run that ends has ever taken.

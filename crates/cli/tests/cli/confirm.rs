@@ -594,6 +594,62 @@ int main(void) {
     assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
 }
 
+/// The entry that the reader comes to by mistake was made before: it cannot be read before that, so that nothing follows from
+/// runs in which the reader waits. Seeds are fixed.
+#[test]
+fn what_has_no_other_order_is_not_confirmed() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static int *table;
+static int mask = 3, is_lost, inserted;
+static int *make(int size) {
+    int *new = malloc(size * sizeof *new);
+    for (int i = 0; i < size; i++)
+        __atomic_store_n(&new[i], 0, __ATOMIC_SEQ_CST);
+    return new;
+}
+static void *grow(void *argument) {
+    for (int i = 0; i < 6; i++)
+        __atomic_fetch_add(&inserted, 1, __ATOMIC_SEQ_CST);
+    int *new = make(8);
+    __atomic_store_n(&new[7], 7, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&table, new, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&mask, 7, __ATOMIC_SEQ_CST);
+    return argument;
+}
+static void *find(void *argument) {
+    for (int i = 0; i < 4; i++) {
+        __atomic_load_n(&inserted, __ATOMIC_SEQ_CST);
+        int at = 7 & __atomic_load_n(&mask, __ATOMIC_SEQ_CST);
+        int *seen = __atomic_load_n(&table, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&seen[at], __ATOMIC_SEQ_CST) != 7)
+            is_lost = 1;
+    }
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    table = make(4);
+    table[3] = 7;
+    pthread_create(&threads[0], 0, grow, 0);
+    pthread_create(&threads[1], 0, find, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return is_lost;
+}
+"#;
+    place.compile(&format!("{} cc", crate::kit::UNSNARL), "grown", source);
+    place.call("run --session grown --schedule random --runs 100 --seed 3 -- ./grown").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let is_effect = |finding: &Value| {
+        finding["accesses"][0]["function"] == "make" && finding["accesses"][1]["function"] == "find"
+    };
+    let number = 1 + report["findings"].as_array().unwrap().iter().position(is_effect).unwrap();
+    let seen = place.call(&format!("confirm {number}")).exits(16);
+    assert!(seen.stdout.starts_with("inconclusive"), "{}", seen.stdout);
+}
 #[test]
 fn what_cannot_be_confirmed_is_told() {
     let place = session();

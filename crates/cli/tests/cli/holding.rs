@@ -150,3 +150,91 @@ fn no_signal_is_missed_under_the_mutex() {
     place.call(&format!("run --session heard --schedule random --runs 30 --seed 3 -- {program}"));
     assert!(place.outcomes("heard").iter().all(|outcome| outcome == "pass"));
 }
+
+/// The compiler has put eight copies of the loop's body one after the other. Which of the calls finds the entry empty is luck, so that
+/// forcing one of them alone often brings nothing about.
+#[test]
+fn all_copies_of_a_step_are_the_step() {
+    let source = r#"
+#include <pthread.h>
+static int length, entries[8], is_empty;
+static void *append(void *argument) {
+    for (int i = 0; i < 6; i++) {
+        int at = __atomic_fetch_add(&length, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&entries[at], 7, __ATOMIC_SEQ_CST);
+    }
+    return argument;
+}
+static __attribute__((noinline)) void look(void) {
+    int at = __atomic_load_n(&length, __ATOMIC_SEQ_CST);
+    if (at > 0 && __atomic_load_n(&entries[at - 1], __ATOMIC_SEQ_CST) == 0)
+        is_empty = 1;
+}
+static void *watch(void *argument) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++)
+        look();
+    return argument;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, append, 0);
+    pthread_create(&threads[1], 0, watch, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return is_empty;
+}
+"#;
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc -O2"), "copies", source);
+    place.call("run --session copies --schedule random --runs 60 --seed 3 -- ./copies").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let findings = report["findings"].as_array().unwrap();
+    let number = 1 + findings.iter().position(|finding| finding["pattern"] == "RW").unwrap();
+    place.call(&format!("confirm {number}")).exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let confirmation = &report["findings"][number - 1]["confirmation"];
+    assert_eq!(confirmation["came_about"], confirmation["enforced"]["runs"], "{confirmation}");
+}
+
+/// Whoever has taken the list takes one session after the other: until it has given the list back, nobody else may begin.
+#[test]
+fn a_lock_that_is_kept_for_many_others_keeps_threads_out_for_as_long() {
+    let source = r#"
+#include <pthread.h>
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t sessions[3] =
+    {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static void *publish(void *argument) {
+    pthread_mutex_lock(&list);
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&sessions[i]);
+        pthread_mutex_unlock(&sessions[i]);
+    }
+    pthread_mutex_unlock(&list);
+    return argument;
+}
+static void *end(void *session) {
+    pthread_mutex_lock(session);
+    pthread_mutex_lock(&list);
+    pthread_mutex_unlock(&list);
+    pthread_mutex_unlock(session);
+    return session;
+}
+int main(void) {
+    pthread_t threads[4];
+    pthread_create(&threads[0], 0, publish, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i + 1], 0, end, &sessions[i]);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "many", source);
+    place.call("run --session many --schedule random --runs 30 --seed 3 -- ./many").exits(0);
+    let seen = place.call("confirm 1").exits(0);
+    assert!(seen.stdout.starts_with("confirmed   forced: "), "{}", seen.stdout);
+    assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
+}

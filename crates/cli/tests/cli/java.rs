@@ -135,7 +135,9 @@ fn an_uncaught_exception_in_any_thread_fails_a_run() {
     let Some(place) = workplace("Bank.java", BANK) else { return };
     // 11: no run passed, although all exit with 0.
     let seen = place.call("run --runs 2 --seed 1 -- java -cp classes shop.Bank throw").exits(11);
-    seen.says(&["Exception in thread", "asked for"]);
+    seen.says(&[
+        "both failures look alike: uncaught java.lang.IllegalStateException: asked for at Bank.java:67",
+    ]);
 }
 
 #[test]

@@ -121,6 +121,8 @@ fn a_list_that_changes_while_another_thread_iterates_is_found() {
     let lines: Vec<_> = accesses.iter().map(|access| access["line"].as_u64().unwrap()).collect();
     let [adds, iterates] = ["// adds", "// iterates"].map(|comment| line(source, comment));
     assert!(lines.ends_with(&[adds, iterates]), "{lines:?}");
+    // Whatever else was written when the iterator saw the change.
+    assert_eq!(first["failed"], report["runs"]["failed"], "{first:#}");
 }
 
 /// Runs that fail found the work of the other thread done, and their recordings say so.

@@ -21,6 +21,7 @@ mod java_junit;
 mod java_trouble;
 mod kit;
 mod limits;
+mod little;
 mod loops;
 mod oracles;
 mod processes;

@@ -103,7 +103,7 @@ fn the_same_seed_gives_the_same_recording() {
 /// The program, to follow so many switches of a recording.
 fn following(program: Program, recording: &Recording, followed: u64) -> Program {
     let mut schedule = Vec::new();
-    SavedSchedule::write(&recording.switches(), followed, None, &mut schedule);
+    SavedSchedule::write((&recording.switches()[..], recording.header.seed), followed, None, &mut schedule);
     let file = program.folder().join(format!("schedule-{followed}"));
     std::fs::write(&file, schedule).unwrap();
     program.env(ENV_SCHEDULE, file).with_own_recordings()

@@ -11,6 +11,8 @@ use crate::places::short_name;
 pub const FIRST: u32 = 1 << 31;
 /// A collection's structure.
 pub const STRUCTURE: u32 = u32::MAX - 1;
+/// How often that was changed, by which iterators see that it was.
+pub const CHANGES: u32 = STRUCTURE - 1;
 
 /// `Object.hashCode`, whoever overrides it.
 struct HashCode(jmethodID);
@@ -41,7 +43,7 @@ pub fn of_object(env: *mut JNIEnv, key: jobject) -> Option<u32> {
 
 /// The part that the element with this number is.
 pub fn of_number(number: i32) -> u32 {
-    (number as u32 | FIRST).min(STRUCTURE - 1)
+    (number as u32 | FIRST).min(CHANGES - 1)
 }
 
 /// The number of the element that is this part.

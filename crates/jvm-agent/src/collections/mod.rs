@@ -2,7 +2,8 @@
 //! accesses at that line; what the library does inside is not looked at, and nobody else runs meanwhile.
 //!
 //! A collection has a location for each key, and one for its *structure*: what it holds, in which order. Elements of
-//! sets are keys, and so are the numbers of a list's elements. Views and iterators are their collection (`owner`).
+//! sets are keys, and so are the numbers of a list's elements. Views and iterators are their collection (`owner`). Where
+//! iterators find out that there was a change, the number of changes is a location too.
 //!
 //! Two threads that use different keys of a map made for several threads never meet by that. Of other collections, calls
 //! may get into each other's way (`torn`).
@@ -29,8 +30,19 @@ pub struct CollectionCall {
     pub on_structure: Option<Kind>,
     /// May it change all keys?
     pub on_all_keys: bool,
+    /// Its part in an iteration.
+    pub iterates: Option<Iteration>,
     /// Does it wait, or call code under test, before it does anything?
     pub is_followed: bool,
+}
+
+/// Iterations fail if the collection was changed by somebody else on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Iteration {
+    /// From here on.
+    Begins,
+    /// It would fail here.
+    GoesOn,
 }
 
 /// What tells a call which part of the collection is meant.
@@ -182,6 +194,14 @@ impl CollectionCall {
     }
 }
 
+fn iterates(method: &str) -> Option<Iteration> {
+    match method {
+        "forEach" | "iterator" | "listIterator" => Some(Iteration::Begins),
+        "next" | "previous" => Some(Iteration::GoesOn),
+        _ => None,
+    }
+}
+
 /// What a call of this method means, if it means anything. Its parameters are given as by
 /// [`crate::library::parameters`].
 pub fn call_of(class: &str, method: &str, parameters: &[u8]) -> Option<CollectionCall> {
@@ -194,6 +214,7 @@ pub fn call_of(class: &str, method: &str, parameters: &[u8]) -> Option<Collectio
         on_key: None,
         on_structure,
         on_all_keys: false,
+        iterates: None,
         is_followed: false,
     })
 }
@@ -231,6 +252,7 @@ fn by_name(class: &str, method: &str, parameters: &[u8]) -> Option<CollectionCal
         on_key,
         on_structure,
         on_all_keys: is_in(CHANGE_ALL_KEYS),
+        iterates: iterates(method),
         is_followed: waits || is_in(COMPUTE_KEYS) || is_in(CHANGE_ALL_KEYS) && !parameters.is_empty(),
     })
 }

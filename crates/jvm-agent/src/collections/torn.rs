@@ -18,7 +18,8 @@ const CLASSES: &[(&str, Option<&str>)] = &[
     ("java/util/WeakHashMap", None),
 ];
 
-/// Counts changes, to tell who iterates. Whoever comes in before that finds all as it was.
+/// Counts changes, to tell who iterates: a location of its own ([`super::keys::CHANGES`]). Whoever comes in before that finds all as
+/// it was.
 pub const COUNTER: &str = "modCount";
 
 /// Do the methods of this class have such hooks?

@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 use recording::{Decision, ENV_SCHEDULE, Noise, RunPlan, Schedule};
 
 pub use self::operation::{Marks, Operation, Variable, What};
+use self::policy::Random;
 use self::replay::Replay;
 pub use self::state::Predecessor;
 use self::state::{Standing, State};
@@ -72,6 +73,10 @@ pub struct Scheduler {
     /// Counts hooks of whoever runs.
     progress: AtomicU64,
     free: AtomicBool,
+    /// Is the schedule of an earlier run followed?
+    follows: AtomicBool,
+    /// What chance begins with: as long as another run is followed, that one's seed.
+    seed: AtomicU64,
     plan: RunPlan,
 }
 
@@ -84,6 +89,8 @@ impl Scheduler {
             running: AtomicU32::new(0),
             progress: AtomicU64::new(0),
             free: AtomicBool::new(false),
+            follows: AtomicBool::new(false),
+            seed: AtomicU64::new(plan.seed),
             plan: *plan,
         }
     }
@@ -125,8 +132,24 @@ impl Scheduler {
     /// The process begins to be recorded: if it is to follow the schedule of an earlier one, it takes that now.
     pub fn begins(&self) {
         if let Some(path) = std::env::var_os(ENV_SCHEDULE).filter(|_| self.is_controlled()) {
-            self.lock().replay = Replay::take_part(Path::new(&path));
+            let replay = Replay::take_part(Path::new(&path));
+            self.follows.store(replay.follows(), Ordering::Relaxed);
+            if replay.follows() {
+                self.seed.store(replay.seed, Ordering::Relaxed);
+            }
+            self.lock().replay = replay;
         }
+    }
+
+    /// Is the schedule of an earlier run followed? Then points are where they were in that one.
+    pub fn follows(&self) -> bool {
+        self.follows.load(Ordering::Relaxed)
+    }
+
+    /// Chance for the calling thread, the same for each number as long as the same run is followed.
+    pub fn chance(&self, seat: &Seat, number: u64) -> Random {
+        let of_thread = u64::from(seat.id) << 32;
+        Random::with_seed(self.seed.load(Ordering::Relaxed) ^ of_thread ^ number)
     }
 
     /// Who had the token before the calling thread, and at which of its stops it lost it.
@@ -221,6 +244,10 @@ impl Scheduler {
     /// Passes the token on. `own` is the calling thread, which need not be able to run.
     fn give(&self, state: &mut State, own: u32) {
         let next = state.choose(own);
+        if self.follows() && !state.replay.follows() {
+            self.follows.store(false, Ordering::Relaxed);
+            self.seed.store(self.plan.seed, Ordering::Relaxed);
+        }
         self.running.store(next, Ordering::Release);
         if next != own {
             state.call(next);

@@ -59,6 +59,8 @@ pub struct Marks {
     pub steps: u16,
     /// The steps that are done under a lock that is taken there.
     pub guarded: u16,
+    /// The steps that are done in the midst of a call that begins there.
+    pub begun: u16,
     /// The steps of the interleaving that is not to come about meanwhile, likewise.
     pub avoided: u16,
     /// Is it one of the plan's sites: a point, whoever uses it so far?
@@ -84,7 +86,7 @@ impl Operation {
         what: None,
         also: None,
         is_access: false,
-        marks: Marks { steps: 0, guarded: 0, avoided: 0, is_site: false },
+        marks: Marks { steps: 0, guarded: 0, begun: 0, avoided: 0, is_site: false },
         is_told: false,
     };
 
@@ -110,8 +112,13 @@ impl Operation {
         !self.is_told && self.marks.steps & (1 << number) != 0
     }
 
-    /// Is it the step that comes next, or is the lock taken for it?
+    /// Is it the step that comes next, or the call in which it is done?
+    pub fn begins(self, number: usize) -> bool {
+        self.is_step(number) || self.marks.begun & (1 << number) != 0
+    }
+
+    /// The same, or is the lock taken for it?
     pub fn leads_to(self, number: usize) -> bool {
-        self.is_step(number) || self.marks.guarded & (1 << number) != 0
+        self.begins(number) || self.marks.guarded & (1 << number) != 0
     }
 }

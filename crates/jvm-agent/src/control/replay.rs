@@ -1,19 +1,20 @@
-//! A schedule that was recorded before, followed switch by switch, as in the native recorder (`control/replay.rs`
-//! there). Stops are counted per thread; where the thread whose turn it is cannot run, the one that ran goes on, or
-//! any other. Behind the last switch to be followed the policy decides.
+//! A schedule that was recorded before, to be followed switch by switch: what is left of it. Who runs next by it is in
+//! [`super::state`].
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use recording::{Pod, SCHEDULE_MAGIC, SavedSchedule, Switch};
 
-use super::policy::Candidate;
-
 /// What is left to follow.
 #[derive(Default)]
 pub struct Replay {
     /// The next one last.
     switches: Vec<Switch>,
+    /// The seed of the run that it is from.
+    pub seed: u64,
+    /// Whoever is to run next has been waited for in vain.
+    pub has_waited: bool,
 }
 
 impl Replay {
@@ -30,7 +31,8 @@ impl Replay {
             let Some(all) = all else { break };
             if is_mine(path, number) {
                 let followed = header.followed.min(header.switches) as usize;
-                return Replay { switches: all[..followed].iter().rev().copied().collect() };
+                let switches = all[..followed].iter().rev().copied().collect();
+                return Replay { switches, seed: header.seed, has_waited: false };
             }
         }
         Replay::default()
@@ -41,21 +43,20 @@ impl Replay {
         !self.switches.is_empty()
     }
 
-    /// Who runs next, as an index of the candidates, of which there is at least one. `last` ran so far, and has come to
-    /// so many stops.
-    pub fn choose(&mut self, candidates: &[Candidate], (last, stops): (u32, u32)) -> usize {
-        let place = |thread: u32| candidates.iter().position(|candidate| candidate.thread == thread);
-        let Some(&Switch { to, from, stop, .. }) = self.switches.last() else { return 0 };
-        let is_due = from == last && stops >= stop;
-        match (place(last), place(to)) {
-            (Some(own), _) if !is_due => own,
-            // It lost the token here, or it waits where it did not then.
-            (_, Some(next)) => {
-                self.switches.pop();
-                next
-            }
-            (own, None) => own.unwrap_or(0),
-        }
+    /// The next switch.
+    pub fn next(&self) -> Option<Switch> {
+        self.switches.last().copied()
+    }
+
+    /// It was followed, or never can be.
+    pub fn advance(&mut self) {
+        self.switches.pop();
+        self.has_waited = false;
+    }
+
+    #[cfg(test)]
+    pub fn of(switches: &[Switch]) -> Replay {
+        Replay { switches: switches.iter().rev().copied().collect(), ..Replay::default() }
     }
 }
 
@@ -76,15 +77,10 @@ fn is_mine(path: &Path, number: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Operation;
     use super::*;
 
     fn switch(to: u32, from: u32, stop: u32) -> Switch {
         Switch { to, from, stop, flags: 0 }
-    }
-
-    fn candidates(threads: &[u32]) -> Vec<Candidate> {
-        threads.iter().map(|&thread| Candidate { thread, operation: Operation::NONE }).collect()
     }
 
     #[test]
@@ -92,24 +88,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("schedule");
         let mut content = Vec::new();
-        SavedSchedule::write(&[switch(2, 1, 3), switch(1, 2, 1)], 1, None, &mut content);
-        SavedSchedule::write(&[switch(3, 1, 9)], u64::MAX, None, &mut content);
+        SavedSchedule::write((&[switch(2, 1, 3), switch(1, 2, 1)], 17), 1, None, &mut content);
+        SavedSchedule::write((&[switch(3, 1, 9)], 17), u64::MAX, None, &mut content);
         fs::write(&path, &content).unwrap();
-        assert_eq!(Replay::take_part(&path).switches, [switch(2, 1, 3)]);
+        let first = Replay::take_part(&path);
+        assert_eq!((first.switches.as_slice(), first.seed), (&[switch(2, 1, 3)][..], 17));
         assert_eq!(Replay::take_part(&path).switches, [switch(3, 1, 9)]);
         assert!(!Replay::take_part(&path).follows());
         fs::write(&path, &content[..content.len() - 1]).unwrap();
         assert!(!Replay::take_part(&path).follows(), "its end is missing");
-    }
-
-    #[test]
-    fn the_token_passes_where_it_did() {
-        let mut replay = Replay { switches: vec![switch(1, 3, 1), switch(3, 1, 2)] };
-        let three = candidates(&[1, 2, 3]);
-        assert_eq!(replay.choose(&three, (1, 1)), 0);
-        assert_eq!(replay.choose(&three, (1, 2)), 2);
-        assert_eq!(replay.choose(&candidates(&[2, 3]), (3, 1)), 1, "who is to run cannot");
-        assert_eq!(replay.choose(&candidates(&[1, 2]), (3, 0)), 0, "who ran waits earlier than it did");
-        assert!(!replay.follows());
     }
 }

@@ -1,5 +1,6 @@
 //! What is known about each thread and monitor.
 
+mod following;
 mod locks;
 mod monitors;
 mod standstill;
@@ -105,6 +106,8 @@ pub struct State {
     stops: FxHashMap<u32, u32>,
     /// Who had it before.
     pub predecessor: Predecessor,
+    /// The highest id of a thread so far.
+    newest: u32,
 }
 
 impl State {
@@ -129,6 +132,7 @@ impl State {
             last: 0,
             stops: FxHashMap::default(),
             predecessor: Predecessor::default(),
+            newest: 0,
         }
     }
 
@@ -150,7 +154,8 @@ impl State {
     /// A thread gets the token.
     fn passes_to(&mut self, next: u32, is_away: bool) {
         if next != self.last {
-            let stop = self.stops.get(&self.last).copied().unwrap_or(0);
+            // One that is away has not come to its next stop.
+            let stop = self.stops.get(&self.last).copied().unwrap_or(0) + u32::from(is_away);
             self.predecessor = Predecessor { thread: self.last, stop, is_away };
             self.last = next;
         }
@@ -169,6 +174,7 @@ impl State {
     fn add(&mut self, id: u32, standing: Standing) -> &mut Member {
         if !self.members.contains_key(&id) {
             self.policy.seated(id);
+            self.newest = self.newest.max(id);
         }
         let member = || Member { standing, operation: Operation::NONE, os_id: 0, desk: None, called: None };
         self.members.entry(id).or_insert_with(member)
@@ -213,7 +219,11 @@ impl State {
         let done = std::mem::replace(&mut member.operation, next);
         if done != Operation::NONE {
             self.policy.done(id, done);
-            self.trial.iter_mut().for_each(|trial| trial.done(id, done));
+            let follows = self.replay.follows();
+            self.trial.iter_mut().for_each(|trial| match follows {
+                true => trial.followed(|trial| trial.done(id, done)),
+                false => trial.done(id, done),
+            });
         }
     }
 
@@ -228,10 +238,14 @@ impl State {
     pub fn did(&mut self, id: u32, operation: Operation, waits: bool) -> Option<(u64, u64)> {
         let trial = self.trial.as_mut()?;
         let before = trial.completed();
-        if waits {
-            trial.waits(id, operation)
+        let tell = |trial: &mut Trial| match waits {
+            true => trial.waits(id, operation),
+            false => trial.step(id, operation),
+        };
+        if self.replay.follows() {
+            trial.followed(tell)
         } else {
-            trial.step(id, operation)
+            tell(trial)
         }
         (trial.completed() > before).then(|| self.counts())
     }
@@ -254,26 +268,30 @@ impl State {
         self.points += 1;
         let stops = self.stops.entry(self.last).or_default();
         *stops += u32::from(own == self.last);
-        let stops = *stops;
         let mut candidates = self.candidates();
         if candidates.is_empty() {
             candidates.extend(self.first_to_wake());
         }
-        let held_back = self.trial.as_ref().map(|trial| trial.let_through(&candidates));
-        let allowed = held_back.filter(|allowed| !allowed.is_empty()).unwrap_or(candidates);
-        let next = match allowed.as_slice() {
-            [] => 0,
-            some if self.replay.follows() => some[self.replay.choose(some, (self.last, stops))].thread,
-            some => {
-                let current = some.iter().position(|candidate| candidate.thread == own);
-                some[self.policy.choose(some, current)].thread
-            }
+        let next = match self.replay.follows() {
+            true => self.follow(&candidates, own != 0),
+            false => self.decide(candidates, own),
         };
         self.watch(next);
         if next != 0 {
             self.passes_to(next, own == 0);
         }
         next
+    }
+
+    /// Who runs next by the trial and the policy.
+    fn decide(&mut self, candidates: Vec<Candidate>, own: u32) -> u32 {
+        let held_back = self.trial.as_ref().map(|trial| trial.let_through(&candidates));
+        let allowed = held_back.filter(|allowed| !allowed.is_empty()).unwrap_or(candidates);
+        if allowed.is_empty() {
+            return 0;
+        }
+        let current = allowed.iter().position(|candidate| candidate.thread == own);
+        allowed[self.policy.choose(&allowed, current)].thread
     }
 
     fn candidates(&self) -> Vec<Candidate> {

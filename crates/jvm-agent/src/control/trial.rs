@@ -56,6 +56,10 @@ pub struct Trial {
     held_until: FxHashMap<u32, u64>,
     /// Enforce: whether to hold back what comes too early, in this run.
     waits_for_first: bool,
+    /// Whether that is held back already where its lock is about to be taken, in this run: if the first step is done under a lock
+    /// too, in all of them, and else in half. Who has the lock may be in the way of the first step; but before it has it, it may not
+    /// yet have done what leads others there.
+    waits_at_guard: bool,
     /// How often an access begins an instance in this run, of [`ONE_IN_ALL`]: which of its occurrences
     /// matters, nobody knows.
     begins: u64,
@@ -68,10 +72,11 @@ pub struct Trial {
 impl Trial {
     pub fn new(seed: u64, interleaving: Interleaving, avoided: Option<Interleaving>) -> Trial {
         let mut random = Random::with_seed(!seed);
-        let waits_for_first = is_pair(&interleaving) || random.below(2) == 0;
+        let waits_for_first = is_pair(&interleaving) || random.below(4) > 0;
         let enforces = interleaving.treatment == Treatment::Enforce;
         let begins = if enforces { 1 << random.below(4) } else { ONE_IN_ALL };
         let most_patience = 1 << random.below(MOST_PATIENCE);
+        let waits_at_guard = interleaving.steps()[0].guard != 0 || random.below(2) == 0;
         Trial {
             interleaving,
             random,
@@ -84,6 +89,7 @@ impl Trial {
             alone: Alone::default(),
             held_until: FxHashMap::default(),
             waits_for_first,
+            waits_at_guard,
             begins,
             most_patience,
             rests_until: 0,
@@ -108,6 +114,14 @@ impl Trial {
         self.held_until.remove(&thread);
         if !operation.is_told {
             self.step(thread, operation);
+        }
+    }
+
+    /// Takes note of what happens while a schedule is followed: what is to be forbidden may have begun by the time that it can be.
+    pub fn followed(&mut self, note: impl FnOnce(&mut Trial)) {
+        if self.interleaving.treatment == Treatment::Forbid {
+            note(self);
+            self.followed.completed = 0;
         }
     }
 
@@ -244,8 +258,12 @@ impl Trial {
         let begun = self.instance.done != 0;
         match self.interleaving.treatment {
             Treatment::Enforce if !begun => {
+                let is_next = |step| match self.waits_at_guard {
+                    true => operation.leads_to(step),
+                    false => operation.begins(step),
+                };
                 let mut steps = 0..self.interleaving.steps().len();
-                self.waits_for_first && steps.any(|step| self.comes_second(step) && operation.leads_to(step))
+                self.waits_for_first && steps.any(|step| self.comes_second(step) && is_next(step))
             }
             Treatment::Enforce => self.is_kept_waiting(thread),
             // The second step first; and once the first is done, the second as late as possible.

@@ -11,8 +11,9 @@ const WATCH_EVERY: Duration = Duration::from_millis(2);
 /// look the same, so where runs are to be repeatable it takes longer.
 const ASLEEP: u32 = 2;
 const ASLEEP_CONTROLLED: u32 = 25;
-/// Longer still while a thread is on its way: starting one takes its starter a while.
+/// Longer still while a thread is on its way (starting one takes its starter a while), or waits by the clock and is to run next.
 const ON_ITS_WAY: u32 = 10;
+const BY_THE_CLOCK: u32 = 4;
 
 impl Scheduler {
     /// Watches the thread that has the token until everybody is free. Says so when all threads wait for one another, after so
@@ -29,7 +30,7 @@ impl Scheduler {
                 let now = self.position(&state);
                 let watched = state.watched;
                 let is_needed = match now.0 {
-                    0 => state.first_who_wants().is_some(),
+                    0 => state.waits_for_next() || state.first_who_wants().is_some(),
                     _ => state.is_anybody_ready() || state.first_who_wants().is_some(),
                 };
                 let stands_still = now.0 == 0 && state.stands_still();
@@ -38,7 +39,11 @@ impl Scheduler {
                     || watched.sleeps_on
                     || !is_needed
                     || stands_still;
-                let patience = if state.is_anybody_expected() { ON_ITS_WAY } else { 1 };
+                let patience = match now.0 {
+                    _ if state.is_anybody_expected() => ON_ITS_WAY,
+                    0 if state.waits_for_next() => BY_THE_CLOCK,
+                    _ => 1,
+                };
                 (now, watched.os_id, is_excused, patience, stands_still.then(|| state.counts()))
             };
             if standstill != told {

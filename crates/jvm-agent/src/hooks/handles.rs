@@ -28,11 +28,12 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_handle(
         let Action::Handle { what, phase } = place.action else { return };
         let is_failed_attempt = phase == Phase::Done && what.known == Known::ByResult && result == 0;
         let how = How {
-            kind: if is_failed_attempt { Kind::Read } else { what.kind },
-            flags: if what.is_ordered { ORDERED } else { 0 },
-            position: place.position,
             phase,
-            also: None,
+            ..How::whole(
+                if is_failed_attempt { Kind::Read } else { what.kind },
+                if what.is_ordered { ORDERED } else { 0 },
+                place.position,
+            )
         };
         arrive(process, thread);
         match meant(process, env, handle, target, place_in) {

@@ -288,7 +288,7 @@ fn took(process: &Process, thread: &mut Thread, (tag, address): (i64, u64), posi
         process.scheduler.took_guard(&thread.seat, Operation::about(address).marked(marks));
     }
     let is_known = process.record(|recorder| recorder.is_known_to_others(thread.id, tag)) == Some(true);
-    if is_known || !marks.is_empty() {
+    if is_known || process.is_point(marks) {
         point(process, thread, Operation { is_told: true, ..Operation::about(address).marked(marks) });
     }
 }
@@ -313,7 +313,7 @@ pub(crate) fn did(process: &Process, thread: &Thread, operation: Operation, wait
 
 /// A lock is about to be taken, at a place about which the plan says this. If its interleaving knows it, others may go first.
 fn approach(process: &Process, thread: &mut Thread, address: u64, marks: Marks) {
-    if marks.guarded != 0 {
+    if marks.guarded != 0 && !process.scheduler.follows() {
         let marks = Marks { steps: 0, avoided: 0, ..marks };
         point(process, thread, Operation::about(address).marked(marks));
     }
@@ -330,6 +330,11 @@ fn leaves(process: &Process, thread: &mut Thread, monitor: u64) {
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, object: jobject, site: jint) {
     with_thread(|process, thread| {
+        let is_approach = process.site(site).is_some_and(|site| site.action == Action::MonitorApproach);
+        // A run that is followed had no such hook: a thread's share of hooks must not be used up earlier than in that one.
+        if is_approach && process.scheduler.follows() {
+            return;
+        }
         arrive(process, thread);
         let Some(place) = process.reach(thread, site).filter(|_| !object.is_null()) else { return };
         let lock = naming::lock(process, env, object);

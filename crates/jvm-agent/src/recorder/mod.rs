@@ -266,6 +266,12 @@ impl Recorder {
         !self.every_access && object.parts.get(&part).is_some_and(Cell::was_written_by_one)
     }
 
+    /// Has another thread written to this part since this one has used it last?
+    pub fn is_new_to(&mut self, thread: u32, (object, part): (i64, u32)) -> bool {
+        let cell = self.objects.get(&object).and_then(|object| object.parts.get(&part));
+        cell.is_some_and(|cell| cell.location != 0 && !self.turns.is_used_by(&mut self.file, cell, thread))
+    }
+
     /// Is this access one more of the kind that is on record? Then it is noted, and nothing more is to be done. `room` is
     /// how many parts the object has, if that is known.
     pub fn repeats(&mut self, thread: u32, (object, part): (i64, u32), touch: Touch, room: u32) -> Repeats {

@@ -105,6 +105,11 @@ pub struct Turns {
 }
 
 impl Turns {
+    /// Has the thread used a shared location since another one has written to it?
+    pub fn is_used_by(&self, file: &mut RecordingFile, cell: &Cell, thread: u32) -> bool {
+        self.slot_of(file, cell.location, thread).is_some()
+    }
+
     /// Does the access add nothing to what is on record? Then it is noted, and that is all.
     pub fn repeats(
         &mut self,

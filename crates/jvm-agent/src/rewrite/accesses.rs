@@ -78,15 +78,17 @@ impl MethodRewriter<'_> {
     ) -> Result<(), Refusal> {
         for instruction in code.instructions()? {
             let member = || self.class.pool.member(code.pool_operand(&instruction)).ok_or(Refusal::Malformed);
-            let writes = match instruction.opcode {
-                opcode::PUTFIELD => member()?.name != torn::COUNTER,
-                opcode::IASTORE..=opcode::SASTORE => true,
-                opcode::INVOKEVIRTUAL => torn::is_part(self.class.name(), member()?.class),
-                _ => false,
+            let action = match instruction.opcode {
+                opcode::PUTFIELD if member()?.name == torn::COUNTER => Some(Action::Counts),
+                opcode::PUTFIELD | opcode::IASTORE..=opcode::SASTORE => Some(Action::Inside),
+                opcode::INVOKEVIRTUAL => {
+                    torn::is_part(self.class.name(), member()?.class).then_some(Action::Inside)
+                }
+                _ => None,
             };
-            if writes {
+            if let Some(action) = action {
                 let mut inside = vec![opcode::ALOAD_0];
-                let site = self.site(method, instruction.at, Action::Inside);
+                let site = self.site(method, instruction.at, action);
                 self.call_hook(&mut inside, hook_class::INSIDE, site)?;
                 insertions.before.entry(instruction.at).or_default().extend(inside);
             }

@@ -229,8 +229,11 @@ impl Case<'_> {
     fn order(&self) -> Option<Fix> {
         let [first, second] = [0, 1].map(|place| self.access(place));
         let own = |place: usize| Span { from: place, to: place };
-        // What the first access destroys or takes away, the second still needs.
-        if first.kind.writes() && self.facts.contains(&Fact::NotJoined { creator: 0, running: 1 }) {
+        // What the first access destroys or takes away, the second still needs. What both do under one lock is meant to go on.
+        if first.kind.writes()
+            && !self.is_guarded()
+            && self.facts.contains(&Fact::NotJoined { creator: 0, running: 1 })
+        {
             let destroys = first.frees || first.value == Some(0);
             // Who comes there again and again cannot wait for the end of the other each time.
             let action = if self.comes_again(0) { Action::Wait } else { Action::Join };
@@ -262,6 +265,12 @@ impl Case<'_> {
         }
         // Of what is written again and again, no one write is what the reader has to wait for.
         (!self.is_written_before()).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+    }
+
+    /// Whether both of two accesses hold the same lock.
+    fn is_guarded(&self) -> bool {
+        let [first, second] = [0, 1].map(|place| self.held(place).unwrap_or_default());
+        first.iter().any(|lock| second.contains(lock))
     }
 
     /// Whether another thread wrote the location before the first access, since the thread of that began.

@@ -42,8 +42,10 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             if let Some(lock) = awaited.filter(|&lock| holds(read, lock) && !holds(write, lock)) {
                 return Some(fix(Action::TakeLock, vec![lock], vec![all(1, 2)]));
             }
-            let both = |lock: &&Lock| held(write).iter().any(|other| other.object == lock.object);
-            let locks = held(read).iter().filter(both).map(|lock| lock.object).collect();
+            // Another one would be held while the thread waits.
+            let both = |lock: &&Lock| holds(write, lock.object);
+            let common = || held(read).iter().filter(both).map(|lock| lock.object).collect();
+            let locks = awaited.map_or_else(common, |lock| vec![lock]);
             Some(fix(Action::WaitInLoop, locks, vec![all(0, 3), all(3, 3)]))
         }
         (StandstillKind::MissedSignal, steps) => {

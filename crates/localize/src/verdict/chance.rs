@@ -31,8 +31,8 @@ pub(super) fn as_good(signatures: &[Signature], strata: &Strata, weights: &Weigh
     let runs: usize = strata.iter().map(|stratum| stratum.runs.len()).sum();
     let mut random = Random(0);
     let mut shuffled: Vec<Vec<usize>> = strata.iter().map(|stratum| stratum.runs.clone()).collect();
-    let shown = |signature: &Signature| strata.iter().map(|stratum| stratum.count(signature.runs)).collect();
-    let shown: Vec<Vec<u32>> = signatures.iter().map(shown).collect();
+    let judges: Vec<Judge> =
+        signatures.iter().map(|signature| Judge::new(signature, strata, weights, best)).collect();
     let mut good = 0;
     for _ in 0..TRIALS {
         let chosen: Vec<Vec<u64>> = strata
@@ -48,18 +48,60 @@ pub(super) fn as_good(signatures: &[Signature], strata: &Strata, weights: &Weigh
                 chosen
             })
             .collect();
-        let is_good = signatures.iter().zip(&shown).any(|(signature, shown)| {
-            let spectra = strata.iter().zip(&chosen).zip(shown).map(|((stratum, chosen), shown)| {
-                let failed = strata::common(signature.runs, chosen);
-                let (all_failed, all_passed) = (stratum.all_failed, stratum.all_passed);
-                Spectrum { failed, passed: shown - failed, all_failed, all_passed }
-            });
-            let evidence = weights.evidence(spectra);
-            evidence > f64::NEG_INFINITY && evidence + signature.prior >= best
-        });
-        good += u32::from(is_good);
+        good += u32::from(judges.iter().any(|judge| judge.is_as_good(strata, weights, &chosen)));
     }
     good
+}
+
+/// Tells of one signature in which trials it is as good as the best.
+struct Judge<'e> {
+    signature: &'e Signature<'e>,
+    /// In how many runs of each stratum it is seen.
+    shown: Vec<u32>,
+    best: f64,
+    /// With one stratum, whether it is as good if so many of the runs called failing show it: there are fewer such numbers
+    /// than trials.
+    known: Option<Vec<bool>>,
+}
+
+impl<'e> Judge<'e> {
+    fn new(signature: &'e Signature<'e>, strata: &Strata, weights: &Weights, best: f64) -> Self {
+        let shown: Vec<u32> = strata.iter().map(|stratum| stratum.count(signature.runs)).collect();
+        let mut judge = Self { signature, shown, best, known: None };
+        let mut alone = strata.iter();
+        if let (Some(only), None) = (alone.next(), alone.next()) {
+            let shown = judge.shown[0];
+            let is_good = |failed: u32| {
+                // No more can pass and show it than pass.
+                shown - failed <= only.all_passed && judge.weighs_enough(strata, weights, [failed])
+            };
+            judge.known = Some((0..=only.all_failed.min(shown)).map(is_good).collect());
+        }
+        judge
+    }
+
+    fn is_as_good(&self, strata: &Strata, weights: &Weights, chosen: &[Vec<u64>]) -> bool {
+        let mut failed = chosen.iter().map(|chosen| strata::common(self.signature.runs, chosen));
+        match &self.known {
+            Some(known) => failed.next().is_some_and(|failed| known[failed as usize]),
+            None => self.weighs_enough(strata, weights, failed),
+        }
+    }
+
+    /// Whether it is as good if so many of the runs called failing show it, stratum by stratum.
+    fn weighs_enough(
+        &self,
+        strata: &Strata,
+        weights: &Weights,
+        failed: impl IntoIterator<Item = u32>,
+    ) -> bool {
+        let spectra = strata.iter().zip(failed).zip(&self.shown).map(|((stratum, failed), shown)| {
+            let (all_failed, all_passed) = (stratum.all_failed, stratum.all_passed);
+            Spectrum { failed, passed: shown - failed, all_failed, all_passed }
+        });
+        let evidence = weights.evidence(spectra);
+        evidence > f64::NEG_INFINITY && evidence + self.signature.prior >= self.best
+    }
 }
 
 /// The confidence that there is a cause, if so many of all trials are as good.
@@ -106,6 +148,31 @@ mod tests {
         let share = |noisy| f64::from(trials_as_good(noisy)) / f64::from(TRIALS);
         assert!(share(0) < 0.03, "{}", share(0));
         assert!((share(49) - 0.5).abs() < 0.06, "{}", share(49));
+    }
+
+    /// What is known beforehand is what each trial would tell.
+    #[test]
+    fn trials_tell_what_their_naive_twins_tell() {
+        let known = |id| KnownRun { id: RunId(id), is_failing: id % 6 == 0, way: 0 };
+        let strata = Strata::of(&(0..50).map(known).collect::<Vec<_>>());
+        let weights = Weights::new(50, 0);
+        let mut random = Random(7);
+        for _ in 0..40 {
+            let runs = [(0..50).filter(|_| random.below(3) == 0).fold(0u64, |runs, run| runs | 1 << run)];
+            let signature = Signature { runs: &runs, prior: -1.0 };
+            for best in [-2.0, 0.0, 2.0] {
+                let judge = Judge::new(&signature, &strata, &weights, best);
+                let naive = Judge { known: None, ..Judge::new(&signature, &strata, &weights, best) };
+                for _ in 0..100 {
+                    let chosen = (0..9).fold(0u64, |chosen, _| chosen | 1 << random.below(50));
+                    let trial = [vec![chosen]];
+                    if chosen.count_ones() == 9 {
+                        let told = judge.is_as_good(&strata, &weights, &trial);
+                        assert_eq!(told, naive.is_as_good(&strata, &weights, &trial), "{runs:?} {chosen:b}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use crate::pattern::Pattern;
 use crate::run::RunId;
 
+use super::clues::Order;
 use super::regions;
 use super::scale::Clue;
 
@@ -20,16 +22,15 @@ pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
             groups.join(nth, *with_access.entry((clue.run, access)).or_insert(nth));
         }
     }
-    for one in 0..clues.len() {
-        for other in 0..clues.len() {
-            if predicts(&clues[one], &clues[other]) {
-                clues[one].is_predicting = true;
-                groups.join(one, other);
-            }
-            if is_part(&clues[other], &clues[one]) {
-                groups.join(one, other);
-            }
+    let orders = Ordered::all(&clues);
+    for one in &orders {
+        for other in orders.iter().filter(|other| one.predicts(other)) {
+            clues[one.clue].is_predicting = true;
+            groups.join(one.clue, other.clue);
         }
+    }
+    for (whole, part) in wholes_and_parts(&clues) {
+        groups.join(whole, part);
     }
     let mut folded: BTreeMap<usize, Vec<Clue>> = BTreeMap::new();
     for (nth, clue) in clues.into_iter().enumerate() {
@@ -43,28 +44,41 @@ pub(super) fn apart(clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     clues.into_iter().map(|clue| vec![clue]).collect()
 }
 
-/// Whether a pair is part of a triple that counts for its whole region.
-fn is_part(pair: &Clue, triple: &Clue) -> bool {
-    triple.region.is_some()
-        && pair.pattern.sites().len() == 2
-        && triple.pattern.sites().len() == 3
-        && regions::parts(&triple.pattern).any(|part| part == pair.pattern)
+/// The triples that count for their whole region, with the pairs that are part of them.
+fn wholes_and_parts(clues: &[Clue]) -> Vec<(usize, usize)> {
+    let of_length =
+        |length| clues.iter().enumerate().filter(move |(_, clue)| clue.pattern.sites().len() == length);
+    let pairs: FxHashMap<Pattern, usize> = of_length(2).map(|(nth, clue)| (clue.pattern, nth)).collect();
+    let wholes = of_length(3).filter(|(_, clue)| clue.region.is_some());
+    wholes
+        .flat_map(|(whole, clue)| regions::parts(&clue.pattern).map(move |part| (whole, part)))
+        .filter_map(|(whole, part)| Some((whole, *pairs.get(&part)?)))
+        .collect()
 }
 
-/// Whether an order of `other` follows from one of `one`, and none the other way round. Quadruples are told apart by
-/// how far they reach instead: of two pairs, one may enclose another's by chance.
-fn predicts(one: &Clue, other: &Clue) -> bool {
-    let any = |inner: &Clue, outer: &Clue| {
-        let follows =
-            |outer: super::clues::Order| inner.sighting.orders().any(|inner| outer.is_predicted_by(&inner));
-        outer.sighting.orders().any(follows)
-    };
-    let on_one_variable = |clue: &Clue| clue.pattern.sites().len() < 4;
-    one.run == other.run
-        && on_one_variable(one)
-        && on_one_variable(other)
-        && any(one, other)
-        && !any(other, one)
+/// The orders of a clue on one variable. Quadruples are told apart by how far they reach instead: of two pairs, one may
+/// enclose another's by chance.
+struct Ordered {
+    clue: usize,
+    run: RunId,
+    orders: Vec<Order>,
+}
+
+impl Ordered {
+    fn all(clues: &[Clue]) -> Vec<Self> {
+        let on_one_variable = clues.iter().enumerate().filter(|(_, clue)| clue.pattern.sites().len() < 4);
+        on_one_variable
+            .map(|(nth, clue)| Self { clue: nth, run: clue.run, orders: clue.sighting.orders().collect() })
+            .collect()
+    }
+
+    /// Whether an order of `other` follows from one of this, and none the other way round.
+    fn predicts(&self, other: &Self) -> bool {
+        let any = |inner: &Self, outer: &Self| {
+            outer.orders.iter().any(|outer| inner.orders.iter().any(|inner| outer.is_predicted_by(inner)))
+        };
+        self.run == other.run && any(self, other) && !any(other, self)
+    }
 }
 
 /// Disjoint sets.

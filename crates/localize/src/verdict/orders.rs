@@ -87,6 +87,8 @@ struct Visitors {
     /// Each site in each thread once, by first access; with how many visitors before it are known to precede
     /// its latest access.
     known: Vec<(SiteId, ThreadId, usize)>,
+    /// Who follows the latest among them: most come in the same order again and again.
+    expected: usize,
 }
 
 /// The orders that a run shows.
@@ -96,6 +98,7 @@ pub(super) fn orders(histories: &Histories) -> Orders {
     let mut visitors = Visitors::default();
     for accesses in histories.locations() {
         visitors.known.clear();
+        visitors.expected = 0;
         for access in accesses {
             visitors.visit(access.site, access.thread, |earlier, is_other_thread| {
                 let order = [earlier, access.site];
@@ -114,7 +117,11 @@ pub(super) fn orders(histories: &Histories) -> Orders {
 impl Visitors {
     /// Tells `found` which sites come before this access, and whether in another thread, if that is not known yet.
     fn visit(&mut self, site: SiteId, thread: ThreadId, mut found: impl FnMut(SiteId, bool)) {
-        let own = self.known.iter().position(|&(known, visitor, _)| (known, visitor) == (site, thread));
+        let is_own = |&(known, visitor, _): &(SiteId, ThreadId, usize)| (known, visitor) == (site, thread);
+        let own = match self.known.get(self.expected).filter(|visitor| is_own(visitor)) {
+            Some(_) => Some(self.expected),
+            None => self.known.iter().position(is_own),
+        };
         let own = match own {
             Some(own) => own,
             None if self.known.len() == MOST => return,
@@ -124,6 +131,7 @@ impl Visitors {
             }
         };
         let all = self.known.len();
+        self.expected = if own + 1 == all { 0 } else { own + 1 };
         let told = std::mem::replace(&mut self.known[own].2, all);
         for &(earlier, visitor, _) in &self.known[told..] {
             found(earlier, visitor != thread);

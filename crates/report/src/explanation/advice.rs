@@ -1,13 +1,20 @@
 //! What to do, worded from the structured fix.
 
 use super::facts::list;
-use crate::model::{Action, Fix, FixPlace};
-use crate::wording::{all_of, brief_function, distinct};
+use crate::model::{Action, Finding, Fix, FixPlace};
+use crate::wording::{Places, all_of, brief_function, distinct};
 
 /// The fix in a few sentences: what to do, and what it costs where that is worth knowing.
 pub fn advice(fix: &Fix) -> String {
     let sentences = [action(fix), taken_by(fix), held(fix)];
     sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Of two accesses that came in the wrong order, how they should come.
+pub fn other_order(finding: &Finding) -> Option<String> {
+    let [first, second] = finding.accesses.as_slice() else { return None };
+    let places = Places::of(finding);
+    Some(format!("See to it that {} comes before {}.", places.label(second), places.label(first)))
 }
 
 fn action(fix: &Fix) -> String {

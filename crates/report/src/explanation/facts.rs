@@ -67,11 +67,8 @@ pub enum Fact {
 
 /// The facts in sentences without their full stops, what matters most first.
 pub fn sentences(finding: &Finding, facts: &[Fact]) -> Vec<String> {
-    let mut said = Vec::new();
-    for fact in facts {
-        said.extend(sentence(finding, facts, fact));
-    }
-    said
+    // Of two variables with one name, such as parts of a container, the same may be true.
+    distinct(facts.iter().filter_map(|fact| sentence(finding, facts, fact)))
 }
 
 fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {

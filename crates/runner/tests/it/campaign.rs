@@ -190,7 +190,7 @@ fn a_hang_is_stored_with_what_was_recorded() {
     tested.campaign.timeout = Some(std::time::Duration::from_secs(2));
     let mut session = tested.session();
     tested.conduct(&mut session).0.unwrap();
-    assert_eq!(session.runs()[0].outcome, Outcome::Hang);
+    assert_eq!(session.runs()[0].outcome, Outcome::hang());
     assert_eq!(session.load(RunNumber(1)).unwrap().processes.len(), 1);
 }
 

@@ -38,8 +38,18 @@ fn a_run_that_does_not_end_hangs() {
     let scratch = tempfile::tempdir().unwrap();
     let finished = shell_within("sleep 1000", Duration::from_millis(100));
     let outcome = Oracle::default().judge(&finished, scratch.path(), &AtomicBool::new(false)).unwrap();
-    assert_eq!(outcome, Outcome::Hang);
+    assert_eq!(outcome, Outcome::hang());
     assert!(outcome.is_failing());
+}
+
+#[test]
+fn what_a_run_that_hangs_has_said_is_told() {
+    let scratch = tempfile::tempdir().unwrap();
+    let dies = r#"printf 'Exception in thread "main" java.lang.Error: 3 left\n\tat Main.main(Main.java:7)\n' >&2; sleep 1000"#;
+    let finished = shell_within(dies, Duration::from_millis(500));
+    let outcome = Oracle::default().judge(&finished, scratch.path(), &AtomicBool::new(false)).unwrap();
+    assert!(outcome.is_hang());
+    assert_eq!(outcome.reason(), "did not end in time, uncaught java.lang.Error: … left at Main.java:7");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn three_runs(workshop: &Workshop) -> Session {
     let mut session = Store::new(workshop.path("store")).create("test", manifest()).unwrap();
     add_run(&mut session, Outcome::Pass, b"first");
     add_run(&mut session, Outcome::Fail { reason: "SIGSEGV".to_owned() }, b"second");
-    add_run(&mut session, Outcome::Hang, b"third");
+    add_run(&mut session, Outcome::hang(), b"third");
     session
 }
 

@@ -56,7 +56,7 @@ fn sessions_of_the_same_build_are_merged() {
     let store = Store::new(workshop.path("store"));
     let mut first = store.create("first", manifest_of(&[("/a/test", 1)])).unwrap();
     add_run(&mut first, Outcome::Pass, b"1.1");
-    add_run(&mut first, Outcome::Hang, b"1.2");
+    add_run(&mut first, Outcome::hang(), b"1.2");
     // Built alike, only elsewhere.
     let mut second = store.create("second", manifest_of(&[("/b/test", 1)])).unwrap();
     add_run(&mut second, Outcome::Fail { reason: "exit code 1".to_owned() }, b"2.1");
@@ -104,7 +104,7 @@ fn an_exported_session_can_be_imported_elsewhere() {
     let store = Store::new(workshop.path("store"));
     let mut session = store.create("test", manifest()).unwrap();
     add_run(&mut session, Outcome::Pass, b"one");
-    add_run(&mut session, Outcome::Hang, b"two");
+    add_run(&mut session, Outcome::hang(), b"two");
     let archive = workshop.path("test.tar");
     session.export(&archive).unwrap();
     let first = std::fs::read(&archive).unwrap();

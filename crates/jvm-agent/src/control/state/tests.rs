@@ -1,5 +1,8 @@
 //! Tests of what is known about threads and monitors.
 
+use recording::Switch;
+
+use super::super::Marks;
 use super::*;
 use crate::recorder::Kind;
 
@@ -190,4 +193,100 @@ fn is_broken_up(seed: u64) -> bool {
 #[test]
 fn runs_without_a_schedule_wait_for_who_comes_late() {
     assert!((0..100).any(is_broken_up));
+}
+
+fn switch(to: u32, from: u32, stop: u32) -> Switch {
+    Switch { to, from, stop, flags: 0 }
+}
+
+/// Three threads that follow this.
+fn following(switches: &[Switch]) -> State {
+    State { replay: Replay::of(switches), ..three() }
+}
+
+#[test]
+fn the_token_passes_where_it_did() {
+    let mut state = following(&[switch(1, 0, 0), switch(3, 1, 2), switch(1, 3, 1), switch(2, 1, 9)]);
+    assert_eq!([1, 1, 1, 3].map(|own| state.choose(own)), [1, 1, 3, 1]);
+    assert_eq!((state.predecessor.thread, state.predecessor.stop), (3, 1));
+    state.stand(1, Standing::Away);
+    assert_eq!(state.choose(1), 2, "who ran waits earlier than it did");
+    assert!(!state.replay.follows());
+}
+
+#[test]
+fn whose_turn_it_is_runs_as_soon_as_it_can() {
+    let mut state = following(&[switch(1, 0, 0), switch(3, 1, 1), switch(2, 3, 1)]);
+    state.enter(2, MONITOR, 1);
+    state.arrive(3, Standing::Wants(MONITOR), Operation::NONE);
+    assert_eq!([1, 1].map(|own| state.choose(own)), [1, 1], "the next one cannot");
+    state.stand(1, Standing::Sleeping(900));
+    assert_eq!(state.choose(1), 2, "nor can this one any more");
+    state.will_exit(2, MONITOR);
+    state.settle(2);
+    assert_eq!([2, 3].map(|own| state.choose(own)), [3, 2]);
+}
+
+#[test]
+fn nobody_waits_for_the_turn_of_who_is_gone() {
+    let mut state = following(&[switch(1, 0, 0), switch(3, 1, 1), switch(2, 3, 4), switch(1, 2, 1)]);
+    state.stand_up(3);
+    assert_eq!([1, 1, 2].map(|own| state.choose(own)), [1, 2, 1]);
+}
+
+#[test]
+fn who_waits_by_the_clock_is_waited_for() {
+    let mut state = following(&[switch(1, 0, 0), switch(3, 1, 1)]);
+    state.stand(3, Standing::Parked);
+    state.park(3, true);
+    assert_eq!([1, 1].map(|own| state.choose(own)), [1, 0]);
+    assert!(state.waits_for_next());
+    assert_eq!([0, 1].map(|own| state.choose(own)), [1, 1], "that was in vain");
+    state.arrive(3, Standing::Ready, Operation::NONE);
+    assert_eq!(state.choose(1), 3);
+    let mut patient = following(&[switch(1, 0, 0), switch(3, 1, 1)]);
+    patient.stand(3, Standing::Parked);
+    patient.park(3, false);
+    assert_eq!([1, 1].map(|own| patient.choose(own)), [1, 1], "somebody has to wake it");
+}
+
+#[test]
+fn one_that_was_taken_away_is_left_to_go_on_past_its_last_stop() {
+    let mut state = three();
+    state.passes_to(1, false);
+    state.stops.insert(1, 4);
+    state.stand(1, Standing::Away);
+    assert_ne!(state.choose(0), 1);
+    assert_eq!((state.predecessor.thread, state.predecessor.stop), (1, 5));
+}
+
+/// What is forbidden happens if the schedule says so. Behind its last switch, who has begun its part there goes on with it:
+/// by chance it would do so 30 times in 3^30.
+#[test]
+fn a_trial_begins_where_the_schedule_ends() {
+    let step = |number: u16| Operation {
+        what: Some((7, 0)),
+        is_access: true,
+        marks: Marks { steps: 1 << number, ..Marks::default() },
+        ..Operation::NONE
+    };
+    for seed in 0..30 {
+        let forbidden = "forbid:1.0@ab+1;2.0@ab+2;1.0@ab+3".parse().unwrap();
+        let mut state = State {
+            trial: Some(Trial::new(seed, forbidden, None)),
+            policy: policy::of_plan(&RunPlan { seed, ..RunPlan::default() }),
+            ..following(&[switch(1, 0, 0), switch(2, 1, 1), switch(1, 2, 2), switch(2, 1, 3)])
+        };
+        let mut at = |own: u32, operation| {
+            state.arrive(own, Standing::Ready, operation);
+            (state.choose(own), state.counts().1)
+        };
+        assert_eq!(at(1, step(0)), (1, 0));
+        assert_eq!(at(1, step(2)), (2, 0), "between the steps of the first");
+        assert_eq!(at(2, step(1)), (2, 0));
+        assert_eq!(at(2, Operation::NONE), (1, 0));
+        assert_eq!(at(1, step(0)), (1, 0), "it came about on the way, which does not count");
+        assert_eq!(at(1, step(2)), (2, 0));
+        assert_eq!(at(2, step(1)), (1, 0), "{seed}");
+    }
 }

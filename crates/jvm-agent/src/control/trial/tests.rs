@@ -211,3 +211,21 @@ fn a_step_may_be_about_a_key_or_about_all_of_them() {
     twice.step(2, both(1));
     assert_eq!(twice.completed(), 1);
 }
+
+#[test]
+fn what_comes_too_early_is_held_back_before_its_lock_or_with_it() {
+    let first = |waits_at_guard| Trial { waits_at_guard, ..trial("enforce:1.0@ab+1;2.0@ab+2^3") };
+    let takes_lock = Operation { marks: Marks { guarded: 2, ..Marks::default() }, ..at(LEFT, 0) };
+    let is_held =
+        |trial: &Trial, operation| trial.let_through(&[Candidate { thread: 2, operation }]).is_empty();
+    assert!(is_held(&first(true), takes_lock) && !is_held(&first(false), takes_lock));
+    assert!(is_held(&first(true), at(LEFT, 2)) && is_held(&first(false), at(LEFT, 2)));
+    let calls = Operation { marks: Marks { begun: 2, ..Marks::default() }, ..at(LEFT, 0) };
+    assert!(is_held(&first(true), calls) && is_held(&first(false), calls));
+    let waits = |text: &str| {
+        let drawn = (0..64).map(|seed| Trial::new(seed, text.parse().unwrap(), None).waits_at_guard);
+        drawn.collect::<std::collections::BTreeSet<bool>>().len()
+    };
+    assert_eq!(waits("enforce:1.0@ab+1;2.0@ab+2^3"), 2);
+    assert_eq!(waits("enforce:1.0@ab+1^4;2.0@ab+2^3"), 1, "the first may need the same lock");
+}

@@ -1,6 +1,6 @@
 //! Occurrences of an interleaving that have begun: which of its steps were done, by whom and to what.
 
-use recording::{Interleaving, MOST_ROLES, MOST_STEPS};
+use recording::{Interleaving, MOST_COPIES, MOST_ROLES, MOST_STEPS};
 
 use crate::control::Operation;
 use crate::control::seats::Locks;
@@ -15,12 +15,15 @@ pub struct Pattern {
     callers: [usize; MOST_STEPS],
     /// Where the locks are taken that guard the steps; zero where there is none.
     guards: [usize; MOST_STEPS],
+    /// Copies of the places above, by step; zeros behind the last.
+    copies: [[usize; MOST_COPIES]; MOST_STEPS],
 }
 
 impl Pattern {
     /// An exact one is told by where its functions are called, too.
     pub unsafe fn new(interleaving: Interleaving, is_exact: bool) -> Pattern {
         let [mut sites, mut callers, mut guards] = [[0; MOST_STEPS]; 3];
+        let mut copies = [[0; MOST_COPIES]; MOST_STEPS];
         for (nth, step) in interleaving.steps().iter().enumerate() {
             if let Some(module) = modules::with_build_id(&step.build_id) {
                 let place = |address: u64| match address {
@@ -30,17 +33,28 @@ impl Pattern {
                 sites[nth] = place(step.address);
                 callers[nth] = if is_exact { place(step.caller) } else { 0 };
                 guards[nth] = place(step.guard);
+                copies[nth] = step.copies.map(place);
             }
         }
-        Pattern { interleaving, sites, callers, guards }
+        Pattern { interleaving, sites, callers, guards, copies }
     }
 
     pub fn steps(&self) -> core::ops::Range<usize> {
         0..self.interleaving.steps().len()
     }
 
-    pub fn site(&self, step: usize) -> usize {
-        self.sites[step]
+    /// Where the step's hook returns to, in all copies; and more, if others of its places have copies, too.
+    pub fn sites(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
+        core::iter::once(self.sites[step]).chain(self.copies_of(step)).filter(|&site| site != 0)
+    }
+
+    fn copies_of(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
+        self.copies[step].iter().copied().take_while(|&copy| copy != 0)
+    }
+
+    /// Is this the place of a step, or a copy of it?
+    fn is_place(&self, step: usize, place: usize, address: usize) -> bool {
+        address != 0 && place != 0 && (address == place || self.copies_of(step).any(|copy| copy == address))
     }
 
     /// From zero.
@@ -67,14 +81,13 @@ impl Pattern {
     /// Does this operation happen where the step does?
     pub fn is_at(&self, step: usize, operation: Operation) -> bool {
         let caller = self.callers[step];
-        operation.site != 0
-            && operation.site == self.sites[step]
-            && (caller == 0 || operation.caller == caller)
+        self.is_place(step, self.sites[step], operation.site)
+            && (caller == 0 || self.is_place(step, caller, operation.caller))
     }
 
     /// Is this where the lock is taken under which the step is done?
     pub fn is_at_guard(&self, step: usize, operation: Operation) -> bool {
-        operation.size == 0 && operation.site != 0 && operation.site == self.guards[step]
+        operation.size == 0 && self.is_place(step, self.guards[step], operation.site)
     }
 
     /// A lock is held at this step that was taken there.

@@ -27,7 +27,7 @@ mod regions;
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use recording::{MOST_STEPS, RunPlan, Treatment};
+use recording::{MOST_COPIES, MOST_STEPS, RunPlan, Treatment};
 
 use self::followed::{Followed, Time};
 use self::instance::Instance;
@@ -84,7 +84,9 @@ pub struct Trial {
 }
 
 /// Where steps are done, for those who do not have the lock.
-static SITES: [AtomicUsize; 2 * MOST_STEPS] = [const { AtomicUsize::new(0) }; 2 * MOST_STEPS];
+static SITES: [AtomicUsize; MOST_WATCHED] = [const { AtomicUsize::new(0) }; MOST_WATCHED];
+/// Of two interleavings.
+const MOST_WATCHED: usize = 2 * MOST_STEPS * (1 + MOST_COPIES);
 
 /// Is a step done in this function?
 pub fn has_step(function: Function) -> bool {
@@ -147,9 +149,8 @@ impl Trial {
 
     /// From now on, own accesses at the steps' places are points too.
     pub fn watch(&self) {
-        // In this order no place is left out behind the last step.
         let patterns = [&self.wanted, &self.avoided].into_iter().filter_map(|one| one.pattern.as_ref());
-        let sites = patterns.flat_map(|pattern| pattern.steps().map(|step| pattern.site(step)));
+        let sites = patterns.flat_map(|pattern| pattern.steps().flat_map(|step| pattern.sites(step)));
         for (watched, site) in SITES.iter().zip(sites) {
             watched.store(site, Ordering::Relaxed);
         }

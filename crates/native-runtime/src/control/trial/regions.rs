@@ -2,7 +2,8 @@
 //!
 //! A thread that has done the first of its steps is inside of a *region* until it has done the last. Meanwhile others
 //! are held back where they would touch its variables, where they would do steps of their own, and where they would
-//! take a lock that the thread held at one of its steps: as if it had kept that lock.
+//! take a lock that the thread held at one of its steps: as if it had kept that lock. Where the first step is itself to take a
+//! lock, the region lasts until that is given back: the thread may take others in turn meanwhile, as in a loop.
 //!
 //! Where the first step is done under a lock, the region begins when that is taken, and ends if it is given back before
 //! the step is done. Several threads may hold a lock for reading: one that has it could not be held back any more
@@ -30,6 +31,8 @@ struct Region {
     /// Has the thread written to the variable?
     written: [bool; MOST_ROLES],
     guards: [usize; MOST_GUARDS],
+    /// The lock that the first step takes, or zero.
+    taken: usize,
     /// Where the lock was taken under which the first step was done, with all calls that led there, or zero.
     entry: u32,
     opened_at: u32,
@@ -42,6 +45,7 @@ const NONE: Region = Region {
     variables: [Bytes::NONE; MOST_ROLES],
     written: [false; MOST_ROLES],
     guards: [0; MOST_GUARDS],
+    taken: 0,
     entry: 0,
     opened_at: 0,
 };
@@ -97,7 +101,8 @@ impl Regions {
             if let Some(place) = place {
                 let is_locked = takes_guard || locks.iter().any(|&lock| lock != 0);
                 let entry = if is_locked { self.synchronized[seat] } else { 0 };
-                *place = Region { seat, role, entry, opened_at: points, ..NONE };
+                let taken = if operation.size == 0 && !takes_guard { operation.address } else { 0 };
+                *place = Region { seat, role, taken, entry, opened_at: points, ..NONE };
                 if takes_guard {
                     place.guards[0] = operation.address;
                 } else {
@@ -148,15 +153,20 @@ impl Region {
             }
             return;
         };
+        let waits_for_it = operation.size == 0 && operation.address == self.taken;
+        if self.taken != 0 && !waits_for_it && !locks.contains(&self.taken) {
+            *self = NONE;
+            return;
+        }
         let mut left = pattern.steps_of(self.role).filter(|&step| step > last_done);
         let Some(next) = left.next() else { return };
         let is_last = left.next().is_none();
         let variable = self.variables[pattern.variable(next)];
         let fits = !variable.is_known() || variable.overlap(Bytes::of(operation));
         if pattern.is_at(next, operation) && fits {
-            if is_last {
+            if is_last && self.taken == 0 {
                 *self = NONE;
-            } else {
+            } else if !is_last {
                 self.note(pattern, next, operation, locks);
             }
         }

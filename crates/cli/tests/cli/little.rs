@@ -1,0 +1,70 @@
+//! Sessions with hardly anything in them.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::kit::{UNSNARL, Workplace};
+
+const TECHNIQUES: &str = "verdict falcon unicorn griffin recon bugaboo locon avio defuse cci pset";
+
+/// Every second run fails, whatever its threads do, and they have nothing to do with one another.
+const APART: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+
+static void *work(void *nothing)
+{
+    volatile unsigned own = 0;
+    for (unsigned round = 0; round < 1000; round++)
+        own += round;
+    return nothing;
+}
+
+int main(void)
+{
+    unsigned runs = 0;
+    FILE *count = fopen("count", "r");
+    if (count) {
+        if (fscanf(count, "%u", &runs) != 1)
+            return 2;
+        fclose(count);
+    }
+    count = fopen("count", "w");
+    fprintf(count, "%u", runs + 1);
+    fclose(count);
+    pthread_t threads[2];
+    for (int nth = 0; nth < 2; nth++)
+        pthread_create(&threads[nth], NULL, work, NULL);
+    for (int nth = 0; nth < 2; nth++)
+        pthread_join(threads[nth], NULL);
+    return runs % 2;
+}
+"#;
+
+#[test]
+fn runs_without_a_single_handover() {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "apart", APART);
+    let seen = place.call("run --runs 6 --jobs 1 -- ./apart").exits(12);
+    seen.says(&["6 runs", "3 passed", "3 failed"]);
+    for technique in TECHNIQUES.split(' ') {
+        let report = place.call(&format!("report --technique {technique} --json")).exits(12).json();
+        assert_eq!(report["findings"], json!([]), "{technique}");
+        assert_eq!((&report["runs"]["passed"], &report["runs"]["failed"]), (&json!(3), &json!(3)));
+    }
+}
+
+#[test]
+fn a_session_without_runs() {
+    let place = Workplace::new();
+    place.claims_session("claims");
+    fs::write(place.path(".unsnarl/claims/runs.jsonl"), "").unwrap();
+    fs::remove_dir_all(place.path(".unsnarl/claims/runs")).unwrap();
+    fs::create_dir(place.path(".unsnarl/claims/runs")).unwrap();
+    for technique in TECHNIQUES.split(' ') {
+        let report = place.call(&format!("report --technique {technique} --json"));
+        assert_eq!(report.exits(10).json()["findings"], json!([]), "{technique}");
+    }
+    place.call("show 1").exits(2).complains(&["there is no finding 1: the report has 0"]);
+}
