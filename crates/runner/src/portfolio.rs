@@ -163,7 +163,9 @@ impl Portfolio {
     fn is_due_near(&self, others: &[Policy]) -> bool {
         let tally = |policy: Policy| self.tallies.get(&policy).copied().unwrap_or_default();
         let usual = mean_seconds(self.tallies.values()).unwrap_or(1.0);
-        let best = others.iter().map(|&policy| tally(policy).mean_worth(PRIOR)).fold(0.0, f64::max);
+        // A way that takes longer gives less; one that takes no time gives no more than its runs.
+        let worth = |tally: Tally| tally.mean_worth(PRIOR) / (tally.expected_seconds(usual) / usual).max(1.0);
+        let best = others.iter().map(|&policy| worth(tally(policy))).fold(0.0, f64::max);
         let near = tally(Policy::Near);
         self.has_failed()
             && self.latest != Some(Policy::Near)
@@ -364,6 +366,9 @@ mod tests {
         assert!(near((0.5, 0.5, 0.01)) < 30, "others do as well");
         assert!(near((0.2, 0.01, 0.01)) < 30, "nothing fails there");
         assert!(near((0.05, 0.5, 1.0)) < 30, "it takes too long");
+        let slow =
+            chosen(&[(Policy::Noise, 0.04, 0.01), (Policy::Delays, 0.4, 0.2), (Policy::Near, 0.5, 0.02)]);
+        assert!(slow[&Policy::Near] > 60, "others would, but not in this time: {slow:?}");
         let mut portfolio = Portfolio::new(5, &[Policy::Pos, Policy::Near]);
         for number in 0..20 {
             let run = Run { failed: number == 0, seconds: 0.01, points: 9, taken_away: 0 };
