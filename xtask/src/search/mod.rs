@@ -89,13 +89,14 @@ struct Way {
     flags: Option<&'static [&'static str]>,
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
     Way { name: "native", flags: None },
     Way { name: "noise", flags: Some(&["--schedule", "free"]) },
     Way { name: "random", flags: Some(&["--schedule", "random"]) },
     Way { name: "pct", flags: Some(&["--schedule", "pct"]) },
     Way { name: "pos", flags: Some(&["--schedule", "pos"]) },
     Way { name: "surw", flags: Some(&["--schedule", "surw"]) },
+    Way { name: "near", flags: Some(&["--schedule", "near"]) },
     Way { name: "mixed", flags: Some(&["--schedule", "mixed", "--undirected"]) },
     Way { name: "mixed, directed", flags: Some(&["--schedule", "mixed"]) },
 ];

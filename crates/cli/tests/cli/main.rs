@@ -6,6 +6,7 @@ mod clang;
 mod commands;
 mod compilers;
 mod confirm;
+mod confirm_along;
 mod damage;
 mod demo;
 mod disk;
