@@ -259,7 +259,9 @@ fn finish(
     let mut analysis = analysis::examine(session, &arguments.ranking)?;
     let is_found = look::verdict(&analysis.report) == exit::FOUND;
     if is_found && arguments.confirmed() > 0 && stop != Stop::Interrupted {
-        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), until)?;
+        // However long the analysis took, something is left for the proof.
+        let least = arguments.limits.time.and_then(|time| Instant::now().checked_add(time / confirm::LEAST));
+        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), until.max(least))?;
     }
     let mut report = analysis.report;
     if arguments.confirmed() > 0 && stop != Stop::Interrupted && leaves_doubt(&report) {

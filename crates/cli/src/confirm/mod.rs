@@ -42,6 +42,8 @@ const UNLIKELY: f64 = 0.01;
 const TIME: Duration = Duration::from_secs(20);
 /// Of a time that was given, this share is left for it at least: one in so many parts.
 pub const SHARE: u32 = 4;
+/// One part of so many is left for it even if making the report took the rest.
+pub const LEAST: u32 = 8;
 
 /// `unsnarl confirm N`.
 pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
