@@ -76,8 +76,10 @@ impl Thread {
         let (parent, call) = (self.context(), self.desk.call());
         let position = call.and_then(|call| process.site(call)).map(|place| place.position);
         let places = read(&process.places);
+        let repeated = self.deep_repetition(site);
         let entered = process.record(|recorder| {
-            let context = recorder.enter(&places, parent, position, method).unwrap_or(parent);
+            let entered = repeated.or_else(|| recorder.enter(&places, parent, position, method));
+            let context = entered.unwrap_or(parent);
             (context, recorder.leaf(context, 0))
         });
         let (context, leaf) = entered.unwrap_or((parent, 0));
@@ -86,6 +88,15 @@ impl Thread {
         if entered.is_some() && lock == 0 {
             self.desk.remember(parent, &frame);
         }
+    }
+
+    /// So deep down, a method that calls itself, or is called by those that it calls, stays in the context that it has: who
+    /// reads a recording has to do with each context's whole call stack.
+    fn deep_repetition(&self, site: i32) -> Option<u32> {
+        const DEEP: usize = 256;
+        let is_deep = self.desk.depth() >= DEEP;
+        let mut last = self.desk.frames().take(if is_deep { DEEP } else { 0 });
+        last.find(|frame| frame.site == site).map(|frame| frame.context)
     }
 
     /// Remembers a call until its method is done. What was remembered here before was left by an exception.
