@@ -25,6 +25,8 @@ pub struct Forcible {
     pub is_circle: bool,
     /// An order that passing runs never have the other way round: it may be what the failure does.
     is_effect: bool,
+    /// Failing runs that ended before its last step, with all else of it.
+    pub unfinished: u64,
     /// What may have to be in place for it.
     pub leading: Vec<Lead>,
     /// It with what has to be in place, once that was found out.
@@ -122,9 +124,19 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         example: Some((example.run, moments)),
         is_circle: false,
         is_effect: steps.len() == 2 && is_effect(finding),
+        unfinished: unfinished(finding),
         leading,
         whole: None,
     })
+}
+
+fn unfinished(finding: &Finding) -> u64 {
+    let Detail::Verdict(reasoning) = &finding.detail else { return 0 };
+    let counts = reasoning.reasons.iter().map(|reason| match reason {
+        Reason::Unfinished { failed } => u64::from(*failed),
+        _ => 0,
+    });
+    counts.sum()
 }
 
 fn is_effect(finding: &Finding) -> bool {
@@ -208,6 +220,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         example: None,
         is_circle,
         is_effect: false,
+        unfinished: 0,
         leading: Vec::new(),
         whole: None,
     })

@@ -156,6 +156,29 @@ fn pairs_combine_up_to_the_distance() {
     );
 }
 
+/// Between two rounds of the writer both variables fit; within a round they do not. The first write of one round and the second of
+/// the next one make no pattern.
+#[test]
+fn rounds_of_a_loop_are_not_mixed_up() {
+    check(
+        &Options::default(),
+        "
+        P: W1(x)@a W1(y)@b R2(x)@c R2(y)@d W1(x)@a W1(y)@b
+        F: W1(x)@a W1(y)@b W1(x)@a R2(x)@c R2(y)@d W1(y)@b
+        ",
+        "
+        1/1 1.00 f=1 p=0 P12 W1(x)@a R2(x)@c R2(y)@d W1(y)@b
+        2/4 0.50 f=1 p=1 P2 W1(x)@b R2(x)@d
+        2/4 0.50 f=1 p=1 P6 W1(x)@b R2(x)@d W1(x)@b
+        2/4 0.50 f=1 p=1 P2 W1(x)@a R2(x)@c
+        2/4 0.50 f=1 p=1 P1 R1(x)@d W2(x)@b
+        6/3 0.00 f=0 p=1 P6 W1(x)@a R2(x)@c W1(x)@a
+        6/3 0.00 f=0 p=1 P13 W1(x)@b R2(y)@c R2(x)@d W1(y)@a
+        6/3 0.00 f=0 p=1 P1 R1(x)@c W2(x)@a
+        ",
+    );
+}
+
 /// A thread may be held up for as long as it takes.
 #[test]
 fn the_pairs_of_a_triple_may_be_far_apart() {

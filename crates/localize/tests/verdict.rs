@@ -431,6 +431,27 @@ fn failing_runs_that_end_early_speak_for_what_never_came() {
     }
 }
 
+/// The same in loops: passing runs have all of the accesses too, in other rounds, and the second value was set in earlier ones.
+#[test]
+fn what_does_not_fit_within_a_round_is_told_from_what_fits_between_rounds() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let (set, get) = ("W1(a)@set_a W1(b)@set_b", "R2(a)@get_a R2(b)@get_b");
+    let passing = [
+        format!("{set} {get} {set} {get} {set}"),
+        format!("{get} {set} {get} {set}"),
+        format!("{set} R2(a)@get_a {set} R2(b)@get_b {set}"),
+    ];
+    let passing: String = passing.iter().map(|trace| lines("P", trace, 20)).collect();
+    let within = format!("{set} {get} W1(a)@set_a {get}");
+    let failing = [lines("F", &format!("{within} W1(b)@set_b"), 2), lines("F", &within, 8)].concat();
+    let (session, findings) = findings(&(passing + &failing));
+    assert_eq!(in_short(&session, &findings[0]), "P12 set_a get_a get_b set_b");
+    assert!(findings[0].score > 0.8, "{}", findings[0].score);
+    assert_eq!((findings[0].failed, findings[0].passed), (2, 0));
+    let why = reasons(&findings[0]);
+    assert!(why.contains(&Reason::Unfinished { failed: 8 }), "{why:?}");
+}
+
 /// The same where the second value is read only after the first was found set: the second read and its write tell all of it.
 #[test]
 fn the_end_of_what_never_came_is_no_cause_of_its_own() {

@@ -7,7 +7,8 @@ use recording::Interleaving;
 
 use crate::analysis::Analysis;
 
-/// Of each finding, the share of failing runs that show it or another one in the same stretch of code.
+/// Of each finding, the share of failing runs that show it, those that end before its last step included, or another one in the same
+/// stretch of code.
 pub fn shares(analysis: &Analysis) -> Vec<f64> {
     let findings = &analysis.report.findings;
     let region = |nth: usize| ends(&analysis.interleavings.get(nth)?.as_ref()?.interleaving);
@@ -19,7 +20,10 @@ pub fn shares(analysis: &Analysis) -> Vec<f64> {
     }
     let failed = analysis.report.runs.failed.max(1) as f64;
     let count = |nth: usize| region(nth).and_then(|region| runs.get(&region)).map_or(0, BTreeSet::len) as u64;
-    let shown = findings.iter().enumerate().map(|(nth, finding)| finding.failed.max(count(nth)));
+    let unfinished =
+        |nth: usize| analysis.interleavings.get(nth).and_then(Option::as_ref).map_or(0, |one| one.unfinished);
+    let shown =
+        findings.iter().enumerate().map(|(nth, finding)| (finding.failed + unfinished(nth)).max(count(nth)));
     shown.map(|shown| shown as f64 / failed).collect()
 }
 

@@ -9,10 +9,15 @@ use crate::pattern::{Crossing, Pattern, PatternId};
 use crate::scan::Scan;
 
 use super::conflicts::{Member, Pair, Pairs};
+use super::rounds::Rounds;
 
 /// Step 2 for two variables. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
 pub(super) fn combine(scan: &Scan, pairs: &Pairs, found: &mut Occurrences) {
+    if pairs.lanes.iter().all(|lane| lane.opposite.is_none()) {
+        return;
+    }
     let distance = scan.options.distance;
+    let rounds = Rounds::of(&scan.histories);
     let mut quadruples = Quadruples {
         moments: scan.histories.moments(),
         pairs,
@@ -34,8 +39,16 @@ pub(super) fn combine(scan: &Scan, pairs: &Pairs, found: &mut Occurrences) {
             *to += 1;
         }
         let mut rest = &members[*from..*to];
+        // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
+        let again = rounds.again(one.first);
+        if rest.last().is_some_and(|member| member.first >= again) {
+            rest = &rest[..rest.partition_point(|member| member.first < again)];
+        }
         while let Some(nth) = quadruples.seen.first_new(one, rest) {
-            quadruples.add(one, &pairs.sorted[rest[nth].place as usize]);
+            let other = &pairs.sorted[rest[nth].place as usize];
+            if rounds.are_one(one.first, other.second) && rounds.are_one(one.second, other.first) {
+                quadruples.add(one, other);
+            }
             rest = &rest[nth + 1..];
         }
     }

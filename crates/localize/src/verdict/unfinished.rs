@@ -4,12 +4,16 @@
 //! never comes. Where all passing runs come to that write, such a run speaks for the clue as those do in which the write came in time to be
 //! seen. That goes for clues whose harm is done by then: P12 and P13, which end with a write after another thread's reads. The
 //! second variable may not be on record at all, since only one thread has used it: then the reader's record has to end with the first one.
+//!
+//! In a loop the write has come in earlier rounds. There, the run has ended within a round if the writer does nothing more after it has written
+//! the first variable, and the reader reads both after that, among its last accesses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::histories::Moment;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{RunId, SiteId, ThreadId};
 use crate::scan::Scan;
@@ -18,13 +22,16 @@ use super::evidence::{Evidence, Seen};
 use super::regions;
 use super::scale::Clue;
 
+/// Accesses of a thread that count as its last ones. Who has found what is wrong may have to say so.
+const TAIL: usize = 8;
+
 /// How far a failing run came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
     /// Where it accesses what threads share.
     pub sites: FxHashSet<SiteId>,
-    /// Where its threads do so last.
-    last: FxHashSet<SiteId>,
+    /// The last accesses of each thread, the newest first: global index and access.
+    tails: Vec<Vec<(u32, Moment)>>,
 }
 
 impl Reach {
@@ -33,10 +40,34 @@ impl Reach {
         if !scan.run.outcome.is_failing() {
             return Arc::default();
         }
-        let mut threads: FxHashSet<ThreadId> = FxHashSet::default();
-        let newest = scan.histories.moments().iter().rev();
-        let last = newest.filter(|access| threads.insert(access.thread)).map(|access| access.site).collect();
-        Arc::new(Self { sites: scan.sites().keys().copied().collect(), last })
+        let mut tails: FxHashMap<ThreadId, Vec<(u32, Moment)>> = FxHashMap::default();
+        for (index, &moment) in scan.histories.moments().iter().enumerate().rev() {
+            let tail = tails.entry(moment.thread).or_default();
+            if tail.len() < TAIL {
+                tail.push((index as u32, moment));
+            }
+        }
+        Arc::new(Self { sites: scan.sites().keys().copied().collect(), tails: tails.into_values().collect() })
+    }
+
+    /// Whether a thread does nothing more after an access at this site.
+    fn ends_at(&self, site: SiteId) -> bool {
+        self.tails.iter().any(|tail| tail.first().is_some_and(|(_, newest)| newest.site == site))
+    }
+
+    /// Whether the last that a thread does is a write, of what another one of its last accesses reads after that, which also does the
+    /// other read after that.
+    fn ends_within(&self, [write, read]: [SiteId; 2], other_read: SiteId) -> bool {
+        let newest = self.tails.iter().filter_map(|tail| tail.first());
+        newest.filter(|(_, written)| written.site == write).any(|&(when, written)| {
+            self.tails.iter().any(|tail| {
+                let after =
+                    || tail.iter().filter(|(index, moment)| *index > when && moment.thread != written.thread);
+                let reads_it = |moment: &Moment| (moment.site, moment.location) == (read, written.location);
+                after().any(|(_, moment)| reads_it(moment))
+                    && after().any(|(_, moment)| moment.site == other_read)
+            })
+        })
     }
 }
 
@@ -112,9 +143,13 @@ impl Beginning {
     /// Whether a run, told by its number too, shows it and ends before the last access.
     fn is_all_of(&self, number: usize, run: RunId, evidence: &Evidence) -> bool {
         let Some(reach) = evidence.reaches.get(&run) else { return false };
-        let ends_with_first = || self.first.sites().last().is_some_and(|site| reach.last.contains(site));
+        if reach.sites.contains(&self.last) {
+            let first = self.first.sites().first_chunk();
+            return first.is_some_and(|&first| reach.ends_within(first, self.read));
+        }
+        let ends_with_first = || self.first.sites().last().is_some_and(|&site| reach.ends_at(site));
         let is_read = reach.sites.contains(&self.read) || ends_with_first();
         let shows_first = || evidence.clues.get(&self.first).is_some_and(|seen| is_in(&seen.runs, number));
-        is_read && !reach.sites.contains(&self.last) && shows_first()
+        is_read && shows_first()
     }
 }

@@ -75,12 +75,28 @@ pub fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
             let mut events = [one.clone(), other.clone()].concat();
             events.sort_by_key(|event| event.index);
             events.dedup();
-            if row(&events).is_some() && (events.len() == 3 || apart < options.distance) {
+            let is_near = || apart < options.distance && belong_together(&events, run);
+            if row(&events).is_some() && (events.len() == 3 || is_near()) {
                 shown.push(events);
             }
         }
     }
     shown
+}
+
+/// Whether no thread does one of its events again between two of them.
+fn belong_together(events: &[Event], run: &Run) -> bool {
+    let two = events.iter().flat_map(|one| events.iter().map(move |other| (one, other)));
+    two.filter(|(one, other)| one.index < other.index && one.access.thread == other.access.thread).all(
+        |(one, other)| {
+            run.accesses[one.index + 1..other.index].iter().all(|access| {
+                [one, other].iter().all(|event| {
+                    let done = &event.access;
+                    (access.thread, access.site, access.location) != (done.thread, done.site, done.location)
+                })
+            })
+        },
+    )
 }
 
 /// Each slot that ever leaves a window, with the slots that are later in the window then.
