@@ -84,17 +84,22 @@ pub fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
     shown
 }
 
-/// Whether no thread does one of its events again between two of them.
+/// Whether no thread does one of its events again before another of them, after others have used the location.
 fn belong_together(events: &[Event], run: &Run) -> bool {
     let two = events.iter().flat_map(|one| events.iter().map(move |other| (one, other)));
     two.filter(|(one, other)| one.index < other.index && one.access.thread == other.access.thread).all(
         |(one, other)| {
-            run.accesses[one.index + 1..other.index].iter().all(|access| {
-                [one, other].iter().all(|event| {
-                    let done = &event.access;
-                    (access.thread, access.site, access.location) != (done.thread, done.site, done.location)
-                })
-            })
+            let done = &one.access;
+            let before = run.accesses[..other.index].iter().enumerate().rev();
+            let own_turn = before
+                .filter(|(_, access)| access.location == other.access.location)
+                .take_while(|(_, access)| access.thread == other.access.thread);
+            let begins = own_turn.last().map_or(other.index, |(index, _)| index);
+            let to_location = run.accesses[one.index + 1..begins.max(one.index + 1)]
+                .iter()
+                .filter(|access| access.location == done.location);
+            let in_later_turns = to_location.skip_while(|access| access.thread == done.thread);
+            in_later_turns.into_iter().all(|access| (access.thread, access.site) != (done.thread, done.site))
         },
     )
 }
