@@ -32,15 +32,15 @@ impl Rounds {
         times.resize(histories.moments().len(), [u32::MAX, 0]);
         let mut known: FxHashMap<(ThreadId, SiteId), Next> = FxHashMap::default();
         for location in histories.locations() {
-            let mut turns = 0;
-            for turn in location.chunk_by(|one, next| one.thread == next.thread).rev() {
-                turns += 1;
+            let turns = location.chunk_by(|one, next| one.thread == next.thread);
+            for (number, turn) in (0u32..).zip(turns.rev()) {
                 for entry in turn.iter().rev() {
                     let next = known.get(&(entry.thread, entry.site));
                     let again = next
-                        .map_or(u32::MAX, |next| if next.turn == turns { next.again } else { next.index });
+                        .map_or(u32::MAX, |next| if next.turn == number { next.again } else { next.index });
                     times[entry.index as usize] = [again, turn[0].index];
-                    known.insert((entry.thread, entry.site), Next { index: entry.index, turn: turns, again });
+                    known
+                        .insert((entry.thread, entry.site), Next { index: entry.index, turn: number, again });
                 }
             }
             if known.capacity() > FEW {
