@@ -55,8 +55,8 @@ impl Reach {
         self.tails.iter().any(|tail| tail.first().is_some_and(|(_, newest)| newest.site == site))
     }
 
-    /// Whether the last that a thread does is a write, of what another one of its last accesses reads after that, which also does the
-    /// other read after that.
+    /// Whether the last that a thread does is this write, and another thread, among its own last accesses, does both reads after it: of
+    /// what was written, and the other one.
     fn ends_within(&self, [write, read]: [SiteId; 2], other_read: SiteId) -> bool {
         let newest = self.tails.iter().filter_map(|tail| tail.first());
         newest.filter(|(_, written)| written.site == write).any(|&(when, written)| {
