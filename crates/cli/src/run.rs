@@ -49,6 +49,7 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
             arguments,
             recorder.environment(&target, |name| std::env::var_os(name)),
         ),
+        preload: recorder.preload(&target, |name| std::env::var_os(name)),
         oracle: oracle(&arguments.oracle, &target)?,
         timeout: Some(arguments.oracle.timeout),
         slow_after: None,

@@ -14,6 +14,7 @@ use crate::elf::BuildId;
 use crate::error::Result;
 use crate::oracle::{Oracle, Outcome};
 use crate::patience::Patience;
+use crate::preload::Preload;
 use crate::recorded_run;
 use crate::run_file::{RunFile, RunNumber, RunRecord};
 use crate::session::{Binary, Session};
@@ -78,6 +79,8 @@ pub struct Campaign {
     pub input: Option<PathBuf>,
     /// What brings the recorder into it: see [`crate::Recorder::environment`].
     pub environment: Vec<(OsString, OsString)>,
+    /// What brings it in if runs show that this is needed besides: see [`crate::Recorder::preload`].
+    pub preload: Option<Preload>,
     /// Says whether a run passed.
     pub oracle: Oracle,
     /// When a run counts as hung; once one has, others do sooner ([`crate::patience`]).

@@ -14,6 +14,7 @@ use crate::elf;
 use crate::error::{Error, Result};
 use crate::oracle::Outcome;
 use crate::pace::Pace;
+use crate::preload::Preload;
 use crate::process::{self, Launch};
 use crate::run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
 use crate::schedules::Schedules;
@@ -56,7 +57,10 @@ pub(crate) fn once(
     let recordings = scratch.path().join("recordings");
     fs::create_dir(&recordings).map_err(Error::writing(&recordings))?;
 
+    let preload = campaign.preload.as_ref();
+    let preloaded = preload.and_then(Preload::variable);
     let mut environment = campaign.environment.clone();
+    environment.extend(preloaded.clone());
     environment.push((ENV_DIR.into(), recordings.clone().into()));
     environment.push((ENV_PLAN.into(), plan.to_string().into()));
     let launch = Launch {
@@ -80,6 +84,10 @@ pub(crate) fn once(
         return Ok(None);
     }
     let (processes, mut warnings) = collect(&recordings)?;
+    let is_missed = |preload: &Preload| preload.is_missed([&finished.stdout, &finished.stderr]);
+    if processes.is_empty() && preloaded.is_none() && preload.is_some_and(is_missed) {
+        return once(campaign, run, plan, cancelled);
+    }
     warnings.extend(recorder_said(&String::from_utf8_lossy(&finished.stderr.text())));
     let mut record = RunRecord {
         run,

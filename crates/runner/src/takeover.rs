@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 use crate::compiler;
 use crate::error::{Error, Result};
 use crate::lock_code;
+use crate::preload::Preload;
 use crate::target::{Instrumentation, Target};
 
 /// The library that gcc's thread sanitizer builds ask the loader for, and that the recorder poses as.
@@ -139,20 +140,12 @@ impl Recorder {
         target: &Target,
         inherited: impl Fn(&str) -> Option<OsString>,
     ) -> Vec<(OsString, OsString)> {
-        let prefixed = |variable: &str, first: &OsStr| {
-            let mut value = first.to_owned();
-            if let Some(rest) = inherited(variable).filter(|rest| !rest.is_empty()) {
-                value.push(":");
-                value.push(rest);
-            }
-            (OsString::from(variable), value)
-        };
-        let mut environment = vec![prefixed("LD_LIBRARY_PATH", self.folder.as_os_str())];
+        let mut environment = vec![prefixed("LD_LIBRARY_PATH", self.folder.as_os_str(), &inherited)];
         let loader_looks_elsewhere =
             target.has_rpath && target.instrumentation != Instrumentation::StaticRecorder;
         let nobody_asks_for_it = matches!(target.instrumentation, Instrumentation::Libraries(_));
         if loader_looks_elsewhere || nobody_asks_for_it {
-            environment.push(prefixed("LD_PRELOAD", OsStr::new(PRELOADED)));
+            environment.push(preloading(&inherited));
         }
         if let Some(locks) = lock_code::file_for(&target.binaries, &self.folder) {
             environment.push((recording::ENV_LOCKS.into(), locks.into()));
@@ -173,6 +166,29 @@ impl Recorder {
         }
         environment
     }
+
+    /// What to set besides once runs of a launcher turn out to load libraries that want the recorder.
+    pub fn preload(&self, target: &Target, inherited: impl Fn(&str) -> Option<OsString>) -> Option<Preload> {
+        (target.instrumentation == Instrumentation::Launcher).then(|| Preload::new(preloading(&inherited)))
+    }
+}
+
+fn preloading(inherited: &dyn Fn(&str) -> Option<OsString>) -> (OsString, OsString) {
+    prefixed("LD_PRELOAD", OsStr::new(PRELOADED), inherited)
+}
+
+/// A list with something put before what is there already.
+fn prefixed(
+    variable: &str,
+    first: &OsStr,
+    inherited: &dyn Fn(&str) -> Option<OsString>,
+) -> (OsString, OsString) {
+    let mut value = first.to_owned();
+    if let Some(rest) = inherited(variable).filter(|rest| !rest.is_empty()) {
+        value.push(":");
+        value.push(rest);
+    }
+    (OsString::from(variable), value)
 }
 
 /// Looking up the names of a panic's callers takes far longer than a short test, once for each failing run, and what

@@ -364,6 +364,7 @@ mod tests {
             arguments: Vec::new(),
             input: None,
             environment: Vec::new(),
+            preload: None,
             oracle: runner::Oracle::default(),
             timeout: None,
             slow_after: None,

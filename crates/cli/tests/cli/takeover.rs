@@ -54,3 +54,25 @@ fn a_library_that_asks_for_gccs_runtime() {
 fn a_library_that_asks_for_none() {
     check_library(&format!("{UNSNARL} cc"));
 }
+
+/// As interpreters do: a program that is not built for recording comes to a library that is, in the midst of its doings.
+#[test]
+fn a_library_that_is_loaded_later() {
+    let place = Workplace::new();
+    place.write("claims_library.c", claims_library());
+    place.shell(&format!("{UNSNARL} cc -shared -fPIC -g -O1 claims_library.c -o libclaims.so"));
+    let host = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    void *library = dlopen("./libclaims.so", RTLD_NOW);
+    if (!library)
+        return fprintf(stderr, "cannot import: %s\n", dlerror()), 2;
+    int (*test)(int, char **) = (int (*)(int, char **))dlsym(library, "claims_main");
+    return test(argc, argv);
+}
+"#;
+    place.compile("gcc", "host", host);
+    place.script("claims", "#!/bin/sh\nexec ./host \"$@\"\n");
+    check(&place);
+}

@@ -109,6 +109,7 @@ fn campaign(program: PathBuf) -> Campaign {
         arguments: Vec::new(),
         input: None,
         environment: Vec::new(),
+        preload: None,
         oracle: Oracle::default(),
         timeout: Some(PATIENCE),
         slow_after: None,
