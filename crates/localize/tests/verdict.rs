@@ -469,3 +469,55 @@ fn the_end_of_what_never_came_is_no_cause_of_its_own() {
     assert!(why.contains(&Reason::Unfinished { failed: 5 }), "{why:?}");
     assert!(findings.iter().all(|finding| finding.example.accesses.len() < 4), "{findings:#?}");
 }
+
+/// The writer's last is the first of the two values, in every run: then no run has ended within a round.
+#[test]
+fn what_passing_runs_end_with_as_well_speaks_for_nothing() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let (set, get) = ("W1(b)@set_b W1(a)@set_a", "R2(a)@get_a R2(b)@get_b");
+    let traces = [
+        lines("P", &format!("{set} {get}"), 30),
+        lines("P", &format!("R2(a)@get_a {set} R2(b)@get_b R2(a)@get_a R2(b)@get_b"), 30),
+        lines("F", &format!("{set} {get} {set}"), 2),
+        lines("F", &format!("{set} {get}"), 8),
+    ];
+    let (session, findings) = findings(&traces.concat());
+    for finding in &findings {
+        let why = reasons(finding);
+        let is_unfinished = why.iter().any(|reason| matches!(reason, Reason::Unfinished { .. }));
+        assert!(!is_unfinished, "{} {why:?}", in_short(&session, finding));
+    }
+}
+
+/// A thread is started with a value that stays as it is, and looks at another one that changes later. That the first was set
+/// before is no part of anything.
+#[test]
+fn what_the_creation_of_a_thread_keeps_in_order_is_no_half_of_a_cause() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let traces = [
+        lines("P", "W1(size)@begin W1(stop)@end R2(size)@look R2(stop)@ask", 30),
+        lines("P", "W1(size)@begin R2(size)@look W1(stop)@end R2(stop)@ask", 30),
+        lines("F", "W1(size)@begin R2(size)@look R2(stop)@ask W1(stop)@end", 10),
+        // The end of the pair is not all that there is to it, so that both variables tell more.
+        lines("P", "W1(size)@begin R2(stop)@ask R2(size)@look W1(stop)@end", 10),
+    ];
+    let mut session = support::parse(&traces.concat());
+    let two_variables = |session: &support::Session| {
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        findings.iter().any(|finding| finding.example.accesses.len() == 4)
+    };
+    assert!(two_variables(&session), "without a word about threads it may be");
+    for run in &mut session.runs {
+        for (thread, kind, target) in [(1, SyncKind::Create, 2), (2, SyncKind::Start, 1)] {
+            run.synchronization.push(SyncEvent {
+                before: 1,
+                thread: ThreadId(thread),
+                kind,
+                target: SyncTarget::Thread(ThreadId(target)),
+                site: SiteId(0),
+                stack: StackId(0),
+            });
+        }
+    }
+    assert!(!two_variables(&session));
+}

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::evidence::HappensBefore;
 use crate::locon;
 use crate::occurrences::Occurrence;
 use crate::pattern::Pattern;
-use crate::run::{AccessKind, LocationId, Outcome, RunId, SiteId, ThreadId};
+use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
@@ -37,7 +38,7 @@ pub(crate) struct Clues {
     pub seen: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
-    /// How far a failing run came.
+    /// How far the run came.
     pub(super) reach: Arc<Reach>,
     /// Where the run frees memory that threads share.
     pub(super) free_sites: Vec<SiteId>,
@@ -70,6 +71,8 @@ pub(crate) struct Sighting {
     pub uses_freed: bool,
     /// Whether it begins with the very first access to its location, a write.
     pub sets_up: bool,
+    /// Whether the creation or the end of a thread keeps one of its two variables in order.
+    pub is_kept_in_order: bool,
 }
 
 /// One thread's access before another's on the same location.
@@ -100,6 +103,7 @@ impl Sighting {
             sets_up: accesses.first().is_some_and(|&first| {
                 run.accesses[first as usize].kind.writes() && scan.histories.is_first(first)
             }),
+            is_kept_in_order: false,
         };
         for (nth, &index) in accesses.iter().enumerate() {
             let access = &run.accesses[index as usize];
@@ -169,6 +173,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
             add(suspect, is_clue);
         }
     }
+    note_what_threads_keep_in_order(run, &mut seen);
     let mut orders = Orders::default();
     if !run.outcome.is_failing() {
         orders = orders::orders(&scan.histories);
@@ -188,6 +193,22 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         pairs: scan.pairs().clone(),
         // A crash may come while threads wait for what would have come.
         standstills: if run.outcome == Outcome::Fail { Vec::new() } else { standstill::standstills(run) },
+    }
+}
+
+/// Of quadruples alone: a pair or triple is about one variable, and its order in passing runs is known.
+fn note_what_threads_keep_in_order(run: &Run, seen: &mut [Clue]) {
+    let mut quadruples: Vec<&mut Sighting> = seen
+        .iter_mut()
+        .filter_map(|clue| clue.sighting.as_mut())
+        .filter(|sighting| sighting.shape.len() == Shape::MAX_STEPS)
+        .collect();
+    let accesses = quadruples.iter().flat_map(|sighting| sighting.accesses()).map(|&index| index as usize);
+    let order = HappensBefore::by_threads(run, accesses);
+    for sighting in &mut quadruples {
+        let is_kept = |of: Order| order.orders(of.accesses[0] as usize, of.accesses[1] as usize);
+        let is_any_kept = sighting.orders().any(|of| is_kept(of) == Some(true));
+        sighting.is_kept_in_order = is_any_kept;
     }
 }
 

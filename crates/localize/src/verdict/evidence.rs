@@ -26,7 +26,7 @@ pub(crate) struct Evidence {
     pub(super) clues: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
-    /// How far failing runs came.
+    /// How far runs came.
     pub(super) reaches: FxHashMap<RunId, Arc<Reach>>,
     /// Where all passing runs access what threads share; nothing as long as there are none.
     pub(super) visited_by_all: Option<FxHashSet<SiteId>>,
@@ -84,12 +84,12 @@ impl Evidence {
         let number = self.runs.len();
         let is_failing = clues.outcome.is_failing();
         self.orders.extend(&clues.orders);
-        if is_failing {
-            self.reaches.insert(clues.run, Arc::clone(&clues.reach));
-        } else if let Some(all) = &mut self.visited_by_all {
-            all.retain(|site| clues.orders.visits(*site));
-        } else {
-            self.visited_by_all = Some(clues.orders.visited().collect());
+        self.reaches.insert(clues.run, Arc::clone(&clues.reach));
+        // A failing run may have ended before it came everywhere.
+        match &mut self.visited_by_all {
+            _ if is_failing => {}
+            Some(all) => all.retain(|site| clues.orders.visits(*site)),
+            None => self.visited_by_all = Some(clues.orders.visited().collect()),
         }
         self.free_sites.extend(&clues.free_sites);
         self.pairs.add(&clues.pairs);

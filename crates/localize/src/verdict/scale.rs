@@ -132,7 +132,9 @@ impl<'e> Scale<'e> {
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
-        let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
+        // Of two variables whose one could not be otherwise, the other one tells it all.
+        let (run, sighting) =
+            seen.example.as_ref().filter(|(_, sighting)| seen.is_clue && !sighting.is_kept_in_order)?;
         let mut evidence = self.evidence_of(&seen.runs);
         let mut unfinished =
             if self.tuning.unfinished { unfinished::runs_of(pattern, seen, self.evidence) } else { None };

@@ -6,7 +6,8 @@
 //! second variable may not be on record at all, since only one thread has used it: then the reader's record has to end with the first one.
 //!
 //! In a loop the write has come in earlier rounds. There, the run has ended within a round if the writer does nothing more after it has written
-//! the first variable, and the reader reads both after that, among its last accesses.
+//! the first variable, and the reader reads both after that, among its last accesses. A passing run that ends so as well speaks against
+//! the clue: where the write of the first variable is the last that the writer ever does, all runs do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,31 +16,27 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::histories::Moment;
 use crate::pattern::{Pattern, PatternId};
-use crate::run::{RunId, SiteId, ThreadId};
+use crate::run::{SiteId, ThreadId};
 use crate::scan::Scan;
 
-use super::evidence::{Evidence, Seen};
+use super::evidence::{Evidence, KnownRun, Seen};
 use super::regions;
 use super::scale::Clue;
 
 /// Accesses of a thread that count as its last ones. Who has found what is wrong may have to say so.
 const TAIL: usize = 8;
 
-/// How far a failing run came.
+/// How far a run came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
-    /// Where it accesses what threads share.
+    /// Where it accesses what threads share; nothing for a passing run, which came to its end.
     pub sites: FxHashSet<SiteId>,
     /// The last accesses of each thread, the newest first: global index and access.
     tails: Vec<Vec<(u32, Moment)>>,
 }
 
 impl Reach {
-    /// Nothing for a passing run, which came to its end.
     pub fn of(scan: &Scan) -> Arc<Self> {
-        if !scan.run.outcome.is_failing() {
-            return Arc::default();
-        }
         let mut tails: FxHashMap<ThreadId, Vec<(u32, Moment)>> = FxHashMap::default();
         for (index, &moment) in scan.histories.moments().iter().enumerate().rev() {
             let tail = tails.entry(moment.thread).or_default();
@@ -47,7 +44,9 @@ impl Reach {
                 tail.push((index as u32, moment));
             }
         }
-        Arc::new(Self { sites: scan.sites().keys().copied().collect(), tails: tails.into_values().collect() })
+        let is_failing = scan.run.outcome.is_failing();
+        let sites = scan.sites().keys().copied().filter(|_| is_failing).collect();
+        Arc::new(Self { sites, tails: tails.into_values().collect() })
     }
 
     /// Whether a thread does nothing more after an access at this site.
@@ -71,24 +70,24 @@ impl Reach {
     }
 }
 
-/// The runs that a clue counts for, as bits, and how many of these are failing ones that end before it. None if there are
-/// no such runs.
+/// The runs that a clue counts for, as bits, and how many of these are failing ones that end before it. None if no failing run
+/// does.
 pub(super) fn runs_of(clue: Pattern, seen: &Seen, evidence: &Evidence) -> Option<(u32, Vec<u64>)> {
     let beginning = Beginning::of(clue, evidence)?;
     let mut runs = seen.runs.clone();
     runs.resize(evidence.runs.len().div_ceil(64), 0);
     let mut ended = 0;
-    for (number, run) in evidence.runs.iter().enumerate().filter(|(_, run)| run.is_failing) {
-        if !is_in(&runs, number) && beginning.is_all_of(number, run.id, evidence) {
+    for (number, run) in evidence.runs.iter().enumerate() {
+        if !is_in(&runs, number) && beginning.is_all_of(number, run, evidence) {
             runs[number / 64] |= 1 << (number % 64);
-            ended += 1;
+            ended += u32::from(run.is_failing);
         }
     }
     (ended > 0).then_some((ended, runs))
 }
 
 /// A pair that is seen in no other runs than those that a longer clue counts for, whose end it is, is the same cause.
-pub(super) fn take_in_ends(clues: &mut [Clue]) {
+pub(super) fn take_in_ends(clues: &mut [Clue], evidence: &Evidence) {
     let mut wholes: BTreeMap<Pattern, Vec<u64>> = BTreeMap::new();
     for clue in &*clues {
         let end = regions::parts(&clue.pattern).find(|part| part.shape() == PatternId::P1.into());
@@ -104,7 +103,8 @@ pub(super) fn take_in_ends(clues: &mut [Clue]) {
         let is_within =
             (0..clue.seen.runs.len() * 64).all(|run| !is_in(&clue.seen.runs, run) || is_in(runs, run));
         if is_within {
-            clue.unfinished = Some((count(runs) - count(&clue.seen.runs), runs.clone()));
+            let [failed, _] = evidence.outcomes(runs);
+            clue.unfinished = Some((failed - clue.seen.failed, runs.clone()));
         }
     }
 }
@@ -140,10 +140,10 @@ impl Beginning {
         Some(Self { first: pair_of(PatternId::P2)?, read, last })
     }
 
-    /// Whether a run, told by its number too, shows it and ends before the last access.
-    fn is_all_of(&self, number: usize, run: RunId, evidence: &Evidence) -> bool {
-        let Some(reach) = evidence.reaches.get(&run) else { return false };
-        if reach.sites.contains(&self.last) {
+    /// Whether a run, told by its number too, shows it and ends before the last access, or before its next time in a loop.
+    fn is_all_of(&self, number: usize, run: &KnownRun, evidence: &Evidence) -> bool {
+        let Some(reach) = evidence.reaches.get(&run.id) else { return false };
+        if !run.is_failing || reach.sites.contains(&self.last) {
             let first = self.first.sites().first_chunk();
             return first.is_some_and(|&first| reach.ends_within(first, self.read));
         }
