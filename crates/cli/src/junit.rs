@@ -68,14 +68,26 @@ fn command(command: &[OsString], test: &str) -> Result<Vec<OsString>, Complaint>
     Ok(command.iter().cloned().chain(added.into_iter().map(OsString::from)).collect())
 }
 
-/// Is there a word that is no option?
-fn has_goal(words: &[OsString]) -> bool {
-    words.iter().any(|word| !word.to_string_lossy().starts_with('-'))
+/// Options of Maven and of Gradle whose value is a word of its own.
+const MAVEN_VALUES: [&str; 9] = ["-f", "-pl", "-P", "-s", "-gs", "-t", "-l", "-T", "-rf"];
+const GRADLE_VALUES: [&str; 6] = ["-p", "-b", "-c", "-g", "-I", "-x"];
+
+/// Is there a word that is no option, nor an option's value?
+fn has_goal(words: &[OsString], with_value: &[&str]) -> bool {
+    let mut words = words.iter().map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if with_value.contains(&word.as_ref()) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return true;
+        }
+    }
+    false
 }
 
 fn maven(words: &[OsString], test: &Test) -> Vec<String> {
     let name = test.method.map_or(test.class.to_owned(), |method| format!("{}#{method}", test.class));
-    let goal = (!has_goal(words)).then(|| "test".to_owned());
+    let goal = (!has_goal(words, &MAVEN_VALUES)).then(|| "test".to_owned());
     // Old and new versions of its plugin have a flag of their own for a test that is not there.
     let flags = [
         format!("-Dtest={name}"),
@@ -88,7 +100,7 @@ fn maven(words: &[OsString], test: &Test) -> Vec<String> {
 fn gradle(words: &[OsString], test: &Test) -> Vec<String> {
     let name = test.method.map_or(test.class.to_owned(), |method| format!("{}.{method}", test.class));
     let selection = ["--tests".to_owned(), name];
-    if !has_goal(words) {
+    if !has_goal(words, &GRADLE_VALUES) {
         return ["cleanTest", "test"].map(str::to_owned).into_iter().chain(selection).collect();
     }
     // It would remember that the test has passed, unless it forgets it afterwards: `:app:test` by `:app:cleanTest`.
@@ -130,11 +142,27 @@ fn launcher(words: &[OsString], test: &Test) -> Result<Vec<String>, Complaint> {
     }
 }
 
+/// The folders and archives of the class path: the last that is told counts, or else the environment's.
 fn class_path(words: &[OsString]) -> Vec<PathBuf> {
     let flags = ["-cp", "-classpath", "--class-path"].map(OsStr::new);
-    let position = words.iter().position(|word| flags.contains(&word.as_os_str()));
-    let value = position.and_then(|position| words.get(position + 1));
-    value.map(|value| std::env::split_paths(value).collect()).unwrap_or_default()
+    let joined = |word: &OsString| word.to_str()?.strip_prefix("--class-path=").map(OsString::from);
+    let told = (0..words.len()).rev().find_map(|at| match flags.contains(&words[at].as_os_str()) {
+        true => words.get(at + 1).cloned(),
+        false => joined(&words[at]),
+    });
+    let value = told.or_else(|| std::env::var_os("CLASSPATH")).unwrap_or_default();
+    std::env::split_paths(&value).flat_map(archives).collect()
+}
+
+/// `lib/*` stands for all archives in a folder.
+fn archives(entry: PathBuf) -> Vec<PathBuf> {
+    if entry.file_name() != Some(OsStr::new("*")) {
+        return vec![entry];
+    }
+    let folder = entry.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
+    all.filter(|file| file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("jar")))
+        .collect()
 }
 
 fn has_main_class(words: &[OsString]) -> bool {
@@ -184,6 +212,8 @@ mod tests {
         let gradle = "gradle -q :app:test --tests CartTest.adds :app:cleanTest";
         assert_eq!(told("gradle -q :app:test", "CartTest#adds").unwrap(), gradle);
         assert_eq!(told("gradle latest", "CartTest").unwrap(), "gradle latest --tests CartTest");
+        assert_eq!(told("gradle -p app", "T").unwrap(), "gradle -p app cleanTest test --tests T");
+        assert!(told("mvn -pl app", "T").unwrap().starts_with("mvn -pl app test -Dtest=T "));
     }
 
     #[test]
@@ -197,6 +227,10 @@ mod tests {
         fs::write(&jar, "PK…org/junit/platform/console/ConsoleLauncher.class…").unwrap();
         let all = told(&line, "CartTest#adds").unwrap();
         assert!(all.starts_with(&format!("{line} {CONSOLE} --select-method=CartTest#adds ")), "{all}");
+        for flag in ["-cp x -cp ", "--class-path=x:"] {
+            let line = format!("java {flag}{}/*", folder.path().display());
+            assert!(told(&line, "CartTest").unwrap().contains(CONSOLE), "{line}");
+        }
     }
 
     #[test]

@@ -297,5 +297,6 @@ pub fn atomic(
         }
     };
     let part = element.unwrap_or(0) as u32;
-    access(process, thread, ((tag, part), 0), How { flags: ORDERED, ..how }, (|| None, value_type), name);
+    let value = || jvm::atomic_value(env, object, element, value_type);
+    access(process, thread, ((tag, part), 0), How { flags: ORDERED, ..how }, (value, value_type), name);
 }

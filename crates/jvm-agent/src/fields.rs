@@ -48,7 +48,7 @@ pub struct Fields {
     by_place: FxHashMap<u32, Arc<KnownField>>,
     /// Their numbers and parts, by the number of the declaring class, and name.
     numbers: FxHashMap<(i64, String), (u32, u32)>,
-    /// The field in which an object was last seen, by the object's number.
+    /// The field in which an object was first seen, by the object's number.
     holders: FxHashMap<i64, u32>,
     names: Vec<String>,
 }

@@ -30,6 +30,8 @@ pub struct HandleUse {
     pub is_ordered: bool,
     /// When it is known what it does: beforehand, or when it is done.
     pub known: Known,
+    /// Is the field or element told by an offset, and not by the handle?
+    pub is_by_offset: bool,
 }
 
 /// When it is known what a call does.
@@ -68,7 +70,10 @@ pub enum Made {
 
 /// What a call of this method does with a field, if it is such a method.
 pub fn use_of(class: &str, method: &str, descriptor: &str) -> Option<HandleUse> {
-    let how = |kind, is_ordered, known| Some(HandleUse { kind, is_ordered, known });
+    let is_by_offset = UNSAFE.contains(&class);
+    let how = |kind, is_ordered, known| Some(HandleUse { kind, is_ordered, known, is_by_offset });
+    let attempt_or_update =
+        |method| attempt_or_update(method).and_then(|known| how(Kind::Update, true, known));
     if class == VAR_HANDLE {
         return match method {
             "get" => how(Kind::Read, false, Known::Before),
@@ -90,7 +95,7 @@ pub fn use_of(class: &str, method: &str, descriptor: &str) -> Option<HandleUse> 
         };
     }
     // Of its many methods, those that take an object and an offset.
-    if !UNSAFE.contains(&class) || !descriptor.starts_with("(Ljava/lang/Object;J") {
+    if !is_by_offset || !descriptor.starts_with("(Ljava/lang/Object;J") {
         return None;
     }
     attempt_or_update(method).or_else(|| {
@@ -105,16 +110,16 @@ pub fn use_of(class: &str, method: &str, descriptor: &str) -> Option<HandleUse> 
     })
 }
 
-fn attempt_or_update(method: &str) -> Option<HandleUse> {
+/// Of a method that reads and writes in one step: when it is known what it does.
+fn attempt_or_update(method: &str) -> Option<Known> {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| method.starts_with(prefix));
-    let known = if begins(&["compareAndSet", "weakCompareAndSet", "compareAndSwap"]) {
-        Known::ByResult
+    if begins(&["compareAndSet", "weakCompareAndSet", "compareAndSwap"]) {
+        Some(Known::ByResult)
     } else if begins(&["getAnd", "compareAndExchange"]) {
-        Known::Before
+        Some(Known::Before)
     } else {
-        return None;
-    };
-    Some(HandleUse { kind: Kind::Update, is_ordered: true, known })
+        None
+    }
 }
 
 /// How a call of this method makes a handle, if it is such a method.

@@ -50,6 +50,8 @@ pub enum Meaning {
     SignalsAll,
     /// A semaphore was lowered.
     SemaphoreTaken,
+    /// It was if the result is true.
+    SemaphoreTakenIfTrue,
     /// A semaphore is raised.
     SemaphoreGiven,
     /// A thread is about to be started.
@@ -112,6 +114,7 @@ impl Meaning {
                 | ReleasedIfTrue
                 | ConvertedIfTrue
                 | ConvertedSharedIfTrue
+                | SemaphoreTakenIfTrue
                 | UpdatedIfTrue
         )
     }
@@ -197,14 +200,26 @@ const ATOMIC: &[(&str, When, Meaning)] = &[
     ("weakCompareAndSetPlain", Return, UpdatedIfTrue),
     ("weakCompareAndSetVolatile", Entry, WillUpdate),
     ("weakCompareAndSetVolatile", Return, UpdatedIfTrue),
+    ("weakCompareAndSetAcquire", Entry, WillUpdate),
+    ("weakCompareAndSetAcquire", Return, UpdatedIfTrue),
+    ("weakCompareAndSetRelease", Entry, WillUpdate),
+    ("weakCompareAndSetRelease", Return, UpdatedIfTrue),
+    // Whether it succeeds is seen by a comparison that no hook makes.
+    ("compareAndExchange", Entry, Updates),
+    ("compareAndExchangeAcquire", Entry, Updates),
+    ("compareAndExchangeRelease", Entry, Updates),
 ];
 
 const ATOMIC_ARRAY: &[(&str, When, Meaning)] = &[
     ("get", Entry, ReadsElement),
+    ("getPlain", Entry, ReadsElement),
     ("getAcquire", Entry, ReadsElement),
+    ("getOpaque", Entry, ReadsElement),
     ("set", Entry, WritesElement),
     ("lazySet", Entry, WritesElement),
+    ("setPlain", Entry, WritesElement),
     ("setRelease", Entry, WritesElement),
+    ("setOpaque", Entry, WritesElement),
     ("getAndSet", Entry, UpdatesElement),
     ("getAndIncrement", Entry, UpdatesElement),
     ("getAndDecrement", Entry, UpdatesElement),
@@ -214,8 +229,18 @@ const ATOMIC_ARRAY: &[(&str, When, Meaning)] = &[
     ("addAndGet", Entry, UpdatesElement),
     ("getAndUpdate", Entry, UpdatesElement),
     ("updateAndGet", Entry, UpdatesElement),
+    ("getAndAccumulate", Entry, UpdatesElement),
+    ("accumulateAndGet", Entry, UpdatesElement),
     // Whether it succeeds is not told to the hook, which has room for one number: the element's.
     ("compareAndSet", Entry, UpdatesElement),
+    ("weakCompareAndSet", Entry, UpdatesElement),
+    ("weakCompareAndSetPlain", Entry, UpdatesElement),
+    ("weakCompareAndSetVolatile", Entry, UpdatesElement),
+    ("weakCompareAndSetAcquire", Entry, UpdatesElement),
+    ("weakCompareAndSetRelease", Entry, UpdatesElement),
+    ("compareAndExchange", Entry, UpdatesElement),
+    ("compareAndExchangeAcquire", Entry, UpdatesElement),
+    ("compareAndExchangeRelease", Entry, UpdatesElement),
 ];
 
 /// All intercepted methods.
@@ -246,6 +271,8 @@ pub const TABLE: &[Intercepted] = &[
             ("awaitUninterruptibly", Return, WaitEnds),
             ("awaitNanos", Entry, WaitBegins),
             ("awaitNanos", Return, WaitEnds),
+            ("awaitUntil", Entry, WaitBegins),
+            ("awaitUntil", Return, WaitEnds),
             ("signal", Entry, Signals),
             ("signalAll", Entry, SignalsAll),
         ],
@@ -275,7 +302,12 @@ pub const TABLE: &[Intercepted] = &[
     },
     Intercepted {
         class: "java/util/concurrent/Semaphore",
-        methods: &[("acquire", Return, SemaphoreTaken), ("release", Entry, SemaphoreGiven)],
+        methods: &[
+            ("acquire", Return, SemaphoreTaken),
+            ("acquireUninterruptibly", Return, SemaphoreTaken),
+            ("tryAcquire", Return, SemaphoreTakenIfTrue),
+            ("release", Entry, SemaphoreGiven),
+        ],
     },
     Intercepted { class: "java/util/concurrent/atomic/AtomicInteger", methods: ATOMIC },
     Intercepted { class: "java/util/concurrent/atomic/AtomicLong", methods: ATOMIC },

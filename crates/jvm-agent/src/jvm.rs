@@ -10,8 +10,8 @@ use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiInterface_1_, jvmtiThreadInfo};
 mod values;
 
 pub use self::values::{
-    FoundField, array_length, declared_by_name, element_value, field_object, field_value, find_field,
-    static_value,
+    FoundField, array_length, atomic_value, declared_by_name, element_value, field_object, field_value,
+    find_field, static_value,
 };
 
 static ENVIRONMENT: AtomicPtr<jvmtiEnv> = AtomicPtr::new(null_mut());
@@ -150,6 +150,11 @@ pub fn thread_number(env: *mut JNIEnv, thread: jobject) -> i64 {
 
 /// A thread's name.
 pub fn thread_name(thread: jobject) -> String {
+    thread_info(thread).map_or(String::new(), |about| about.0)
+}
+
+/// Its name, and whether the virtual machine ends without waiting for it.
+pub fn thread_info(thread: jobject) -> Option<(String, bool)> {
     let mut about = jvmtiThreadInfo {
         name: null_mut(),
         priority: 0,
@@ -157,7 +162,7 @@ pub fn thread_name(thread: jobject) -> String {
         thread_group: null_mut(),
         context_class_loader: null_mut(),
     };
-    if ask!(GetThreadInfo, thread, &mut about) { take_text(about.name) } else { String::new() }
+    ask!(GetThreadInfo, thread, &mut about).then(|| (take_text(about.name), about.is_daemon != 0))
 }
 
 /// The class and the name that a `java.lang.reflect.Field` stands for.

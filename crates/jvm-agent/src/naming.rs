@@ -19,6 +19,8 @@ pub fn lock(process: &Process, env: *mut JNIEnv, object: jobject) -> u64 {
             match class.as_str() {
                 // A class as a lock: the one of its static synchronized methods.
                 "java/lang/Class" => format!("{}.class", short_name(&jvm::class_name(object))),
+                // Waited for until it ends.
+                "java/lang/Thread" => format!("Thread {}", jvm::thread_name(object)),
                 // What locks are made of is nothing to know.
                 _ if class.starts_with("java/util/concurrent/locks/") => {
                     short_name(class.split('$').next().unwrap_or_default())

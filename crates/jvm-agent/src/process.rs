@@ -231,6 +231,8 @@ pub const CARRIER_THREAD: &str = "jdk/internal/misc/CarrierThread";
 enum Presence {
     /// Has not run code under test.
     Unknown,
+    /// The same, and was not started by one that has.
+    Stranger,
     Here(Box<Thread>),
     /// Is over; late events are ignored.
     Gone,
@@ -271,7 +273,7 @@ pub fn attach(env: *mut JNIEnv) {
     }
     let _ = THREAD.try_with(|presence| {
         let Ok(mut presence) = presence.try_borrow_mut() else { return };
-        if !matches!(*presence, Presence::Unknown) {
+        if !matches!(*presence, Presence::Unknown | Presence::Stranger) {
             return;
         }
         let object = jvm::current_thread();
@@ -280,41 +282,50 @@ pub fn attach(env: *mut JNIEnv) {
         }
         // The operating system's thread is there for all of them, and for nothing else.
         if [VIRTUAL_THREAD, CARRIER_THREAD].contains(&jvm::class_name_of(env, object).as_str()) {
+            // Once a stranger, always one: it may wake others.
             *presence = Presence::Gone;
             return process.say_once("virtual threads are not looked at");
         }
         let tag = jvm::tag(object);
         let Some(desk) = Desk::new() else { return };
         let origin = lock(&process.starting).remove(&tag).unwrap_or_default();
-        let name = jvm::thread_name(object);
+        let (name, is_daemon) = jvm::thread_info(object).unwrap_or_default();
+        let take_seat = |id| process.scheduler.seat(id, is_daemon, desk);
         // What was announced begins when it gets to run; of others nobody knew.
-        let mut seat = (origin.id != 0).then(|| process.scheduler.seat(origin.id, desk));
+        let mut seat = (origin.id != 0).then(|| take_seat(origin.id));
         let switched = seat.as_mut().is_some_and(|seat| process.scheduler.arrive(seat));
         let Some(Some(id)) = process.record(|recorder| recorder.begin_thread(origin, &name, desk)) else {
             return;
         };
         lock(&process.threads).insert(tag, id);
-        let seat = seat.unwrap_or_else(|| process.scheduler.seat(id, desk));
+        let seat = seat.unwrap_or_else(|| take_seat(id));
         let mut thread = Box::new(Thread::new(id, tag, seat, desk));
         hooks::note_switch(process, &mut thread, switched);
         // Where loops are looked at, each hook tells which iteration it is in.
         if !process.included.loops && !process.included.every_access {
             desk.show(jvm::thread_number(env, object) as u64, id);
         }
-        *presence = Presence::Here(thread);
+        let was = std::mem::replace(&mut *presence, Presence::Here(thread));
+        if matches!(was, Presence::Stranger) {
+            process.scheduler.stranger(false);
+        }
     });
 }
 
 /// The calling thread begins. If it was started by code under test, it waits for its turn.
 pub fn begin(env: *mut JNIEnv) {
-    let is_announced = Process::get().is_some_and(|process| {
-        // Numbers are given out where the order of threads is known: not here.
-        let tag = jvm::known_tag(jvm::current_thread());
-        process.is_active() && lock(&process.starting).contains_key(&tag)
-    });
-    if is_announced {
-        attach(env);
+    let Some(process) = Process::get().filter(|process| process.is_active()) else { return };
+    // Numbers are given out where the order of threads is known: not here.
+    let tag = jvm::known_tag(jvm::current_thread());
+    if lock(&process.starting).contains_key(&tag) {
+        return attach(env);
     }
+    process.scheduler.stranger(true);
+    let _ = THREAD.try_with(|presence| {
+        if let Ok(mut presence) = presence.try_borrow_mut() {
+            *presence = Presence::Stranger;
+        }
+    });
 }
 
 /// The calling thread is over.
@@ -328,7 +339,10 @@ pub fn detach() {
     });
     let _ = THREAD.try_with(|presence| {
         if let Ok(mut presence) = presence.try_borrow_mut() {
-            *presence = Presence::Gone;
+            let was = std::mem::replace(&mut *presence, Presence::Gone);
+            if let (Presence::Stranger, Some(process)) = (was, Process::get()) {
+                process.scheduler.stranger(false);
+            }
         }
     });
 }

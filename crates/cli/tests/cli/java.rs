@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::kit::{Seen, Workplace, present};
+use crate::kit::{Seen, Workplace, present, skip};
 
 pub const BANK: &str = include_str!("programs/Bank.java");
 const TRANSFER: &str = include_str!("programs/Transfer.java");
@@ -12,6 +12,8 @@ const WAYS: &str = include_str!("programs/Ways.java");
 const HANDLES: &str = include_str!("programs/Handles.java");
 const OWN: &str = include_str!("programs/Own.java");
 const ZOO: &str = include_str!("programs/Zoo.java");
+const CONSTANTS: &str = include_str!("programs/Constants.java");
+const MAKE_CONSTANTS: &str = include_str!("programs/MakeConstants.java");
 
 /// None, said aloud, if there is no Java to compile and run.
 pub fn workplace(name: &str, source: &str) -> Option<Workplace> {
@@ -39,6 +41,29 @@ fn rewritten_classes_pass_the_verifier_and_do_the_same() {
         // 10: no run failed.
         place.call(&format!("run {flags} -- java -Xverify:all -cp classes Zoo")).exits(10);
     }
+}
+
+/// Class files have them since Java 11, from compilers of other languages.
+#[test]
+fn constants_that_code_computes_are_left_as_they_are() {
+    if !present("java") || !present("javac") {
+        return;
+    }
+    let place = Workplace::new();
+    place.write("MakeConstants.java", MAKE_CONSTANTS);
+    place.write("Constants.java", CONSTANTS);
+    let access = "--add-exports java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED";
+    let compile = format!("javac {access} -d tool MakeConstants.java");
+    if place.shell(&format!("{compile} 2>/dev/null || echo failed")) != "" {
+        return skip("the JDK has no library for class files inside (17 has)");
+    }
+    place.shell(&format!("mkdir classes && java {access} -cp tool MakeConstants classes/Made.class"));
+    place.shell("javac -g -cp classes -d classes Constants.java");
+    place.write("expected", "28 2\n");
+    let flags = "--expect-stdout expected --schedule random --runs 2 --seed 1 --session constants";
+    // 10: no run failed.
+    place.call(&format!("run {flags} -- java -Xverify:all -cp classes Constants")).exits(10);
+    place.call("trace 1 --session constants").exits(0).says(&["Made.total"]);
 }
 
 #[test]
@@ -148,6 +173,31 @@ fn java_is_recorded_behind_a_script() {
     assert!(place.runs("script").iter().all(|run| run["processes"] == 1));
 }
 
+/// What the user has set there stays, whichever way the agent comes in; one that is named twice is there once.
+#[test]
+fn options_of_the_environment_are_kept() {
+    let source = "public class Asked {
+        static int count;
+        public static void main(String[] arguments) throws Exception {
+            Thread other = new Thread(() -> count++);
+            other.start();
+            count++;
+            other.join();
+            System.exit(\"blue sky\".equals(System.getProperty(\"colour\")) ? 0 : 1);
+        }
+    }";
+    let Some(place) = workplace("Asked.java", source) else { return };
+    place.script("test.sh", "#!/bin/sh\nexec java -cp classes Asked\n");
+    for (session, command) in [("plain", "java -cp classes Asked"), ("script", "./test.sh")] {
+        let line = format!("run --runs 2 --noise off --seed 1 --session {session} -- {command}");
+        let own = "-Dother=1 \"-Dcolour=blue sky\"";
+        let output = place.unsnarl(&line).env("JAVA_TOOL_OPTIONS", own).output().unwrap();
+        // 10: no run failed.
+        Seen::of(&line, output).exits(10);
+        assert!(place.runs(session).iter().all(|run| run["processes"] == 1));
+    }
+}
+
 #[test]
 fn a_virtual_machine_that_runs_no_code_under_test_leaves_no_recording() {
     if !present("java") {
@@ -209,6 +259,9 @@ fn what_is_reached_by_other_means_than_instructions_is_seen() {
         ("// copied", "write", "Handles.copied[2]"),
         ("// cloned", "read", "Handles.copied[0]"),
         ("// attempts", "update", "Handles.attempts"),
+        ("// exchanged", "write", "Handles.attempts"),
+        ("// counted", "update 1 → 2", "Handles.counts[1]"),
+        ("// raised", "update 0 → 1", "Handles.raised"),
         ("// tried", "lock", "Handles.stamped"),
         ("// unlocked", "unlock", "Handles.stamped"),
     ] {
@@ -216,6 +269,8 @@ fn what_is_reached_by_other_means_than_instructions_is_seen() {
         let is_told = |told: &str| told.contains(&place) && told.contains(variable);
         assert!(trace.lines().any(is_told), "{comment}: no {kind} of {variable}: {trace}");
     }
+    let bytes = format!("Handles.java:{} ", line(HANDLES, "// bytes"));
+    assert!(!trace.contains(&bytes), "which of them is not known: {trace}");
 }
 
 /// Hooks at what is one thread's alone stay in Java; what they note is all there when another thread comes.

@@ -66,6 +66,47 @@ fn one_junit_test_is_run_and_judged() {
     place.call(&format!("run --runs 1 --junit CartTest#addz -- java -cp classes:{jars}")).exits(13);
 }
 
+/// Two tests that run at the same time, on threads of JUnit's own, and share what they should not.
+const PARALLEL: &str = r#"
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+class StockTest {
+    static final CountDownLatch both = new CountDownLatch(2);
+    static int stock;
+    @Test void sells() throws Exception {
+        fill();
+    }
+    @Test void buys() throws Exception {
+        fill();
+    }
+    static void fill() throws Exception {
+        both.countDown();
+        both.await();
+        for (int i = 1; i <= 2; i++) {
+            int before = stock;
+            stock = before + 1;
+            assertEquals(before + 1, stock);
+        }
+    }
+}
+"#;
+
+#[test]
+fn tests_that_run_in_parallel_are_recorded() {
+    let Some(jars) = junit().filter(|_| present("javac")) else { return };
+    let place = Workplace::new();
+    place.write("src/test/java/StockTest.java", PARALLEL);
+    place.shell(&format!("javac -g -cp {jars} -d classes src/test/java/StockTest.java"));
+    let parallel = "-Djunit.jupiter.execution.parallel.enabled=true \
+        -Djunit.jupiter.execution.parallel.mode.default=concurrent \
+        -Djunit.jupiter.execution.parallel.config.strategy=fixed \
+        -Djunit.jupiter.execution.parallel.config.fixed.parallelism=2";
+    let flags = "--schedule random --runs 8 --jobs 2 --seed 1 --timeout 5m --junit StockTest";
+    let seen = place.call(&format!("run {flags} -- java {parallel} -cp classes:{jars}"));
+    seen.exits(0).says(&["StockTest.stock"]);
+}
+
 const CART_TEST_4: &str = r#"
 import org.junit.Test;
 import static org.junit.Assert.assertEquals;

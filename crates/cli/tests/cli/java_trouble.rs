@@ -293,6 +293,38 @@ fn virtual_threads_are_left_alone() {
     }
 }
 
+/// Its sleep is long enough, unless the machine has other things to do.
+#[test]
+fn who_sleeps_in_place_of_waiting_is_found() {
+    let source = "public class Nap {
+        static int steps;
+        static synchronized void step() {
+            steps++;
+        }
+        static synchronized int steps() {
+            return steps;
+        }
+        public static void main(String[] arguments) throws Exception {
+            Thread other = new Thread(() -> {
+                for (int each = 0; each < 4; each++) {
+                    step();
+                }
+            });
+            other.start();
+            Thread.sleep(2);
+            int seen = steps();
+            other.join();
+            System.exit(seen == 4 ? 0 : 1);
+        }
+    }";
+    let Some(place) = workplace("Nap.java", source) else { return };
+    // The seed decides which runs fail.
+    let flags = "--schedule random --runs 8 --jobs 2 --seed 1 --skip-sleeps";
+    place.call(&format!("run {flags} -- java -cp classes Nap")).exits(0).says(&["`Nap.steps`"]);
+    // Whatever the seeds: whoever is to come first is woken.
+    place.call("confirm 1 --runs 3").says(&["forced: 3 of 3", "forbidden: 0 of 3"]);
+}
+
 /// Each place has a whole call stack: that of all calls would take gigabytes to read.
 #[test]
 fn deep_recursion_is_recorded_and_read() {

@@ -59,7 +59,8 @@ impl Pool {
             };
             pool.bytes.extend_from_slice(reader.bytes(length)?);
         }
-        Ok(pool)
+        // A long entry in last place would have no room for its second half.
+        if pool.offsets.len() == usize::from(count) { Ok(pool) } else { Err(Refusal::Malformed) }
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {

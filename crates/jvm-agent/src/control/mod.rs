@@ -7,6 +7,7 @@
 //! parked, waiting and starting threads are expected back by those who wake them, before anybody is chosen.
 //! So the same seed makes the same run of a program that is nondeterministic in nothing but its schedule.
 //!
+//! - [`clock`]: sleeps and time-outs.
 //! - [`state`]: what is known about each thread and monitor, under one lock.
 //! - [`replay`]: the schedule of an earlier run, followed.
 //! - [`trial`]: an interleaving that the run is to bring about or to avoid.
@@ -15,11 +16,13 @@
 //!
 //! Invariant: control only ever delays a thread.
 
+mod clock;
 mod operation;
 mod policy;
 mod replay;
 mod state;
 mod trial;
+mod waits;
 mod watch;
 
 use std::path::Path;
@@ -33,31 +36,30 @@ pub use self::operation::{Marks, Operation, Variable, What};
 use self::policy::Random;
 use self::replay::Replay;
 pub use self::state::Predecessor;
-use self::state::{Standing, State};
+use self::state::{Newcomer, Standing, State};
 use crate::memory::desk::Desk;
 
 /// How long threads wait at most for one that was started or woken to arrive; longer where a run is to be repeatable
 /// on a busy machine.
 const ARRIVAL_WAIT: Duration = Duration::from_millis(20);
 const ARRIVAL_WAIT_CONTROLLED: Duration = Duration::from_millis(500);
+/// Longer time-outs are not waited for.
+const LONGEST_TIME_OUT: Duration = Duration::from_millis(50);
 /// Hooks that a thread may pass before another one gets a chance, however little happens at them: it may be waiting
 /// in a loop for what another one does.
 const SHARE: u32 = 2_000;
-/// Logical time: milliseconds of sleep that a point is worth, as in the native recorder.
-const POINTS_PER_MILLISECOND: u64 = 1000;
-
 /// A thread's part in the scheduling; touched by that thread alone.
 pub struct Seat {
     id: u32,
     called: Arc<Condvar>,
     /// Has the hooks left before somebody else gets a chance.
     desk: &'static Desk,
-    /// The lock that it has given back since its last point.
-    gave_back: Option<u64>,
+    /// What it has given to others since its last point: a lock, or something that it has put where they find it.
+    gave_back: Option<Operation>,
 }
 
 impl Seat {
-    /// Has its thread given a lock back since its last point?
+    /// Has its thread given others something since its last point?
     pub fn has_given_back(&self) -> bool {
         self.gave_back.is_some()
     }
@@ -110,11 +112,11 @@ impl Scheduler {
     }
 
     /// The calling thread takes part from now on.
-    pub fn seat(&self, id: u32, desk: &'static Desk) -> Seat {
+    pub fn seat(&self, id: u32, is_daemon: bool, desk: &'static Desk) -> Seat {
         let called = Arc::new(Condvar::new());
         // SAFETY: has no preconditions.
         let os_id = unsafe { libc::gettid() } as u32;
-        self.lock().sit_down(id, (os_id, desk), Arc::clone(&called));
+        self.lock().sit_down(Newcomer { id, os_id, is_daemon, desk }, Arc::clone(&called));
         desk.set_left(SHARE);
         Seat { id, called, desk, gave_back: None }
     }
@@ -166,10 +168,10 @@ impl Scheduler {
     pub fn arrive(&self, seat: &mut Seat) -> bool {
         if self.running.load(Ordering::Acquire) == seat.id {
             self.progress.fetch_add(1, Ordering::Relaxed);
-            if let Some(lock) = seat.gave_back
+            if let Some(given) = seat.gave_back
                 && !self.is_quiet()
             {
-                return self.take_turn(seat, Standing::Ready, Operation::about(lock), false);
+                return self.take_turn(seat, Standing::Ready, given, false);
             }
             let left = seat.desk.left();
             if left > 0 {
@@ -202,9 +204,14 @@ impl Scheduler {
         self.take_turn(seat, Standing::Ready, Operation::NONE, true)
     }
 
-    fn set_gave_back(&self, seat: &mut Seat, lock: Option<u64>) {
-        seat.gave_back = lock;
-        seat.desk.set_gave_back(lock.is_some() && !self.is_quiet());
+    fn set_gave_back(&self, seat: &mut Seat, given: Option<Operation>) {
+        seat.gave_back = given;
+        seat.desk.set_gave_back(given.is_some() && !self.is_quiet());
+    }
+
+    /// The calling thread puts something where others find it: the next hook is a point, whatever it is about.
+    pub fn publishes(&self, seat: &mut Seat, operation: Operation) {
+        self.set_gave_back(seat, Some(operation));
     }
 
     fn take_turn(&self, seat: &mut Seat, standing: Standing, operation: Operation, passes: bool) -> bool {
@@ -256,14 +263,18 @@ impl Scheduler {
 
     /// Waits for threads that were started or woken and are on their way.
     fn await_expected<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let most = if self.is_controlled() { ARRIVAL_WAIT_CONTROLLED } else { ARRIVAL_WAIT };
-        let deadline = Instant::now() + most;
+        let begin = Instant::now();
         state.watched.awaits_arrivals = true;
         while state.is_anybody_expected() && !self.free.load(Ordering::Relaxed) {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let most = match self.is_controlled() {
+                _ if state.is_by_the_clock() => LONGEST_TIME_OUT,
+                true => ARRIVAL_WAIT_CONTROLLED,
+                false => ARRIVAL_WAIT,
+            };
+            let left = most.saturating_sub(begin.elapsed());
             if left.is_zero() {
                 state.expect_no_more();
-                break;
+                continue;
             }
             state = match self.arrived.wait_timeout(state, left) {
                 Ok((state, _)) => state,
@@ -305,14 +316,20 @@ impl Scheduler {
         });
     }
 
+    /// A thread of Java has come that takes no part, or one of them is gone or takes part now.
+    pub fn stranger(&self, has_come: bool) {
+        let mut state = self.lock();
+        state.strangers = if has_come { state.strangers + 1 } else { state.strangers.saturating_sub(1) };
+    }
+
     /// The calling thread is about to end by an exception that nobody has caught.
     pub fn dies(&self) {
         self.lock().has_anybody_died = true;
     }
 
     /// A thread is about to be started.
-    pub fn starts(&self, id: u32) {
-        self.lock().announce(id);
+    pub fn starts(&self, id: u32, object: u64) {
+        self.lock().announce(id, object);
     }
 
     /// The calling thread has entered a monitor.
@@ -322,8 +339,8 @@ impl Scheduler {
 
     /// The calling thread is about to leave a monitor, which is a point if others know it.
     pub fn leaves_monitor(&self, seat: &mut Seat, monitor: u64, is_known: bool) {
-        let lock = is_known.then_some(monitor).or(seat.gave_back);
-        self.set_gave_back(seat, lock);
+        let given = is_known.then(|| Operation::about(monitor)).or(seat.gave_back);
+        self.set_gave_back(seat, given);
         self.lock().will_exit(seat.id, monitor);
     }
 
@@ -341,65 +358,8 @@ impl Scheduler {
     pub fn gives_back(&self, seat: &mut Seat, lock: u64, is_point: bool) {
         self.lock().locks.gave_back(seat.id, lock);
         if is_point {
-            self.set_gave_back(seat, Some(lock));
+            self.set_gave_back(seat, Some(Operation::about(lock)));
         }
-    }
-
-    /// The calling thread finds a monitor taken. True if others ran until it was free.
-    pub fn finds_taken(&self, seat: &mut Seat, monitor: u64) -> bool {
-        // A holder that nobody knows of will be gone in a moment, or the watchdog sees that it is not.
-        let is_known = self.lock().is_held_by_another(seat.id, monitor);
-        is_known && self.take_turn(seat, Standing::Wants(monitor), Operation::about(monitor), false)
-    }
-
-    /// The calling thread is about to wait for a notification, and gives the monitor back meanwhile.
-    pub fn waits(&self, seat: &mut Seat, monitor: u64, is_timed: bool) {
-        let id = seat.id;
-        self.leave(seat, Standing::Away, |state| state.wait(id, monitor, is_timed));
-    }
-
-    /// The calling thread's wait is over but for the monitor, which it wants back.
-    pub fn waited(&self, seat: &mut Seat, monitor: u64) -> bool {
-        let depth = self.lock().end_wait(seat.id, monitor);
-        let switched = self.take_turn(seat, Standing::Wants(monitor), Operation::about(monitor), false);
-        self.lock().enter(seat.id, monitor, depth);
-        switched
-    }
-
-    /// One or all who wait for this monitor's notification are to be woken.
-    pub fn notifies(&self, monitor: u64, all: bool) {
-        self.lock().notify(monitor, all);
-    }
-
-    /// The calling thread is about to park.
-    pub fn parks(&self, seat: &mut Seat, is_timed: bool) {
-        if self.lock().take_permit(seat.id) {
-            return;
-        }
-        let id = seat.id;
-        self.leave(seat, Standing::Parked, |state| state.park(id, is_timed));
-    }
-
-    /// A thread is about to be unparked or interrupted.
-    pub fn wakes(&self, id: u32) {
-        self.lock().unpark(id);
-    }
-
-    /// The calling thread is about to sleep. For how long it shall really do so, and whether others have run.
-    pub fn sleeps(&self, seat: &mut Seat, milliseconds: i64) -> (i64, bool) {
-        if !self.is_controlled() {
-            self.leaves(seat);
-            return (milliseconds, false);
-        }
-        let begin = Instant::now();
-        let points = (milliseconds.max(0) as u64).saturating_mul(POINTS_PER_MILLISECOND);
-        let until = self.lock().time().saturating_add(points);
-        let switched = self.take_turn(seat, Standing::Sleeping(until), Operation::NONE, false);
-        if self.plan.skip_sleeps {
-            return (0, switched);
-        }
-        self.lock().watched.sleeps_on = true;
-        ((milliseconds - begin.elapsed().as_millis() as i64).max(0), switched)
     }
 
     /// From here on, nobody waits for anybody.

@@ -1,5 +1,7 @@
 //! What is known about each thread and monitor.
 
+mod arrivals;
+mod clock;
 mod following;
 mod locks;
 mod monitors;
@@ -41,8 +43,20 @@ struct Member {
     standing: Standing,
     operation: Operation,
     os_id: u32,
+    /// Does the virtual machine end without waiting for it?
+    is_daemon: bool,
     desk: Option<&'static Desk>,
     called: Option<Arc<Condvar>>,
+}
+
+/// A thread as it comes.
+#[derive(Clone, Copy)]
+pub struct Newcomer {
+    pub id: u32,
+    pub os_id: u32,
+    /// Does the virtual machine end without waiting for it?
+    pub is_daemon: bool,
+    pub desk: &'static Desk,
 }
 
 /// For the watchdog.
@@ -86,10 +100,18 @@ pub struct State {
     depths: FxHashMap<u32, u32>,
     /// Who waits without a time-out, to be notified or unparked.
     patient: FxHashSet<u32>,
+    /// The threads that have been started, by their own objects.
+    objects: FxHashMap<u64, u32>,
+    /// Threads of Java that have come by other ways and run no code under test.
+    pub strangers: u32,
     /// Has a thread ended by an exception?
     pub has_anybody_died: bool,
     /// The library's locks.
     pub locks: Locks,
+    /// Who is expected when its time-out is over.
+    by_the_clock: Option<u32>,
+    /// Was that in vain?
+    has_long_time_outs: bool,
     /// Threads whose next park ends at once.
     permits: FxHashSet<u32>,
     pub watched: Watched,
@@ -120,9 +142,13 @@ impl State {
             notified: FxHashMap::default(),
             depths: FxHashMap::default(),
             patient: FxHashSet::default(),
+            objects: FxHashMap::default(),
+            strangers: 0,
             has_anybody_died: false,
             locks: Locks::default(),
             permits: FxHashSet::default(),
+            by_the_clock: None,
+            has_long_time_outs: false,
             watched: Watched::default(),
             points: 0,
             slept: 0,
@@ -146,6 +172,11 @@ impl State {
         self.policy.take_decisions()
     }
 
+    /// How often the thread could have lost the token so far.
+    pub fn stops(&self, id: u32) -> u32 {
+        self.stops.get(&id).copied().unwrap_or(0)
+    }
+
     /// Has nobody run since this thread did?
     pub fn ran_last(&self, id: u32) -> bool {
         self.last == id
@@ -161,14 +192,10 @@ impl State {
         }
     }
 
-    /// Logical time, in points.
-    pub fn time(&self) -> u64 {
-        self.points + self.slept
-    }
-
     /// A thread is about to be started.
-    pub fn announce(&mut self, id: u32) {
+    pub fn announce(&mut self, id: u32, object: u64) {
         self.add(id, Standing::Expected);
+        self.objects.insert(object, id);
     }
 
     fn add(&mut self, id: u32, standing: Standing) -> &mut Member {
@@ -176,19 +203,29 @@ impl State {
             self.policy.seated(id);
             self.newest = self.newest.max(id);
         }
-        let member = || Member { standing, operation: Operation::NONE, os_id: 0, desk: None, called: None };
+        let member = || Member {
+            standing,
+            operation: Operation::NONE,
+            os_id: 0,
+            is_daemon: false,
+            desk: None,
+            called: None,
+        };
         self.members.entry(id).or_insert_with(member)
     }
 
     /// A thread is there.
-    pub fn sit_down(&mut self, id: u32, (os_id, desk): (u32, &'static Desk), called: Arc<Condvar>) {
+    pub fn sit_down(&mut self, newcomer: Newcomer, called: Arc<Condvar>) {
+        let Newcomer { id, os_id, is_daemon, desk } = newcomer;
         let member = self.add(id, Standing::Away);
-        (member.os_id, member.desk, member.called) = (os_id, Some(desk), Some(called));
+        (member.os_id, member.is_daemon) = (os_id, is_daemon);
+        (member.desk, member.called) = (Some(desk), Some(called));
     }
 
     /// A thread is gone.
     pub fn stand_up(&mut self, id: u32) {
         self.members.remove(&id);
+        self.by_the_clock = self.by_the_clock.filter(|&other| other != id);
         self.trial.iter_mut().for_each(|trial| trial.left(id));
     }
 
@@ -205,7 +242,8 @@ impl State {
     /// A thread has come to a point and will do this next. True if somebody expected it.
     pub fn arrive(&mut self, id: u32, standing: Standing, operation: Operation) -> bool {
         let Some(member) = self.members.get_mut(&id) else { return false };
-        let was_expected = member.standing == Standing::Expected;
+        let was_expected = member.standing == Standing::Expected || self.by_the_clock == Some(id);
+        self.by_the_clock = self.by_the_clock.filter(|&other| other != id);
         member.standing = standing;
         self.finish(id, operation);
         self.trial.iter_mut().for_each(|trial| trial.arrives(id, operation));
@@ -270,7 +308,7 @@ impl State {
         *stops += u32::from(own == self.last);
         let mut candidates = self.candidates();
         if candidates.is_empty() {
-            candidates.extend(self.first_to_wake());
+            candidates.extend(self.first_to_wake(u64::MAX));
         }
         let next = match self.replay.follows() {
             true => self.follow(&candidates, own != 0),
@@ -285,8 +323,14 @@ impl State {
 
     /// Who runs next by the trial and the policy.
     fn decide(&mut self, candidates: Vec<Candidate>, own: u32) -> u32 {
-        let held_back = self.trial.as_ref().map(|trial| trial.let_through(&candidates));
-        let allowed = held_back.filter(|allowed| !allowed.is_empty()).unwrap_or(candidates);
+        let mut allowed = match &self.trial {
+            Some(trial) => trial.let_through(&candidates),
+            None => candidates.clone(),
+        };
+        if allowed.is_empty() && !candidates.is_empty() {
+            // The one that they are held back for may be asleep.
+            allowed = self.first_to_wake(clock::NEAR).map_or(candidates, |sleeper| vec![sleeper]);
+        }
         if allowed.is_empty() {
             return 0;
         }
@@ -305,18 +349,6 @@ impl State {
             can.then_some(Candidate { thread: id, operation: member.operation })
         };
         self.members.iter().filter_map(can_run).collect()
-    }
-
-    /// Nobody can run: time jumps to when the first sleeper wakes up.
-    fn first_to_wake(&mut self) -> Option<Candidate> {
-        let sleeper = |(&id, member): (&u32, &Member)| match member.standing {
-            Standing::Sleeping(until) => Some((until, id, member.operation)),
-            _ => None,
-        };
-        let (until, thread, operation) =
-            self.members.iter().filter_map(sleeper).min_by_key(|&(until, id, _)| (until, id))?;
-        self.slept += until.saturating_sub(self.time());
-        Some(Candidate { thread, operation })
     }
 
     fn watch(&mut self, id: u32) {
@@ -338,38 +370,6 @@ impl State {
             .values()
             .filter_map(|member| member.called.as_ref())
             .for_each(|called| called.notify_one());
-    }
-
-    pub fn is_anybody_expected(&self) -> bool {
-        self.members.values().any(|member| member.standing == Standing::Expected)
-    }
-
-    /// A thread that does not arrive is one that runs no code under test, or waits again where nobody sees it.
-    pub fn expect_no_more(&mut self) {
-        for member in self.members.values_mut().filter(|member| member.standing == Standing::Expected) {
-            member.standing = Standing::Away;
-        }
-    }
-
-    /// A thread parks.
-    pub fn park(&mut self, id: u32, is_timed: bool) {
-        if !is_timed {
-            self.patient.insert(id);
-        }
-    }
-
-    /// A thread that waits is on its way; another one's next park ends at once.
-    pub fn unpark(&mut self, id: u32) {
-        match self.stands(id) {
-            Some(Standing::Parked) => self.stand(id, Standing::Expected),
-            _ => {
-                self.permits.insert(id);
-            }
-        }
-    }
-
-    pub fn take_permit(&mut self, id: u32) -> bool {
-        self.permits.remove(&id)
     }
 
     /// Can anybody run whom the thread with the token keeps from it?

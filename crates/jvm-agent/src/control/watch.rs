@@ -33,7 +33,7 @@ impl Scheduler {
                     0 => state.waits_for_next() || state.first_who_wants().is_some(),
                     _ => state.is_anybody_ready() || state.first_who_wants().is_some(),
                 };
-                let stands_still = now.0 == 0 && state.stands_still();
+                let stands_still = now.0 == 0 && state.stands_still(is_asleep);
                 let is_excused = watched.is_called
                     || watched.awaits_arrivals
                     || watched.sleeps_on

@@ -120,6 +120,18 @@ fn called(
         }
     }
     thread.begin_torn(is_torn.then_some(torn));
+    if phase != Phase::Approach && owner.is_ordered && call.on_structure == Some(Kind::Update) {
+        publish(process, thread, owner);
+    }
+}
+
+/// What was put into this collection is others' from now on, whatever the thread goes on doing to it.
+fn publish(process: &Process, thread: &mut Thread, owner: &Owner) {
+    let is_known = process.record(|recorder| recorder.is_known_to_others(thread.id, owner.tag));
+    if is_known == Some(true) {
+        let what = Some((owner.tag, keys::STRUCTURE));
+        process.scheduler.publishes(&mut thread.seat, Operation { what, ..Operation::NONE });
+    }
 }
 
 /// Has another thread changed it since this one looked?

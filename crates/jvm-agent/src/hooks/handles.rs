@@ -36,7 +36,12 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_handle(
             )
         };
         arrive(process, thread);
-        match meant(process, env, handle, target, place_in) {
+        let found = match what.is_by_offset {
+            true if target.is_null() => None,
+            true => at_offset(process, env, target, place_in),
+            false => meant(process, env, handle, target, place_in),
+        };
+        match found {
             Some(Meant::Field(object_or_class, is_static, field)) => {
                 accesses::known_field(process, thread, env, (object_or_class, is_static, &field), how);
             }
@@ -55,8 +60,7 @@ enum Meant {
     Element(i32, u8),
 }
 
-/// What a call of a handle, or of `Unsafe` with an offset, is about. None if nobody saw where the handle comes from,
-/// or if the access will not happen.
+/// What a call of a handle is about. None if nobody saw where the handle comes from, or if the access will not happen.
 fn meant(process: &Process, env: Env, handle: jobject, target: jobject, place_in: i64) -> Option<Meant> {
     let known = read(&process.handles).target(jvm::known_tag(handle)).cloned();
     match known {
@@ -67,7 +71,7 @@ fn meant(process: &Process, env: Env, handle: jobject, target: jobject, place_in
             let kind = element_kind(env, target)?;
             element(env, target, i32::try_from(place_in).ok()?, kind)
         }
-        None => at_offset(process, env, target, place_in),
+        None => None,
     }
 }
 

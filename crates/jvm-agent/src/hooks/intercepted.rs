@@ -195,7 +195,7 @@ fn synchronized(
             happened(if is_one { EventKind::Signal } else { EventKind::Broadcast }, 0);
             tells(thread, false);
         }
-        Meaning::SemaphoreTaken => happened(EventKind::SemaphoreWait, 0),
+        Meaning::SemaphoreTaken | Meaning::SemaphoreTakenIfTrue => happened(EventKind::SemaphoreWait, 0),
         Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
         // It will run code of virtual threads only.
         Meaning::Starts if jvm::class_name_of(env, object) == CARRIER_THREAD => {}
@@ -207,7 +207,7 @@ fn synchronized(
             if let Some(Some(origin)) = origin {
                 lock(&process.starting).insert(tag, origin);
                 lock(&process.threads).insert(tag, origin.id);
-                process.scheduler.starts(origin.id);
+                process.scheduler.starts(origin.id, address);
             }
         }
         Meaning::Joined => {

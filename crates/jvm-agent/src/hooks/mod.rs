@@ -11,9 +11,10 @@ use recording::{EventKind, flag};
 use crate::accesses::{self, How};
 use crate::collections::owner;
 use crate::control::{Marks, Operation};
+use crate::intercept::COLLECTION;
 use crate::memory::desk::Frame;
 use crate::memory::{self, sites};
-use crate::places::Action;
+use crate::places::{Action, Site};
 use crate::process::{self, Process, with_thread};
 use crate::recorder::Kind;
 use crate::thread::Thread;
@@ -147,11 +148,12 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_loop(_: Env, _: jclass, site:
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_UnsnarlHooks_recordCall(_: Env, _: jclass, site: jint) {
     with_thread(|process, thread| {
-        // What is called may take the lock again at once.
-        if thread.seat.has_given_back() {
+        let place = process.reach(thread, site);
+        let is_collection = |place: Site| place.action == Action::Call { receiver: COLLECTION };
+        // What is called may take the lock again at once. Of a collection, the hook before this one has told what is given.
+        if thread.seat.has_given_back() && !place.is_some_and(is_collection) {
             arrive(process, thread);
         }
-        process.reach(thread, site);
         thread.desk.set_call(Some(site));
     });
 }

@@ -176,6 +176,29 @@ pub fn field_value(env: *mut JNIEnv, object: jobject, id: jfieldID, kind: u8) ->
     )
 }
 
+/// What an atomic variable holds, or an element of an atomic array: that is in a field of its own.
+pub fn atomic_value(env: *mut JNIEnv, object: jobject, element: Option<i32>, kind: u8) -> Option<u64> {
+    let (name, descriptor) = match (element, kind) {
+        (None, b'J') => (c"value", c"J"),
+        (None, b'L') => (c"value", c"Ljava/lang/Object;"),
+        (None, _) => (c"value", c"I"),
+        (Some(_), b'J') => (c"array", c"[J"),
+        (Some(_), b'L') => (c"array", c"[Ljava/lang/Object;"),
+        (Some(_), _) => (c"array", c"[I"),
+    };
+    let class = jni!(env, GetObjectClass, object);
+    let id = jni!(env, GetFieldID, class, name.as_ptr(), descriptor.as_ptr());
+    if id.is_null() {
+        jni!(env, ExceptionClear);
+        return None;
+    }
+    // Truth values are kept as integers.
+    let kept_as = if kind == b'Z' { b'I' } else { kind };
+    let Some(index) = element else { return Some(field_value(env, object, id, kept_as)) };
+    let array = jni!(env, GetObjectField, object, id);
+    (0..array_length(env, array)).contains(&index).then(|| element_value(env, array, index, kind))
+}
+
 /// The object that a field holds.
 pub fn field_object(env: *mut JNIEnv, holder: jobject, id: jfieldID, is_static: bool) -> jobject {
     match is_static {

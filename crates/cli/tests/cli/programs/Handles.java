@@ -1,9 +1,12 @@
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.StampedLock;
 import sun.misc.Unsafe;
@@ -23,6 +26,8 @@ public class Handles {
     private static final VarHandle PLAIN;
     private static final VarHandle WIDE;
     private static final VarHandle SHARED;
+    private static final VarHandle BYTES =
+            MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
     private static final VarHandle ELEMENTS = MethodHandles.arrayElementVarHandle(int[].class);
     private static final AtomicIntegerFieldUpdater<Node> UPDATED =
             AtomicIntegerFieldUpdater.newUpdater(Node.class, "updated");
@@ -48,9 +53,12 @@ public class Handles {
 
     private static final Node node = new Node();
     private static final int[] viewed = new int[4];
+    private static final byte[] raw = new byte[32];
+    private static final AtomicIntegerArray counts = new AtomicIntegerArray(2);
     private static final int[] source = {1, 2, 3, 4};
     private static final int[] copied = new int[4];
     private static final AtomicInteger attempts = new AtomicInteger();
+    private static final AtomicLong raised = new AtomicLong();
     private static final StampedLock stamped = new StampedLock();
 
     private static void use() {
@@ -61,6 +69,7 @@ public class Handles {
             seen = (int) SHARED.getAcquire(); // seen
         } while (!SHARED.compareAndSet(seen, seen + 1)); // shared
         ELEMENTS.setRelease(viewed, 2, 7); // viewed
+        BYTES.set(raw, 20, 1); // bytes
         UPDATED.incrementAndGet(node); // updated
         TEXT.getAndUpdate(node, text -> text + "x"); // text
         UNSAFE.putInt(node, BY_OFFSET, UNSAFE.getIntVolatile(node, BY_OFFSET) + 1); // offset
@@ -68,6 +77,9 @@ public class Handles {
         System.arraycopy(source, 0, copied, 1, 3); // copied
         source[0] += copied.clone()[0] + Arrays.copyOf(copied, 2)[1]; // cloned
         attempts.updateAndGet(n -> n + 1); // attempts
+        attempts.compareAndExchange(-1, 0); // exchanged
+        counts.accumulateAndGet(1, 1, Integer::sum); // counted
+        raised.getAndIncrement(); // raised
         long stamp = stamped.tryWriteLock(); // tried
         if (stamp == 0) {
             stamp = stamped.writeLock();

@@ -7,13 +7,20 @@ use super::*;
 use crate::recorder::Kind;
 
 const MONITOR: u64 = 7;
+/// The object of the thread before the first.
+const OBJECTS: u64 = 100;
 
-/// Three threads that can run, whatever the seed.
+fn newcomer(id: u32) -> Newcomer {
+    Newcomer { id, os_id: id, is_daemon: id == 3, desk: Desk::new().unwrap() }
+}
+
+/// Three threads that can run, whatever the seed, and one that takes no part.
 fn three() -> State {
     let mut state = State::new(&RunPlan { schedule: recording::Schedule::Random, ..RunPlan::default() });
+    state.strangers = 1;
     for id in 1..=3 {
-        state.announce(id);
-        state.sit_down(id, (0, Desk::new().unwrap()), Arc::default());
+        state.announce(id, OBJECTS + u64::from(id));
+        state.sit_down(newcomer(id), Arc::default());
         assert!(state.arrive(id, Standing::Ready, Operation::NONE), "it was expected");
     }
     state
@@ -64,18 +71,18 @@ fn so_is_a_circle_of_locks() {
     state.locks.took(1, MONITOR, false);
     state.locks.took(2, OTHER, false);
     for (id, wanted) in [(1, OTHER), (2, MONITOR)] {
-        assert!(!state.stands_still());
+        assert!(!state.stands_still(|_| true));
         state.locks.wants(id, wanted);
         state.stand(id, Standing::Parked);
         state.park(id, false);
     }
-    assert!(!state.stands_still(), "one can run");
+    assert!(!state.stands_still(|_| true), "one can run");
     state.stand(3, Standing::Parked);
-    assert!(!state.stands_still(), "it may wake up by itself");
+    assert!(!state.stands_still(|_| true), "it may wake up by itself");
     state.park(3, false);
-    assert!(state.stands_still());
+    assert!(state.stands_still(|_| true));
     state.locks.gave_back(2, OTHER);
-    assert!(!state.stands_still(), "there is no circle");
+    assert!(!state.stands_still(|_| true), "there is no circle");
 }
 
 #[test]
@@ -87,11 +94,11 @@ fn nobody_is_woken_by_who_has_died() {
         state.park(id, id == 3);
     }
     state.has_anybody_died = true;
-    assert!(!state.stands_still(), "one waits for some time only");
+    assert!(!state.stands_still(|_| true), "one waits for some time only");
     state.park(3, false);
-    assert!(state.stands_still());
+    assert!(state.stands_still(|_| true));
     state.has_anybody_died = false;
-    assert!(!state.stands_still());
+    assert!(!state.stands_still(|_| true));
 }
 
 #[test]
@@ -107,11 +114,11 @@ fn who_wants_to_write_waits_for_all_who_read() {
         state.stand(id, Standing::Parked);
         state.park(id, false);
     }
-    assert!(state.stands_still());
+    assert!(state.stands_still(|_| true));
     state.locks.gave_back(1, MONITOR);
-    assert!(state.stands_still(), "the second reader is left");
+    assert!(state.stands_still(|_| true), "the second reader is left");
     state.locks.gave_back(2, MONITOR);
-    assert!(!state.stands_still());
+    assert!(!state.stands_still(|_| true));
 }
 
 #[test]
@@ -120,18 +127,52 @@ fn a_circle_of_monitors_is_a_standstill_once_nobody_else_can_go_on() {
     let other = MONITOR + 1;
     for (id, own, wanted) in [(1, MONITOR, other), (2, other, MONITOR)] {
         state.enter(id, own, 1);
-        assert!(!state.stands_still());
+        assert!(!state.stands_still(|_| true));
         state.arrive(id, Standing::Wants(wanted), Operation::NONE);
     }
-    assert!(!state.stands_still(), "one can run");
+    assert!(!state.stands_still(|_| true), "one can run");
     for is_timed in [true, false] {
         state.stand(3, Standing::Away);
         state.wait(3, MONITOR + 2, is_timed);
-        assert_eq!(state.stands_still(), !is_timed);
+        assert_eq!(state.stands_still(|_| true), !is_timed);
         state.end_wait(3, MONITOR + 2);
     }
     state.arrive(3, Standing::Wants(MONITOR), Operation::NONE);
-    assert!(state.stands_still(), "it waits for those in the circle");
+    assert!(state.stands_still(|_| true), "it waits for those in the circle");
+}
+
+#[test]
+fn who_waits_for_the_end_of_one_that_wants_its_monitor_waits_for_ever() {
+    let mut state = three();
+    state.enter(1, MONITOR, 1);
+    state.arrive(2, Standing::Wants(MONITOR), Operation::NONE);
+    state.stand_up(3);
+    state.stand(1, Standing::Away);
+    for (object, is_timed, is_final) in [(2, true, false), (3, false, false), (2, false, true)] {
+        state.wait(1, OBJECTS + object, is_timed);
+        assert_eq!(state.stands_still(|_| true), is_final, "{object} {is_timed}");
+        state.end_wait(1, OBJECTS + object);
+        state.goes_on(1);
+        state.stand(1, Standing::Away);
+    }
+}
+
+#[test]
+fn those_whom_nobody_can_wake_wait_for_ever() {
+    let mut state = three();
+    for id in 1..=3 {
+        state.stand(id, Standing::Away);
+        state.wait(id, MONITOR, false);
+    }
+    assert!(!state.stands_still(|_| true), "somebody may come");
+    state.strangers = 0;
+    assert!(state.stands_still(|_| true));
+    assert!(!state.stands_still(|os_id| os_id != 2), "one is on its way");
+    state.unpark(1);
+    assert!(!state.stands_still(|_| true), "one was interrupted");
+    state.stand_up(1);
+    state.stand_up(2);
+    assert!(!state.stands_still(|_| true), "the last one keeps the virtual machine from nothing");
 }
 
 #[test]
@@ -156,6 +197,37 @@ fn time_jumps_when_all_sleep() {
     assert_eq!(state.counts().0, 1, "that took one choice");
 }
 
+#[test]
+fn a_time_out_is_waited_for_if_it_is_short() {
+    let mut state = three();
+    for is_short in [true, false] {
+        state.stand(2, Standing::Parked);
+        state.wait_by_the_clock(2, true);
+        assert!(state.is_anybody_expected());
+        match is_short {
+            true => assert!(state.arrive(2, Standing::Ready, Operation::NONE), "it was expected"),
+            false => state.expect_no_more(),
+        }
+        assert!(!state.is_anybody_expected());
+    }
+    state.wait_by_the_clock(2, true);
+    assert!(!state.is_anybody_expected(), "it was long before");
+}
+
+/// Thread 1 is held back until thread 2 has done the first step.
+#[test]
+fn who_is_waited_for_is_woken_if_that_is_soon() {
+    for (until, next) in [(900, 2), (u64::MAX, 1)] {
+        let interleaving = "enforce:1.0@ab+1;2.0@ab+2".parse().unwrap();
+        let mut state = State { trial: Some(Trial::new(1, interleaving, None)), ..three() };
+        state.stand_up(3);
+        state.stand(2, Standing::Sleeping(until));
+        let second = Marks { steps: 0b10, ..Marks::default() };
+        state.arrive(1, Standing::Ready, Operation { what: Some((1, 0)), ..Operation::NONE }.marked(second));
+        assert_eq!(state.choose(1), next);
+    }
+}
+
 /// One run in which thread 1 comes to the second of its two accesses to something, which thread 2 is to come to.
 fn is_broken_up(seed: u64) -> bool {
     let plan = RunPlan { seed, ..RunPlan::default() };
@@ -163,8 +235,8 @@ fn is_broken_up(seed: u64) -> bool {
     let access =
         |part| Operation { kind: Kind::Write, what: Some((1, part)), is_access: true, ..Operation::NONE };
     for id in 1..=2 {
-        state.announce(id);
-        state.sit_down(id, (0, Desk::new().unwrap()), Arc::default());
+        state.announce(id, OBJECTS + u64::from(id));
+        state.sit_down(newcomer(id), Arc::default());
     }
     // Thread 1 does 0, 0; thread 2 does a hundred others before it comes to 0.
     let (mut first, mut second) = (0, 0);
