@@ -12,11 +12,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::histories::Moment;
+use crate::numbering::IdNumbering;
 use crate::pattern::{Pattern, PatternId};
-use crate::run::{SiteId, ThreadId};
+use crate::run::SiteId;
 use crate::scan::Scan;
 
 use super::evidence::{Evidence, KnownRun, Seen};
@@ -37,16 +38,21 @@ pub(super) struct Reach {
 
 impl Reach {
     pub fn of(scan: &Scan) -> Arc<Self> {
-        let mut tails: FxHashMap<ThreadId, Vec<(u32, Moment)>> = FxHashMap::default();
+        let mut threads = IdNumbering::default();
+        let mut tails: Vec<Vec<(u32, Moment)>> = Vec::new();
         for (index, &moment) in scan.histories.moments().iter().enumerate().rev() {
-            let tail = tails.entry(moment.thread).or_default();
+            let (thread, is_new) = threads.number(moment.thread.0);
+            if is_new {
+                tails.push(Vec::with_capacity(TAIL));
+            }
+            let tail = &mut tails[thread as usize];
             if tail.len() < TAIL {
                 tail.push((index as u32, moment));
             }
         }
         let is_failing = scan.run.outcome.is_failing();
-        let sites = scan.sites().keys().copied().filter(|_| is_failing).collect();
-        Arc::new(Self { sites, tails: tails.into_values().collect() })
+        let sites = if is_failing { scan.sites().keys().copied().collect() } else { FxHashSet::default() };
+        Arc::new(Self { sites, tails })
     }
 
     /// Whether a thread does nothing more after an access at this site.
