@@ -177,8 +177,8 @@ struct ProcessReader<'a> {
     shared_at: FxHashSet<u32>,
     /// The locations a recorded location ended up as: itself, or the pieces it was cut into.
     pieces: Vec<Vec<u32>>,
-    /// Per location: its last write whose value is not known yet.
-    unknown_write: Vec<Option<usize>>,
+    /// Per location: its last write and the reads after it, as long as their value is not known. It is what the next access finds.
+    unknown_values: Vec<Vec<usize>>,
     /// The accesses that free their memory.
     frees: Vec<usize>,
     /// Per thread: when its set of held locks became which, as far as that is told.
@@ -216,7 +216,7 @@ impl<'a> ProcessReader<'a> {
                 .map(|event| event.event.leaf)
                 .collect(),
             pieces: pieces(&recording.locations),
-            unknown_write: vec![None; recording.locations.len()],
+            unknown_values: vec![Vec::new(); recording.locations.len()],
             frees: Vec::new(),
             held: held(recording),
             positions: vec![None; recording.threads.len()],
@@ -297,8 +297,10 @@ impl<'a> ProcessReader<'a> {
     fn gap(&mut self, event: &ThreadEvent) {
         let before = self.profile.run.accesses.len();
         for at in 0..self.pieces_of(event).len() {
-            let location = LocationId(self.first_location + self.pieces_of(event)[at]);
+            let piece = self.pieces_of(event)[at];
+            let location = LocationId(self.first_location + piece);
             self.profile.run.gaps.push(Gap { location, before });
+            self.unknown_values[piece as usize].clear();
         }
     }
 
@@ -334,8 +336,11 @@ impl<'a> ProcessReader<'a> {
         for at in 0..self.pieces_of(event).len() {
             let piece = self.pieces_of(event)[at];
             let whole = self.pieces_of(event).len() == 1;
-            if let (Some(value), Some(write)) = (before, self.unknown_write[piece as usize].take()) {
-                self.profile.run.accesses[write].value = whole.then_some(value);
+            let unknown = &mut self.unknown_values[piece as usize];
+            if before.is_some() {
+                for access in unknown.drain(..) {
+                    self.profile.run.accesses[access].value = before.filter(|_| whole);
+                }
             }
             if cleans_up {
                 continue;
@@ -344,7 +349,10 @@ impl<'a> ProcessReader<'a> {
                 self.frees.push(self.profile.run.accesses.len());
             }
             if kind.writes() {
-                self.unknown_write[piece as usize] = Some(self.profile.run.accesses.len());
+                unknown.clear();
+            }
+            if kind.writes() || before.is_none() {
+                unknown.push(self.profile.run.accesses.len());
             }
             self.profile.run.accesses.push(Access {
                 thread,

@@ -131,6 +131,28 @@ fn a_written_value_is_what_the_next_access_finds() {
     assert_eq!(shown(&profile), ["W1(1)", "W1(1)=9", "R2(1)=9", "U2(1)=10", "R1(1)=10"]);
 }
 
+/// Also what a thread has read of its own before another came, and what several have read; but not across a gap, nor what was read
+/// before a write.
+#[test]
+fn a_value_that_was_read_is_what_the_next_access_finds() {
+    let events = vec![
+        by(1, event(2, EventKind::LastWrite, 1, 10, 1)),
+        by(1, event(2, EventKind::LastRead, 2, 11, 1)),
+        valued(event(2, EventKind::Write, 3, 12, 1), 3),
+        by(2, event(1, EventKind::LastRead, 4, 13, 1)),
+        by(2, event(1, EventKind::LastWrite, 5, 14, 1)),
+        by(2, event(1, EventKind::LastRead, 6, 13, 1)),
+        by(3, event(1, EventKind::LastRead, 7, 15, 1)),
+        valued(event(1, EventKind::Update, 8, 16, 1), 4),
+        event(1, EventKind::Gap, 9, 0, 1),
+        valued(event(2, EventKind::Read, 10, 17, 1), 6),
+    ];
+    let profile = read_run(&[process(0x10000, &[location(0x5000, 4, 0)], events)], &mut Code::default());
+    let expected =
+        ["W1(1)=3", "R1(1)=3", "W2(1)", "R2(1)", "W2(1)=4", "R2(1)=4", "R3(1)=4", "U1(1)", "R2(1)=6"];
+    assert_eq!(shown(&profile), expected);
+}
+
 #[test]
 fn a_location_cut_into_pieces_leaves_its_past_to_each() {
     let locations = [location(0x5000, 8, 0), location(0x5000, 4, 1), location(0x5004, 4, 1)];
