@@ -25,6 +25,8 @@ pub struct Forcible {
     pub is_circle: bool,
     /// An order that passing runs never have the other way round: it may be what the failure does.
     is_effect: bool,
+    /// Passing runs never come to one of its steps, so that something else decides whether it comes about.
+    pub is_new_code: bool,
     /// Failing runs that ended before its last step, with all else of it.
     pub unfinished: u64,
     /// What may have to be in place for it.
@@ -124,6 +126,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         example: Some((example.run, moments)),
         is_circle: false,
         is_effect: steps.len() == 2 && is_effect(finding),
+        is_new_code: has_reason(finding, |reason| matches!(reason, Reason::NewCode)),
         unfinished: unfinished(finding),
         leading,
         whole: None,
@@ -140,8 +143,12 @@ fn unfinished(finding: &Finding) -> u64 {
 }
 
 fn is_effect(finding: &Finding) -> bool {
+    has_reason(finding, |reason| matches!(reason, Reason::Effect | Reason::SetUp | Reason::NewCode))
+}
+
+fn has_reason(finding: &Finding, is_it: impl Fn(&Reason) -> bool) -> bool {
     let Detail::Verdict(reasoning) = &finding.detail else { return false };
-    reasoning.reasons.iter().any(|reason| matches!(reason, Reason::Effect | Reason::SetUp | Reason::NewCode))
+    reasoning.reasons.iter().any(is_it)
 }
 
 fn is_symmetric(interleaving: &Interleaving) -> bool {
@@ -220,6 +227,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         example: None,
         is_circle,
         is_effect: false,
+        is_new_code: false,
         unfinished: 0,
         leading: Vec::new(),
         whole: None,

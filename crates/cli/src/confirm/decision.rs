@@ -77,13 +77,15 @@ pub struct Arms {
     pub share: f64,
     /// It is about locks that threads take in a circle.
     pub is_circle: bool,
+    /// Passing runs never come to one of its steps: where it comes about, runs fail by what led there.
+    pub is_new_code: bool,
 }
 
 impl Arms {
     /// No runs yet.
     pub fn new(share: f64) -> Arms {
         let none = Arm::default();
-        Arms { enforced: none, forbidden: none, delayed: none, share, is_circle: false }
+        Arms { enforced: none, forbidden: none, delayed: none, share, is_circle: false, is_new_code: false }
     }
 
     /// A difference is believed if chance would make it less often than this.
@@ -178,7 +180,7 @@ impl Arms {
     }
 
     fn is_sufficient(&self) -> bool {
-        self.always_fails() || self.fails_more_than_delays()
+        self.always_fails() && !self.is_new_code || self.fails_more_than_delays()
     }
 
     pub fn fails_more_than_delays(&self) -> bool {
@@ -226,13 +228,8 @@ mod tests {
     }
 
     fn verdict(enforced: Arm, forbidden: u64, delayed: u64) -> Verdict {
-        let arms = Arms {
-            enforced,
-            forbidden: arm(forbidden, 0),
-            delayed: arm(delayed, delayed),
-            share: 1.0,
-            is_circle: false,
-        };
+        let arms =
+            Arms { enforced, forbidden: arm(forbidden, 0), delayed: arm(delayed, delayed), ..Arms::new(1.0) };
         arms.decide(BELIEVED).verdict
     }
 
@@ -257,29 +254,18 @@ mod tests {
                 enforced: arm(20, 20),
                 forbidden: arm(0, 0),
                 delayed: arm(20, 20),
-                share,
-                is_circle: false,
+                ..Arms::new(share)
             };
             arms.decide(BELIEVED).verdict
         };
         assert_eq!(verdict(0.9), Verdict::Confirmed, "some did not show it by chance");
         assert_eq!(verdict(0.5), Verdict::Inconclusive);
         assert_eq!(verdict(0.0), Verdict::Inconclusive);
-        let several_ways = Arms {
-            enforced: arm(20, 20),
-            forbidden: arm(0, 0),
-            delayed: arm(8, 8),
-            share: 0.2,
-            is_circle: false,
-        };
+        let several_ways =
+            Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(8, 8), ..Arms::new(0.2) };
         assert_eq!(several_ways.decide(BELIEVED).verdict, Verdict::Confirmed);
-        let two_bugs = Arms {
-            enforced: arm(20, 20),
-            forbidden: arm(2, 0),
-            delayed: arm(5, 5),
-            share: 0.5,
-            is_circle: false,
-        };
+        let two_bugs =
+            Arms { enforced: arm(20, 20), forbidden: arm(2, 0), delayed: arm(5, 5), ..Arms::new(0.5) };
         assert_eq!(two_bugs.decide(BELIEVED).verdict, Verdict::Confirmed);
     }
 
@@ -291,14 +277,30 @@ mod tests {
     }
 
     #[test]
+    fn what_only_failing_runs_come_to_has_to_fail_more_often_than_delays() {
+        let verdict = |delayed, is_new_code| {
+            let arms = Arms {
+                enforced: arm(20, 20),
+                forbidden: arm(0, 0),
+                delayed: arm(delayed, delayed),
+                is_new_code,
+                ..Arms::new(1.0)
+            };
+            arms.decide(BELIEVED).verdict
+        };
+        assert_eq!(verdict(20, false), Verdict::Confirmed);
+        assert_eq!(verdict(20, true), Verdict::Inconclusive, "it may be what runs do that fail anyway");
+        assert_eq!(verdict(3, true), Verdict::Confirmed);
+    }
+
+    #[test]
     fn what_ends_all_failures_is_known_by_delays_that_make_runs_fail() {
         let ends = |enforced, forbidden, delayed| {
             let arms = Arms {
                 enforced: arm(enforced, 20),
                 forbidden: arm(forbidden, 0),
                 delayed: arm(delayed, 0),
-                share: 1.0,
-                is_circle: false,
+                ..Arms::new(1.0)
             };
             ends_all_failures(&arms.decide(BELIEVED))
         };
@@ -328,8 +330,7 @@ mod tests {
             enforced: arm(20, 20),
             forbidden: arm(0, 0),
             delayed: arm(delayed, 0),
-            share: 1.0,
-            is_circle: false,
+            ..Arms::new(1.0)
         };
         let few =
             |failed, came_about| Arm { runs: 8, failed, came_about, failed_with_it: failed.min(came_about) };
@@ -344,13 +345,7 @@ mod tests {
 
     #[test]
     fn what_is_part_of_the_cause_is_missed() {
-        let arms = Arms {
-            enforced: arm(20, 20),
-            forbidden: arm(0, 0),
-            delayed: arm(0, 0),
-            share: 1.0,
-            is_circle: false,
-        };
+        let arms = Arms { enforced: arm(20, 20), forbidden: arm(0, 0), delayed: arm(0, 0), ..Arms::new(1.0) };
         let few =
             |came_about, failed_with_it| Arm { runs: 9, failed: failed_with_it, came_about, failed_with_it };
         assert!(arms.fails_less(&few(9, 0)));
@@ -362,13 +357,7 @@ mod tests {
     #[test]
     fn what_can_no_longer_be_confirmed_is_known_early() {
         let few = |runs, failed| Arm { runs, failed, came_about: runs, failed_with_it: failed };
-        let arms = |enforced, forbidden| Arms {
-            enforced,
-            forbidden,
-            delayed: few(6, 0),
-            share: 1.0,
-            is_circle: false,
-        };
+        let arms = |enforced, forbidden| Arms { enforced, forbidden, delayed: few(6, 0), ..Arms::new(1.0) };
         assert!(arms(few(6, 0), few(6, 0)).can_be_confirmed(14));
         assert!(!arms(few(6, 0), few(6, 0)).can_be_confirmed(6), "too few are left");
         assert!(!arms(few(6, 6), few(6, 4)).can_be_confirmed(14), "too much fails without it");
@@ -377,8 +366,7 @@ mod tests {
     #[test]
     fn a_few_runs_decide_nothing() {
         let few = |failed| Arm { runs: 4, failed, came_about: 4, failed_with_it: failed };
-        let arms =
-            Arms { enforced: few(4), forbidden: few(0), delayed: few(0), share: 1.0, is_circle: false };
+        let arms = Arms { enforced: few(4), forbidden: few(0), delayed: few(0), ..Arms::new(1.0) };
         assert_eq!(arms.decide(0.05).verdict, Verdict::Inconclusive);
     }
 
@@ -386,7 +374,9 @@ mod tests {
     fn a_circle_of_locks_is_proved_by_runs_that_hang_in_it() {
         let tried = |is_circle, enforced, forbidden| {
             let (enforced, forbidden) = (arm(enforced, 20), arm(forbidden, 0));
-            Arms { enforced, forbidden, delayed: arm(12, 20), share: 1.0, is_circle }.decide(BELIEVED).verdict
+            Arms { enforced, forbidden, delayed: arm(12, 20), is_circle, ..Arms::new(1.0) }
+                .decide(BELIEVED)
+                .verdict
         };
         assert_eq!(tried(true, 12, 0), Verdict::Confirmed);
         assert_eq!(tried(true, 5, 0), Verdict::Inconclusive, "too few");

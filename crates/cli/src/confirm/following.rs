@@ -21,6 +21,10 @@ const ANYWAY: u32 = 9;
 /// Runs that tell whether one is lost: as many as make it improbable that all of them fail anyway.
 const RUNS: std::ops::RangeInclusive<u32> = 3..=12;
 const IMPROBABLE: f64 = 0.1;
+/// Runs that tell for sure: of those that fail in three of four cases, one in thirteen.
+const SURE: u32 = 9;
+/// Searches for the switch, each from behind where the last one was wrong.
+const SEARCHES: usize = 4;
 /// Trials are numbered from one; those that choose where to begin are none of those that prove something.
 const OTHERS: u32 = 1000;
 
@@ -168,16 +172,44 @@ fn lost_at(laboratory: &mut Laboratory<'_>, way: &Way, limits: &Limits) -> anyho
     };
     let Some(runs) = enough(&followed(0, ANYWAY)?) else { return Ok(None) };
     let all = way.switches() + 1;
-    let (mut from, mut to) = (1, all);
-    while from < to && !limits.is_over() {
-        let switches = from + (to - from) / 2;
-        let arm = followed(switches, runs)?;
-        if arm.runs > 0 && arm.failed == arm.runs { to = switches } else { from = switches + 1 }
-    }
-    let lost = (to < all).then_some(to);
+    let lost = first_lost(all, |switches, is_last| {
+        if limits.is_over() {
+            return Ok(None);
+        }
+        let arm = followed(switches, if is_last { SURE.max(runs) } else { runs })?;
+        Ok(Some(arm.runs > 0 && arm.failed == arm.runs))
+    })?;
     laboratory.lost.insert(way.run, lost);
     Ok(lost)
 }
+
+/// The first number of switches, below `all`, after which a run is lost. `is_lost` tells so by a few runs, or, told that it is the last
+/// question, by more of them: on the way there, runs fail often though not always, and a search by halves asks many times. No
+/// answer ends the search.
+fn first_lost(
+    all: u64,
+    mut is_lost: impl FnMut(u64, IsLast) -> anyhow::Result<Option<bool>>,
+) -> anyhow::Result<Option<u64>> {
+    let mut from = 1;
+    for _ in 0..SEARCHES {
+        let mut to = all;
+        while from < to {
+            let switches = from + (to - from) / 2;
+            match is_lost(switches, false)? {
+                Some(true) => to = switches,
+                Some(false) => from = switches + 1,
+                None => return Ok(None),
+            }
+        }
+        if to == all || is_lost(to, true)? == Some(true) {
+            return Ok((to < all).then_some(to));
+        }
+        from = to + 1;
+    }
+    Ok(None)
+}
+
+type IsLast = bool;
 
 /// So many runs hardly ever fail all if the test fails as often as these; none if nothing can be told from failing runs.
 fn enough(anyway: &Arm) -> Option<u32> {
@@ -198,5 +230,22 @@ mod tests {
         assert_eq!(anyway(6), Some(6));
         assert_eq!(anyway(8), Some(12));
         assert_eq!(anyway(9), None, "every run fails");
+    }
+
+    #[test]
+    fn a_run_is_lost_where_more_runs_say_so_too() {
+        // After ten switches all runs fail; after fewer, the first few that are made do by chance.
+        let found = |by_chance: &[u64]| {
+            let is_lost =
+                |switches: u64, is_last: IsLast| switches >= 10 || !is_last && by_chance.contains(&switches);
+            first_lost(17, |switches, is_last| Ok(Some(is_lost(switches, is_last)))).unwrap()
+        };
+        assert_eq!(found(&[]), Some(10));
+        assert_eq!(found(&[9]), Some(10), "the middle");
+        assert_eq!(found(&[3, 5, 9]), Some(10));
+        let never = first_lost(17, |_, is_last: IsLast| Ok(Some(!is_last))).unwrap();
+        assert_eq!(never, None);
+        assert_eq!(first_lost(1, |_, _| unreachable!()).unwrap(), None);
+        assert_eq!(first_lost(17, |_, _| Ok(None)).unwrap(), None, "no time");
     }
 }

@@ -95,7 +95,8 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Tries out the first findings of a session, at most so many, of each cause until one is confirmed, then none that is part
-/// of what was or that hardly anything speaks for; and notes what came of it in the report. No run begins after `until`, if that is given.
+/// of what was or that hardly anything speaks for, and last those about code that passing runs never come to; and notes what came
+/// of it in the report. No run begins after `until`, if that is given.
 pub fn confirm_first(
     session: &Session,
     campaign: &Campaign,
@@ -112,8 +113,11 @@ pub fn confirm_first(
     let mut standing: Vec<Standing> = Vec::new();
     let mut left = count;
     let shares = region::shares(analysis);
-    let tried = analysis.report.findings.iter_mut().zip(&mut analysis.interleavings);
-    for (number, ((finding, forcible), &share)) in (1..).zip(tried.zip(&shares)) {
+    let findings = analysis.report.findings.iter_mut().zip(&mut analysis.interleavings);
+    let mut findings: Vec<_> = (1..).zip(findings.zip(&shares)).collect();
+    let is_new_code = |forcible: &Option<Forcible>| forcible.as_ref().is_some_and(|one| one.is_new_code);
+    findings.sort_by_key(|(_, ((_, forcible), _))| is_new_code(forcible));
+    for (number, ((finding, forcible), &share)) in findings {
         if left == 0 || limits.is_over() {
             break;
         }
@@ -125,7 +129,7 @@ pub fn confirm_first(
         let is_unlikely = finding.confidence.is_some_and(|confidence| confidence < UNLIKELY);
         if confirmed.contains(&finding.cluster)
             || wholes.iter().any(is_part)
-            || is_unlikely && !wholes.is_empty()
+            || (is_unlikely || forcible.is_new_code) && !wholes.is_empty()
         {
             continue;
         }

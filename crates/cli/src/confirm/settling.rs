@@ -13,7 +13,8 @@ pub fn settle(analysis: &mut Analysis) {
     let mut shares = region::shares(analysis);
     for (share, forcible) in shares.iter_mut().zip(&analysis.interleavings) {
         // Nothing follows from runs in which it was forbidden.
-        *share = if forcible.as_ref().is_some_and(Forcible::is_beyond_forbidding) { 0.0 } else { *share };
+        let says_nothing = |one: &Forcible| one.is_beyond_forbidding() || one.is_new_code;
+        *share = if forcible.as_ref().is_some_and(says_nothing) { 0.0 } else { *share };
     }
     confirm_what_all_failures_need(&mut analysis.report.findings, &shares);
     analysis.report.findings.iter_mut().for_each(tell_fix);

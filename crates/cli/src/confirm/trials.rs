@@ -106,7 +106,8 @@ impl<'a> Laboratory<'a> {
     ) -> anyhow::Result<Proof> {
         let &Shown { runs, share, .. } = shown;
         let own = forcible.interleaving;
-        let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(share) };
+        let Forcible { is_circle, is_new_code, .. } = *forcible;
+        let mut arms = Arms { is_circle, is_new_code, ..Arms::new(share) };
         let has_no_other_order = forcible.has_no_other_order();
         let forbidden = forcible.wider.filter(|_| has_no_other_order).unwrap_or(own);
         self.compare(kinds(own, forbidden), &mut arms, limits)?;
@@ -119,6 +120,10 @@ impl<'a> Laboratory<'a> {
         }
         if confirmation.verdict == Verdict::Confirmed {
             return Ok(Proof::of(self.leave_out_variables(own, &[], &arms, confirmation)?));
+        }
+        // A failing run that is followed comes to it by what made it fail.
+        if is_new_code {
+            return Ok(Proof::of(confirmation));
         }
         if confirmation.verdict == Verdict::Inconclusive
             && arms.may_lack_something()
