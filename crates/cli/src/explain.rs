@@ -151,6 +151,11 @@ pub fn explain_standstill(
         (StandstillKind::Deadlock, Some(evidence::Action::TakeOnce)) => {
             vec![explanation::Fact::TakenAgain]
         }
+        (StandstillKind::Deadlock, Some(evidence::Action::WaitUnlocked)) => {
+            let stack = fix.and_then(|fix| fix.waits_at);
+            let place = stack.map(|stack| names.place_of(stack, code));
+            place.map(|place| explanation::Fact::WaitsHolding(0, place)).into_iter().collect()
+        }
         (StandstillKind::Deadlock, Some(_)) => vec![explanation::Fact::Circle],
         (StandstillKind::Deadlock, None) => Vec::new(),
         (StandstillKind::MissedSignal, _) => {
@@ -197,6 +202,9 @@ fn set_fix(
         // Further out than the function that writes, the two need not belong together.
         *place = both.filter(|both| both.function == place.function).unwrap_or_else(|| place.clone());
     }
+    if let Some(stack) = fix.waits_at {
+        places.extend(names.own_frame(stack, code).and_then(|frame| fix_place(&frame)));
+    }
     if let (evidence::Action::TakeLock, [span], [place]) =
         (fix.action, fix.spans.as_slice(), places.as_mut_slice())
     {
@@ -235,11 +243,15 @@ fn where_others_take_it(access: &report::Access, takers: &BTreeSet<String>) -> O
     let calls = access.stack.iter().skip(1);
     let mut own = calls.filter(|frame| !frame.is_library());
     let call = own.find(|frame| frame.function.as_ref().is_some_and(|function| takers.contains(function)))?;
+    fix_place(call)
+}
+
+fn fix_place(frame: &report::Frame) -> Option<report::FixPlace> {
     Some(report::FixPlace {
-        function: call.function.clone(),
-        file: call.file.clone()?,
-        first_line: call.line?,
-        last_line: call.line?,
+        function: frame.function.clone(),
+        file: frame.file.clone()?,
+        first_line: frame.line?,
+        last_line: frame.line?,
     })
 }
 
@@ -286,6 +298,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::WaitInLoop => report::Action::WaitInLoop,
         evidence::Action::Unlock => report::Action::Unlock,
         evidence::Action::TakeOnce => report::Action::TakeOnce,
+        evidence::Action::WaitUnlocked => report::Action::WaitUnlocked,
     }
 }
 

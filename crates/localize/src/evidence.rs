@@ -11,15 +11,17 @@ mod advice;
 mod counterpart;
 mod deadlocks;
 mod facts;
+mod fix;
 mod order;
 mod outdated;
 mod telling;
 mod waiting;
 
-pub use advice::{Action, Fix, Span, advise};
+pub use advice::advise;
 pub use counterpart::counterpart;
 pub use deadlocks::{LockCycle, LockStep, lock_cycles, waiting_cycle};
 pub use facts::{Fact, Witness};
+pub use fix::{Action, Fix, Span};
 pub use order::HappensBefore;
 pub use telling::telling_example;
 pub use waiting::advise_standstill;

@@ -185,6 +185,15 @@ fn a_lock_that_only_one_side_takes_is_taken_by_both() {
     assert_eq!(fix.read_before, None);
 }
 
+/// A buffer is filled without a lock and read under one, as if that were enough.
+#[test]
+fn a_lock_that_is_taken_too_late_is_not_enough() {
+    let (facts, fix) = judged("1:W(x)@2 2:W(x)@2 1:lock(a)@1 1:R(x)@5 1:unlock(a)");
+    assert!(facts.iter().any(|fact| matches!(fact, Fact::NoCommonLock { .. })), "{facts:?}");
+    let fix = fix.unwrap();
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::UseOneLock, vec![A], vec![REGION, OTHER]));
+}
+
 #[test]
 fn no_lock_is_advised_over_the_life_of_a_thread() {
     let run = run("1:W(x)@1 1:create(2)@2 2:start(1) 2:R(x)@3 2:R(y)@4 1:W(y)@5");
@@ -460,8 +469,14 @@ fn standstills_are_resolved_by_what_caused_them() {
     let blocked = deadlock(vec![step(1, lock(A)), step(2, lock(A))]);
     let fix = advise_standstill(&run("1:lock(a)@1 1:end(1)"), &blocked).unwrap();
     assert_eq!((fix.action, fix.locks), (Action::Unlock, vec![A]));
-    // The holder may wait for something else, and give the lock back once that has come.
+    // The holder may do something else, and give the lock back once that is done.
     assert_eq!(advise_standstill(&run("1:lock(a)@1"), &blocked), None);
+    let mut waiting = run("1:lock(a)@1");
+    let (thread, kind, target) = (ThreadId(1), SyncKind::Join, SyncTarget::Thread(ThreadId(2)));
+    let (site, stack, locks) = (SiteId(9), StackId(9), LocksetId(0));
+    waiting.waits.push(Wait { thread, kind, target, site, stack, locks });
+    let fix = advise_standstill(&waiting, &blocked).unwrap();
+    assert_eq!((fix.action, fix.locks, fix.waits_at), (Action::WaitUnlocked, vec![A], Some(StackId(9))));
     for again in
         [vec![step(1, lock(A)), step(1, lock(A))], vec![step(1, lock(A)), step(2, lock(A)), step(1, lock(A))]]
     {

@@ -343,6 +343,8 @@ pub enum Action {
     Unlock,
     /// Do not take a lock that the thread holds already.
     TakeOnce,
+    /// Do not wait for what another thread does only with the lock that the waiting one holds.
+    WaitUnlocked,
 }
 
 /// A run that passed, beside the one that failed.

@@ -2,68 +2,10 @@
 //! fit without doubt gives none.
 
 use super::facts::{Fact, Witness};
+use super::fix::{Action, Fix, Span, distinct, fix};
 use super::outdated::look_before;
 use crate::run::{Access, AccessKind, LocationId, ThreadId};
 use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind};
-
-/// What kind of change a finding asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Action {
-    /// Keep a lock that is held already, instead of giving it back in between.
-    ExtendLock,
-    /// Take a lock that others take for the same data.
-    TakeLock,
-    /// Guard the accesses by one lock; there is none yet that all could use.
-    AddLock,
-    /// Guard the accesses by the same lock, instead of each by another.
-    UseOneLock,
-    /// Make a load and a store one atomic operation.
-    AtomicOperation,
-    /// Wait for the end of a thread first.
-    Join,
-    /// Create a thread only when all is ready for it.
-    CreateLater,
-    /// Wait until another thread has done its part.
-    Wait,
-    /// Take locks in the same order everywhere.
-    LockOrder,
-    /// Test a condition in a loop around the wait for it, without giving the lock back in between.
-    WaitInLoop,
-    /// Give a lock back on every way out.
-    Unlock,
-    /// Do not take a lock that the thread holds already.
-    TakeOnce,
-}
-
-/// A change, in terms of the finding's accesses.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fix {
-    /// What to do.
-    pub action: Action,
-    /// The locks that it is about.
-    pub locks: Vec<ObjectId>,
-    /// Where: the first for the thread that must change.
-    pub spans: Vec<Span>,
-    /// The creation of a thread that it is about, by its place in [`Run::synchronization`](crate::Run::synchronization).
-    pub creation: Option<usize>,
-    /// An access that is not part of the finding, by its global index: spans count it as the one behind the last. It is
-    /// what a thread wrote back, or what it looked at before all others.
-    pub further: Option<usize>,
-    /// What the other thread read before its access, by its global index: a lock over that access is to be taken before
-    /// it, or what was read is outdated all the same.
-    pub read_before: Option<usize>,
-    /// Locks that are held already where another one is to be taken.
-    pub held: Vec<ObjectId>,
-}
-
-/// From one access of a thread to another of its own, or the same one; both are places in the finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The first access.
-    pub from: usize,
-    /// The last access.
-    pub to: usize,
-}
 
 /// What to do about the accesses with these indices, in time order. `belongs` tells whether a lock is part of the same
 /// object as a location.
@@ -137,8 +79,10 @@ impl Case<'_> {
         if let Some(lock) = self.usual_lock() {
             return Some(fix(Action::TakeLock, vec![lock], vec![REGION, OTHER]));
         }
+        // Of a region that a lock is held at the beginning or the end of, and of the other thread's access, all need one.
         if !held[0].is_empty() || !held[2].is_empty() {
-            return None;
+            let is_bare = self.facts.iter().any(|fact| matches!(fact, Fact::NoCommonLock { .. }));
+            return is_bare.then(|| fix(Action::UseOneLock, distinct(held.concat()), vec![REGION, OTHER]));
         }
         if self.witness.is_atomic(self.accesses[0]) {
             let reads_then_writes = self.access(0).kind == AccessKind::Read && self.access(2).kind.writes();
@@ -394,14 +338,4 @@ impl Case<'_> {
     fn held(&self, place: usize) -> Option<Vec<ObjectId>> {
         Some(self.witness.run.held(self.access(place))?.iter().map(|lock| lock.object).collect())
     }
-}
-
-pub(super) fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
-    Fix { action, locks, spans, creation: None, further: None, read_before: None, held: Vec::new() }
-}
-
-pub(super) fn distinct(mut locks: Vec<ObjectId>) -> Vec<ObjectId> {
-    locks.sort_unstable();
-    locks.dedup();
-    locks
 }

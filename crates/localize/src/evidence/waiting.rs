@@ -1,9 +1,9 @@
 //! What to do about threads that wait for what will never come.
 
-use super::advice::{Action, Fix, Span, distinct, fix};
+use super::fix::{Action, Fix, Span, distinct, fix};
 use crate::run::Run;
 use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind, StandstillStep};
-use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, SyncTarget};
+use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
 /// What to do about threads that wait for what will never come.
 pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
@@ -18,8 +18,13 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
         (StandstillKind::Deadlock, [taken, _]) => {
             let StandstillAction::Lock(lock) = taken.action else { return None };
             let has_ended = |event: &SyncEvent| event.kind == SyncKind::End && event.thread == taken.thread;
-            let ended = run.synchronization.iter().any(has_ended);
-            ended.then(|| fix(Action::Unlock, vec![lock], vec![all(0, 0)]))
+            if run.synchronization.iter().any(has_ended) {
+                return Some(fix(Action::Unlock, vec![lock], vec![all(0, 0)]));
+            }
+            // The holder waits for something else, which does not come as long as it has the lock.
+            let is_its = |wait: &&Wait| wait.thread == taken.thread;
+            let wait = run.waits.iter().find(is_its)?;
+            Some(Fix { waits_at: Some(wait.stack), ..fix(Action::WaitUnlocked, vec![lock], vec![all(0, 0)]) })
         }
         (StandstillKind::Deadlock, _) => {
             let threads = steps.len() / 2;

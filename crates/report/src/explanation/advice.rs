@@ -85,8 +85,21 @@ fn action(fix: &Fix) -> String {
             at(first),
             at(other)
         ),
+        (Action::WaitUnlocked, Some(wait)) => format!(
+            "Give {locks}, taken at {}, back before the wait at {}: what is waited for does not come as long as it is held.",
+            line(first),
+            at(wait)
+        ),
         (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
-        (Action::Join | Action::CreateLater | Action::Wait | Action::TakeOnce | Action::LockOrder, None)
+        (
+            Action::Join
+            | Action::CreateLater
+            | Action::Wait
+            | Action::TakeOnce
+            | Action::WaitUnlocked
+            | Action::LockOrder,
+            None,
+        )
         | (Action::LockOrder, _) => String::new(),
     }
 }
@@ -294,6 +307,13 @@ mod tests {
         let by_itself = fix(Action::TakeOnce, &["a.lock"], &[place("add", 15, 15), place("add", 15, 15)]);
         let said = "Do not come back to bank.c:15 in add() while `a.lock` is held: give it back first.";
         assert_eq!(advice(&by_itself), said);
+        let unlocked =
+            fix(Action::WaitUnlocked, &["a.lock"], &[place("stop", 34, 34), place("stop", 37, 37)]);
+        assert_eq!(
+            advice(&unlocked),
+            "Give `a.lock`, taken at bank.c:34, back before the wait at bank.c:37 in stop(): what is waited for does not come \
+             as long as it is held."
+        );
         let places = [place("receive", 60, 63), place("wait", 52, 52)];
         assert_eq!(
             advice(&fix(Action::WaitInLoop, &["box.lock"], &places)),

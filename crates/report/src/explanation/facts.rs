@@ -57,6 +57,8 @@ pub enum Fact {
     TakenAgain,
     /// The thread that took the lock at this access ended without giving it back.
     EndedHolding(usize),
+    /// The thread that took the lock at this access waits at a place for something else.
+    WaitsHolding(usize, String),
     /// The signal came before the wait, and no other came after.
     SignalMissed([usize; 2]),
     /// The first access read what the second wrote after it, before the thread of the first began to wait.
@@ -216,6 +218,9 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
         }
         Fact::EndedHolding(taken) => {
             format!("{} ended without giving back {}", thread(*taken), object(*taken))
+        }
+        Fact::WaitsHolding(taken, place) => {
+            format!("{} waits at {place} and holds {} meanwhile", thread(*taken), object(*taken))
         }
         Fact::SignalMissed([signal, wait]) => {
             format!(

@@ -1,0 +1,86 @@
+//! A change to the program, in terms of a finding.
+
+use crate::run::StackId;
+use crate::synchronization::ObjectId;
+
+/// What kind of change a finding asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Keep a lock that is held already, instead of giving it back in between.
+    ExtendLock,
+    /// Take a lock that others take for the same data.
+    TakeLock,
+    /// Guard the accesses by one lock; there is none yet that all could use.
+    AddLock,
+    /// Guard the accesses by the same lock, instead of each by another.
+    UseOneLock,
+    /// Make a load and a store one atomic operation.
+    AtomicOperation,
+    /// Wait for the end of a thread first.
+    Join,
+    /// Create a thread only when all is ready for it.
+    CreateLater,
+    /// Wait until another thread has done its part.
+    Wait,
+    /// Take locks in the same order everywhere.
+    LockOrder,
+    /// Test a condition in a loop around the wait for it, without giving the lock back in between.
+    WaitInLoop,
+    /// Give a lock back on every way out.
+    Unlock,
+    /// Do not take a lock that the thread holds already.
+    TakeOnce,
+    /// Do not wait for what another thread does only with the lock that the waiting one holds.
+    WaitUnlocked,
+}
+
+/// A change, in terms of the finding's accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What to do.
+    pub action: Action,
+    /// The locks that it is about.
+    pub locks: Vec<ObjectId>,
+    /// Where: the first for the thread that must change.
+    pub spans: Vec<Span>,
+    /// The creation of a thread that it is about, by its place in [`Run::synchronization`](crate::Run::synchronization).
+    pub creation: Option<usize>,
+    /// An access that is not part of the finding, by its global index: spans count it as the one behind the last. It is
+    /// what a thread wrote back, or what it looked at before all others.
+    pub further: Option<usize>,
+    /// What the other thread read before its access, by its global index: a lock over that access is to be taken before
+    /// it, or what was read is outdated all the same.
+    pub read_before: Option<usize>,
+    /// Locks that are held already where another one is to be taken.
+    pub held: Vec<ObjectId>,
+    /// The calls of a thread that waits with a lock in its hand.
+    pub waits_at: Option<StackId>,
+}
+
+/// From one access of a thread to another of its own, or the same one; both are places in the finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first access.
+    pub from: usize,
+    /// The last access.
+    pub to: usize,
+}
+
+pub(super) fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
+    Fix {
+        action,
+        locks,
+        spans,
+        creation: None,
+        further: None,
+        read_before: None,
+        held: Vec::new(),
+        waits_at: None,
+    }
+}
+
+pub(super) fn distinct(mut locks: Vec<ObjectId>) -> Vec<ObjectId> {
+    locks.sort_unstable();
+    locks.dedup();
+    locks
+}
