@@ -290,7 +290,7 @@ impl Names {
         RawValues { value: access.value, before: access.before, size, points_to }
     }
 
-    /// A place in a heap block, by where the program allocated it: `heap from cache.c:41 +8`.
+    /// A place in a heap block, by what the program allocated it for, or else by where: `results (heap +8)`, `heap from cache.c:41 +8`.
     pub fn block(&mut self, block: Block, code: &Code) -> Option<String> {
         let frames = self.stack(code.stack(block.allocated_at), code);
         let own = frames.iter().position(|frame| frame.line.is_some() && !frame.is_library())?;
@@ -299,7 +299,13 @@ impl Names {
         match block.offset {
             0 if is_arc => Some("strong count of the Arc".to_owned()),
             8 if is_arc => Some("weak count of the Arc".to_owned()),
-            offset => Some(format!("heap from {} +{offset}", brief_place(&frames[own]))),
+            offset => {
+                let line = self.source_line(&frames[own]);
+                Some(match line.as_deref().and_then(report::allocated_for) {
+                    Some(name) => format!("{name} (heap +{offset})"),
+                    None => format!("heap from {} +{offset}", brief_place(&frames[own])),
+                })
+            }
         }
     }
 

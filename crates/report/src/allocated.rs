@@ -1,4 +1,4 @@
-//! The type of what a source line allocates, as the programmer calls it.
+//! What a source line allocates and for what, as the programmer calls it.
 
 /// What a line of C or C++ allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,53 @@ pub fn allocated_type(line: &str) -> Option<Allocated<'_>> {
         Some(variable) => declared_type(code, leading_name(variable)?).map(plain),
         None => type_name(measured).map(|(name, _)| plain(name)),
     }
+}
+
+/// The variable or member to which a line gives what it allocates: `results` for `std::vector<int> results(6);`, `slots` for
+/// `let slots = vec![0; 4];`, `buffer_` for `this->buffer_ = malloc(size);`. None where that cannot be told.
+pub fn allocated_for(line: &str) -> Option<&str> {
+    let code = line.split("//").next().unwrap_or(line).trim();
+    let name = after_word(code, "let")
+        .map(|declared| declared.trim_start().strip_prefix("mut ").unwrap_or(declared))
+        .and_then(leading_name)
+        .or_else(|| assigned(code))
+        .or_else(|| constructed(code))?;
+    const NO_VARIABLES: [&str; 3] = ["auto", "return", "new"];
+    (!NO_VARIABLES.contains(&name)).then_some(name)
+}
+
+/// The last name on the left of an assignment.
+fn assigned(code: &str) -> Option<&str> {
+    let equals = code.find('=')?;
+    let (left, right) = (&code[..equals], &code[equals + 1..]);
+    let is_assignment =
+        !left.ends_with(['!', '<', '>', '+', '-', '*', '/', '|', '&']) && !right.starts_with(['=', '>']);
+    trailing_name(left.trim_end()).filter(|_| is_assignment && !left.contains(['(', '{']))
+}
+
+/// The name in `Type name(…);` or `Type name{…};`: a type stands before it, and the line ends with it.
+fn constructed(code: &str) -> Option<&str> {
+    let statement = code.strip_suffix(';')?.trim_end();
+    let closed = [(')', '('), ('}', '{')].into_iter().find(|(close, _)| statement.ends_with(*close))?;
+    let declared = &statement[..statement.find(closed.1)?];
+    let name = trailing_name(declared)?;
+    let before = declared.strip_suffix(name)?;
+    let type_end = before.trim_end_matches(['*', '&']);
+    let is_declaration =
+        before.ends_with([' ', '*', '&']) && type_end.trim_end().ends_with(|c| is_name_part(c) || c == '>');
+    let is_statement =
+        matches!(type_end.trim(), "return" | "throw" | "delete" | "else" | "co_return" | "co_await");
+    (is_declaration && !is_statement).then_some(name)
+}
+
+/// The name that code ends with, an index behind it left out.
+fn trailing_name(code: &str) -> Option<&str> {
+    let code = match code.strip_suffix(']') {
+        Some(indexed) => &indexed[..indexed.find('[')?],
+        None => code,
+    };
+    let start = code.rfind(|c| !is_name_part(c)).map_or(0, |before| before + 1);
+    leading_name(&code[start..])
 }
 
 /// What stands behind a word.
@@ -73,6 +120,31 @@ fn is_name_part(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_are_read_off_the_allocation() {
+        let cases = [
+            ("    std::vector<std::atomic<int>> results(6); // jobs", Some("results")),
+            ("    std::vector<int> names{1, 2};", Some("names")),
+            ("    let slots: Vec<AtomicU32> = (0..8).map(AtomicU32::new).collect();", Some("slots")),
+            ("    let mut log = Vec::new();", Some("log")),
+            ("    this->buffer_ = (char *)malloc(size);", Some("buffer_")),
+            ("    int *counts = calloc(n, sizeof *counts);", Some("counts")),
+            ("    queue->items[tail] = make_item(3);", Some("items")),
+            ("    auto pool = std::make_shared<net::Pool>(4);", Some("pool")),
+            ("    Pool *const pool(new Pool);", Some("pool")),
+            ("    return make_unique<Pool>(3);", None),
+            ("    throw Refused(3);", None),
+            ("    if ((n = malloc(size)) == NULL)", None),
+            ("    if (count == limit) grow(3);", None),
+            ("    jobs.push_back(job);", None),
+            ("    start(3);", None),
+            ("    |n| Node::new(n)", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(allocated_for(line), expected, "{line}");
+        }
+    }
 
     #[test]
     fn types_are_read_off_the_allocation() {

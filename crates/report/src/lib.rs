@@ -36,7 +36,7 @@ pub mod trace;
 mod visible;
 mod wording;
 
-pub use allocated::{Allocated, allocated_type};
+pub use allocated::{Allocated, allocated_for, allocated_type};
 pub use hang::{Hang, HangKind};
 pub use locked::{binding, condition_expression, locked_expression, statement_at};
 pub use model::{
