@@ -17,7 +17,9 @@ use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::split::split;
 use crate::thread::Thread;
-use crate::{blocks, handovers, location, log, loops, mapping, noise, passing, releases, spin, stack};
+use crate::{
+    blocks, handovers, location, log, loops, mapping, noise, passing, releases, repetition, spin, stack,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -111,6 +113,9 @@ pub unsafe fn touch_others(thread: &mut Thread, line: *mut Line, address: usize,
     if is_contended(thread, line, address) {
         // Before any state changes: what the delay lets others do must not be taken for our doing.
         noise::at_access(thread);
+    }
+    if repetition::in_parts(thread, line, address, size, touch) {
+        return;
     }
     // A location that is cut or ended by another thread between the two steps is looked up anew.
     for _ in 0..16 {

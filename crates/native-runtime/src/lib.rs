@@ -50,6 +50,7 @@ mod planned;
 mod real;
 mod rebirth;
 mod releases;
+mod repetition;
 mod sampling;
 mod sandbox;
 mod shadow;

@@ -89,6 +89,47 @@ fn a_cut_location_keeps_the_last_accesses_of_open_turns() {
 }
 
 #[test]
+fn a_repeated_access_to_several_pieces_is_the_last_of_each() {
+    let x = "volatile union { long l; int i[2]; short s[4]; } x; volatile int n = 3;";
+    check(
+        x,
+        "x.i[0] = 1; //@a\nx.s[2] = 1; //@b",
+        // The last two bytes are the second thread's alone.
+        "x.i[0] = 2; //@c\nx.s[2] = 2; //@d\nfor (int i = 0; i < n; i++)\nx.l = 3; //@whole",
+        "+0:4 first w@a | second W@c w@whole\n+4:2 first w@b | second W@d w@whole",
+    );
+    let program = c(r#"
+volatile union { long l; int i[2]; } x;
+volatile int sink, n = 3;
+THREAD(first) { x.i[0] = 1; return NULL; } //@a
+THREAD(second) {
+    x.i[0] = 2; //@b
+    for (int i = 0; i < n; i++)
+        x.l = 3; //@whole
+    return NULL;
+}
+THREAD(third) { sink = x.i[1]; return NULL; } //@read
+int main(void) { in_thread(first); in_thread(second); in_thread(third); return 0; }
+"#);
+    assert_eq!(
+        program.record().history("x"),
+        "+0:4 first w@a | second W@b w@whole\n+4:4 second w@whole | third R@read"
+    );
+}
+
+#[test]
+fn what_is_on_record_elsewhere_still_cuts() {
+    check(
+        "volatile union { long l; int i[2]; } x[2]; volatile int n = 2;",
+        "for (int i = 0; i < n; i++)\nx[i].l = 1; //@a",
+        "for (int i = 0; i < n; i++)\nx[i].l = 2; //@b\nx[0].i[0] = 3; //@c\n\
+         for (int i = 0; i < n; i++)\nx[i].i[0] = 4; //@d",
+        "+0:4 first w@a | second W@b W@c w@d\n+4:4 first w@a | second W@b\n\
+         +8:4 first w@a | second W@b W@d\n+12:4 first w@a | second W@b",
+    );
+}
+
+#[test]
 fn sixteen_byte_accesses_are_two_words() {
     let x = "#include <emmintrin.h>\nvolatile __m128i x; volatile long sink;";
     check(
