@@ -11,8 +11,9 @@ use crate::unwind::Place;
 /// More frames without hooks than this are not looked through.
 const MOST_BETWEEN: usize = 16;
 
-/// Entries of the direct-mapped cache of such calls. Sorting calls back from one place, at a few depths.
-pub const KNOWN_BRIDGES: usize = 128;
+/// Entries of the direct-mapped cache of such calls. Sorting calls back from one place, at a few depths; in Rust, small
+/// functions without hooks stand between a library's functions all over the program.
+pub const KNOWN_BRIDGES: usize = 1024;
 
 /// What a call led to. That it leaves the stack at the same depth tells it from those that came another way.
 #[derive(Clone, Copy)]

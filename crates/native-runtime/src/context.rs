@@ -67,30 +67,31 @@ pub struct Entry {
     pub fp: usize,
 }
 
+/// A function was entered: see [`Entry`], whose fields stay in their registers here.
 #[inline(always)]
-pub unsafe fn enter(new: Entry) {
+pub unsafe fn enter(call: usize, entry: usize, sp: usize, fp: usize) {
     let tls = tls::current();
     let contexts = (*tls).contexts;
     if contexts.is_null() {
-        return enter_unattached(new);
+        return enter_unattached(call, entry, sp, fp);
     }
     let id = (*contexts.add((*tls).frame.context as usize)).recent_child;
     let child = contexts.add(id as usize);
-    if (*child).call != new.call as u64 || (*child).entry != new.entry as u64 {
-        return enter_another(new);
+    if (*child).call != call as u64 || (*child).entry != entry as u64 {
+        return enter_another(call, entry, sp, fp);
     }
     push(tls, frame_of(contexts, id));
 }
 
 /// Another function than the caller's last one: most often one that this thread called from there before.
 #[inline(never)]
-unsafe fn enter_another(new: Entry) {
+unsafe fn enter_another(call: usize, entry: usize, sp: usize, fp: usize) {
     let tls = tls::current();
     let parent = (*tls).frame.context;
-    let known = *known_call(tls, parent, new.call);
+    let known = *known_call(tls, parent, call);
     let child = (*tls).contexts.add(known.context as usize);
-    if known.parent != parent || (*child).call != new.call as u64 || (*child).entry != new.entry as u64 {
-        return enter_elsewhere(new);
+    if known.parent != parent || (*child).call != call as u64 || (*child).entry != entry as u64 {
+        return enter_elsewhere(call, entry, sp, fp);
     }
     push(tls, frame_of((*tls).contexts, known.context));
 }
@@ -138,17 +139,19 @@ pub unsafe fn exit() {
 }
 
 #[cold]
-unsafe fn enter_unattached(new: Entry) {
+unsafe fn enter_unattached(call: usize, entry: usize, sp: usize, fp: usize) {
     if let Some(thread) = thread::enter() {
         thread::leave(thread);
         if !(*tls::current()).contexts.is_null() {
-            enter_elsewhere(new);
+            enter_elsewhere(call, entry, sp, fp);
         }
     }
 }
 
 #[cold]
-unsafe fn enter_elsewhere(new: Entry) {
+#[inline(never)]
+unsafe fn enter_elsewhere(call: usize, entry: usize, sp: usize, fp: usize) {
+    let new = Entry { call, entry, sp, fp };
     let tls = tls::current();
     if (*tls).busy != 0 {
         // A signal handler interrupted the recorder, which may hold the lock of the contexts. Accesses are not

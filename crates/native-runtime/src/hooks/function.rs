@@ -17,7 +17,7 @@ with_caller! {
 }
 
 unsafe extern "C" fn enter(call: usize, entry: usize, sp: usize, fp: usize) {
-    context::enter(context::Entry { call, entry, sp, fp });
+    context::enter(call, entry, sp, fp);
 }
 
 #[unsafe(no_mangle)]
