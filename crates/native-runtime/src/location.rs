@@ -89,8 +89,11 @@ unsafe fn note_repetition(
     slot: *mut Slot,
     touch: Touch,
 ) -> bool {
-    let read_on_record =
-        || (*slot).read == touch.leaf || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf);
+    let places = if touch.kind == Kind::Write { 0 } else { slots::places_of_site(slot, touch.leaf) };
+    let read_on_record = || {
+        ((*slot).read == touch.leaf) | is_noted_at(places, touch.leaf)
+            || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf)
+    };
     let write_on_record = || {
         (&raw const (*location).owner).read_volatile() == thread.id
             && ((*slot).write == touch.leaf || sites::is_noted(touch.leaf))
@@ -102,7 +105,7 @@ unsafe fn note_repetition(
     };
     if on_record {
         slots::note(slot, touch, thread);
-        if touch.kind == Kind::Read && !(*slot).sites.contains(&touch.leaf) {
+        if touch.kind == Kind::Read && places == 0 {
             known_reads::remember(&mut thread.known_reads, slot, touch.leaf);
         }
     }
@@ -202,7 +205,7 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         let next = Next::new(location, touch, before);
         tick = next.tick;
         close_all(thread, location, index, Some(&next));
-        AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
+        begin_version(location);
         AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
     }
     let known = slots::of_thread(location, thread.id);
@@ -234,6 +237,12 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         (*slot).rewritten = 0;
     }
     cache(thread, location, index, slot);
+}
+
+/// What slots say of earlier versions is no longer so. With the location locked, which makes this one store.
+unsafe fn begin_version(location: *mut Location) {
+    let version = AtomicU32::from_ptr(&raw mut (*location).version);
+    version.store((*location).version.wrapping_add(1), Ordering::Relaxed);
 }
 
 /// Makes the slot easy to find until the turn ends, or others' slots need the place.
@@ -300,14 +309,15 @@ pub unsafe fn repeats_at_hint(
         return false;
     }
     let slot = slots::at(found);
-    if (*slot).thread != thread.id || (*slot).location != index {
+    // At once: neither is more likely to be wrong.
+    if ((*slot).thread ^ thread.id) | ((*slot).location ^ index) != 0 {
         return false;
     }
     let leaf = touch.leaf;
     let on_record = match touch.kind {
         Kind::Read => {
-            (*slot).read == leaf
-                || is_noted_at(slots::places_of_site(slot, leaf), leaf)
+            // Both at once: which of them it is differs from access to access, and cannot be foreseen.
+            ((*slot).read == leaf) | is_noted_at(slots::places_of_site(slot, leaf), leaf)
                 || known_reads::contains(&thread.known_reads, slot, leaf)
         }
         _ => {
@@ -446,7 +456,7 @@ pub unsafe fn end(thread: &mut Thread, index: u32) {
     if (*location).ended == 0 {
         close_all(thread, location, index, None);
         slots::give_back_all(thread, location);
-        AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
+        begin_version(location);
         (*location).ended = 1;
     }
     spin::unlock(lock);
@@ -461,7 +471,7 @@ pub unsafe fn pause(thread: &mut Thread, index: u32) {
     }
     if (*location).ended == 0 && (*location).slots != 0 {
         close_all(thread, location, index, None);
-        AtomicU32::from_ptr(&raw mut (*location).version).fetch_add(1, Ordering::Relaxed);
+        begin_version(location);
         AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
         (*location).gapped = 1;
         log::emit_sync(thread, EventKind::Gap, 0, index, 0, 0);

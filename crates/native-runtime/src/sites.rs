@@ -13,7 +13,7 @@ static NOTED: Leaves<{ 1 << 16 }> = Leaves::new();
 /// Is there nothing left to note about this leaf?
 #[inline]
 pub fn is_noted(leaf: u32) -> bool {
-    NOTED.find(leaf) != Found::Absent
+    NOTED.has_first(leaf) || NOTED.find(leaf) != Found::Absent
 }
 
 /// The same for a leaf that is where it is looked for first, as most are.

@@ -213,7 +213,7 @@ unsafe fn slots_from(first: *mut Slot) -> impl Iterator<Item = *mut Slot> {
     core::iter::successors(Some(first), |&slot| further_slot(slot)).take(MOST_SLOTS)
 }
 
-#[inline]
+#[inline(never)]
 pub unsafe fn knows_site(slot: *mut Slot, leaf: u32) -> bool {
     (*slot).sites.contains(&leaf) || slots_from(slot).skip(1).any(|slot| (*slot).sites.contains(&leaf))
 }

@@ -107,8 +107,22 @@ pub fn looks_at_all() -> bool {
 }
 
 /// Before a plain access of any length: a point, unless all bytes are the thread's own.
-#[inline]
+#[inline(always)]
 pub unsafe fn before_access(
+    thread: &mut Thread,
+    address: usize,
+    size: usize,
+    kind: Kind,
+    leaf: u32,
+    site: usize,
+) {
+    if looks_at_all() {
+        look_at_access(thread, address, size, kind, leaf, site);
+    }
+}
+
+#[inline(never)]
+unsafe fn look_at_access(
     thread: &mut Thread,
     address: usize,
     size: usize,
@@ -144,8 +158,15 @@ pub unsafe fn before_release(thread: &mut Thread, block: usize, size: usize, lea
 }
 
 /// Before an atomic operation: programs use them where threads meet.
-#[inline]
+#[inline(always)]
 pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
+    if looks_at_all() {
+        look_at_atomic(thread, address, kind, leaf, site);
+    }
+}
+
+#[inline(never)]
+unsafe fn look_at_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
         token::point(thread, Operation { kind, address, size: 1, leaf, site, caller: caller(thread) });
     } else {
