@@ -282,7 +282,11 @@ unsafe extern "system" fn on_wait(
             let leaf = thread.call_leaf(process, recorder);
             recorder.event(thread.id, EventKind::WaitBegin, leaf, (0, 0, monitor));
             let times = recorder.released(thread.id, monitor, leaf, true);
-            recorder.waits_for(thread.id, monitor, EventKind::WaitBegin, leaf);
+            // The end of a thread is notified at its own object.
+            match thread.joins.filter(|&(tag, _)| tag == jvm::known_tag(object)) {
+                Some((_, id)) => recorder.waits_for(thread.id, id.into(), EventKind::ThreadJoin, leaf),
+                None => recorder.waits_for(thread.id, monitor, EventKind::WaitBegin, leaf),
+            }
             times
         });
         thread.waits_for = Some((monitor, times.unwrap_or(0)));

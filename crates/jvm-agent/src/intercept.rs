@@ -91,6 +91,11 @@ impl Meaning {
             || matches!(self, Reads | Writes | Updates | WillUpdate | Updated | UpdatedIfTrue)
     }
 
+    /// Is the thread about to park?
+    pub fn is_park(self) -> bool {
+        matches!(self, Parks | ParksForTime)
+    }
+
     /// How much of an access it tells.
     pub fn phase(self) -> Phase {
         match self {

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
 use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jobject};
-use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiInterface_1_, jvmtiThreadInfo};
+use jvmti_bindings::sys::jvmti::{jvmtiEnv, jvmtiInterface_1_, jvmtiThreadGroupInfo, jvmtiThreadInfo};
 
 mod values;
 
@@ -148,20 +148,36 @@ pub fn thread_number(env: *mut JNIEnv, thread: jobject) -> i64 {
     jni!(env, GetLongField, thread, id)
 }
 
+/// What is asked about a thread.
+const NO_INFO: jvmtiThreadInfo = jvmtiThreadInfo {
+    name: null_mut(),
+    priority: 0,
+    is_daemon: 0,
+    thread_group: null_mut(),
+    context_class_loader: null_mut(),
+};
+
 /// A thread's name.
 pub fn thread_name(thread: jobject) -> String {
     thread_info(thread).map_or(String::new(), |about| about.0)
 }
 
+/// Is it one of the virtual machine's own, which wait for nothing that programs do?
+pub fn is_systems_own(thread: jobject) -> bool {
+    let mut about = NO_INFO;
+    let mut group =
+        jvmtiThreadGroupInfo { parent: null_mut(), name: null_mut(), max_priority: 0, is_daemon: 0 };
+    if !ask!(GetThreadInfo, thread, &mut about) {
+        return false;
+    }
+    take_text(about.name);
+    let is_told = !about.thread_group.is_null() && ask!(GetThreadGroupInfo, about.thread_group, &mut group);
+    is_told && matches!(take_text(group.name).as_str(), "system" | "InnocuousThreadGroup")
+}
+
 /// Its name, and whether the virtual machine ends without waiting for it.
 pub fn thread_info(thread: jobject) -> Option<(String, bool)> {
-    let mut about = jvmtiThreadInfo {
-        name: null_mut(),
-        priority: 0,
-        is_daemon: 0,
-        thread_group: null_mut(),
-        context_class_loader: null_mut(),
-    };
+    let mut about = NO_INFO;
     ask!(GetThreadInfo, thread, &mut about).then(|| (take_text(about.name), about.is_daemon != 0))
 }
 

@@ -280,13 +280,18 @@ pub fn attach(env: *mut JNIEnv) {
         if object.is_null() {
             return;
         }
+        let tag = jvm::tag(object);
+        let is_announced = lock(&process.starting).contains_key(&tag);
+        if !is_announced && jvm::is_systems_own(object) {
+            *presence = Presence::Gone;
+            return;
+        }
         // The operating system's thread is there for all of them, and for nothing else.
         if [VIRTUAL_THREAD, CARRIER_THREAD].contains(&jvm::class_name_of(env, object).as_str()) {
             // Once a stranger, always one: it may wake others.
             *presence = Presence::Gone;
             return process.say_once("virtual threads are not looked at");
         }
-        let tag = jvm::tag(object);
         let Some(desk) = Desk::new() else { return };
         let origin = lock(&process.starting).remove(&tag).unwrap_or_default();
         let (name, is_daemon) = jvm::thread_info(object).unwrap_or_default();
@@ -316,9 +321,12 @@ pub fn attach(env: *mut JNIEnv) {
 pub fn begin(env: *mut JNIEnv) {
     let Some(process) = Process::get().filter(|process| process.is_active()) else { return };
     // Numbers are given out where the order of threads is known: not here.
-    let tag = jvm::known_tag(jvm::current_thread());
-    if lock(&process.starting).contains_key(&tag) {
+    let own = jvm::current_thread();
+    if lock(&process.starting).contains_key(&jvm::known_tag(own)) {
         return attach(env);
+    }
+    if jvm::is_systems_own(own) {
+        return;
     }
     process.scheduler.stranger(true);
     let _ = THREAD.try_with(|presence| {

@@ -48,12 +48,24 @@ pub struct Thread {
     inside: u64,
     /// It waits for this object to be notified, whose monitor it had entered so many times.
     pub waits_for: Option<(u64, u32)>,
+    /// It waits for the end of this thread: the number of its object, and its own.
+    pub joins: Option<(i64, u32)>,
 }
 
 impl Thread {
     /// One that is about to run code under test.
     pub fn new(id: u32, tag: i64, seat: Seat, desk: &'static Desk) -> Thread {
-        Thread { id, tag, seat, desk, approached: Vec::new(), torn: None, inside: 0, waits_for: None }
+        Thread {
+            id,
+            tag,
+            seat,
+            desk,
+            approached: Vec::new(),
+            torn: None,
+            inside: 0,
+            waits_for: None,
+            joins: None,
+        }
     }
 
     /// The current context.

@@ -260,8 +260,8 @@ fn what_is_reached_by_other_means_than_instructions_is_seen() {
         ("// cloned", "read", "Handles.copied[0]"),
         ("// attempts", "update", "Handles.attempts"),
         ("// exchanged", "write", "Handles.attempts"),
-        ("// counted", "update 1 → 2", "Handles.counts[1]"),
-        ("// raised", "update 0 → 1", "Handles.raised"),
+        ("// counted", "write 1", "Handles.counts[1]"),
+        ("// raised", "write 1", "Handles.raised"),
         ("// tried", "lock", "Handles.stamped"),
         ("// unlocked", "unlock", "Handles.stamped"),
     ] {

@@ -125,6 +125,42 @@ fn a_list_that_changes_while_another_thread_iterates_is_found() {
     assert_eq!(first["failed"], report["runs"]["failed"], "{first:#}");
 }
 
+/// Looking something up changes a map that keeps its entries in the order in which they were used.
+#[test]
+fn a_lookup_that_moves_entries_while_another_thread_iterates_is_found() {
+    let source = "import java.util.*;
+    public class Recent {
+        static final Map<String, Integer> entries = new LinkedHashMap<>(16, 0.75f, true) {
+            @Override protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
+                return size() > 8;
+            }
+        };
+        static Integer use(String key) {
+            return entries.get(key); // uses
+        }
+        public static void main(String[] arguments) throws Exception {
+            for (String key : List.of(\"a\", \"b\", \"c\")) {
+                entries.put(key, 1);
+            }
+            Thread user = new Thread(() -> use(\"a\"));
+            user.start();
+            int sum = 0;
+            for (int value : entries.values()) { // iterates
+                sum += value;
+            }
+            user.join();
+        }
+    }";
+    let Some(place) = workplace("Recent.java", source) else { return };
+    // The seed decides which runs fail.
+    let run = "run --schedule random --runs 12 --jobs 2 --seed 1 -- java -Xverify:all -cp classes Recent";
+    place.call(run).exits(0);
+    let lines: Vec<u64> =
+        first_finding(&place, "Recent.entries (structure)").iter().map(|&(line, _)| line).collect();
+    let [uses, iterates] = ["// uses", "// iterates"].map(|comment| line(source, comment));
+    assert!(lines.contains(&uses) && lines.contains(&iterates), "{lines:?}");
+}
+
 /// Runs that fail found the work of the other thread done, and their recordings say so.
 #[track_caller]
 fn assert_order_is_true(call: &str, look: &str) {

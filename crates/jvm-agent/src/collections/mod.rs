@@ -34,6 +34,8 @@ pub struct CollectionCall {
     pub iterates: Option<Iteration>,
     /// Does it wait, or call code under test, before it does anything?
     pub is_followed: bool,
+    /// Does it change the structure of a map that keeps its entries in the order in which they were used?
+    pub is_use: bool,
 }
 
 /// Iterations fail if the collection was changed by somebody else on the way.
@@ -113,6 +115,7 @@ const TYPES: &[&str] = &[
 ];
 
 const READ_KEYS: &[&str] = &["contains", "containsKey", "get", "getOrDefault", "getProperty"];
+const USE_KEYS: &[&str] = &["get", "getOrDefault"];
 const WRITE_KEYS: &[&str] = &["add", "put", "setProperty"];
 const UPDATE_KEYS: &[&str] = &["putIfAbsent", "remove", "replace"];
 /// Code that is passed to them runs first.
@@ -192,6 +195,17 @@ impl CollectionCall {
     pub fn may_be_torn(&self) -> bool {
         self.on_structure == Some(Kind::Update) && !self.is_followed
     }
+
+    /// The same of the collection that keeps most to itself.
+    pub fn may_ever_be_torn(&self) -> bool {
+        self.is_use || self.may_be_torn()
+    }
+
+    /// What it does to a map that keeps its entries in the order in which they were used.
+    pub fn in_order_of_use(self) -> CollectionCall {
+        let on_structure = if self.is_use { Some(Kind::Update) } else { self.on_structure };
+        CollectionCall { on_structure, ..self }
+    }
 }
 
 fn iterates(method: &str) -> Option<Iteration> {
@@ -215,7 +229,9 @@ pub fn call_of(class: &str, method: &str, parameters: &[u8]) -> Option<Collectio
         on_structure,
         on_all_keys: false,
         iterates: None,
-        is_followed: false,
+        // With a time: `tryAcquire(1, SECONDS)`.
+        is_followed: method.starts_with("try") && parameters.contains(&b'J'),
+        is_use: false,
     })
 }
 
@@ -253,6 +269,7 @@ fn by_name(class: &str, method: &str, parameters: &[u8]) -> Option<CollectionCal
         on_structure,
         on_all_keys: is_in(CHANGE_ALL_KEYS),
         iterates: iterates(method),
+        is_use: by == By::Key && is_in(USE_KEYS),
         is_followed: waits || is_in(COMPUTE_KEYS) || is_in(CHANGE_ALL_KEYS) && !parameters.is_empty(),
     })
 }
@@ -299,5 +316,17 @@ mod tests {
         assert!(!is_followed("java/util/concurrent/BlockingQueue", "poll", b""));
         assert!(!is_followed("java/util/Map", "put", b"AA"));
         assert!(!is_followed("java/util/Map", "clear", b""));
+        assert!(is_followed("java/util/concurrent/Semaphore", "tryAcquire", b"JA"));
+        assert!(!is_followed("java/util/concurrent/Semaphore", "tryAcquire", b"I"));
+    }
+
+    #[test]
+    fn looking_something_up_is_using_it() {
+        let in_order_of_use = |method: &str, parameters: &[u8]| {
+            call_of("java/util/Map", method, parameters).unwrap().in_order_of_use().on_structure
+        };
+        assert_eq!(in_order_of_use("get", b"A"), Some(Kind::Update));
+        assert_eq!(in_order_of_use("containsKey", b"A"), None);
+        assert_eq!(in_order_of_use("size", b""), Some(Kind::Read));
     }
 }

@@ -29,6 +29,7 @@ const KEEPERS: &[(&str, &str)] = &[
     ("java/util/concurrent/ConcurrentSkipListSet", "m"),
     ("java/util/concurrent/CopyOnWriteArraySet", "al"),
     ("java/util/concurrent/Executors$DelegatedExecutorService", "e"),
+    ("java/util/concurrent/locks/ReentrantLock", "sync"),
     ("java/util/concurrent/locks/ReentrantReadWriteLock", "sync"),
     ("java/util/concurrent/locks/ReentrantReadWriteLock$ReadLock", "sync"),
     ("java/util/concurrent/locks/ReentrantReadWriteLock$WriteLock", "sync"),
@@ -49,6 +50,8 @@ struct Known {
     what: What,
     /// Is what is done to its objects ordered?
     is_ordered: bool,
+    /// The field that tells whether its entries are kept in the order in which they were used.
+    order: Option<FieldId>,
     /// Is it a class under test, which may have methods of its own in place of the library's?
     is_under_test: bool,
 }
@@ -87,6 +90,8 @@ pub struct Owner {
     pub is_stateful: bool,
     /// Is what is done to it ordered?
     pub is_ordered: bool,
+    /// Does looking something up change it?
+    pub is_in_order_of_use: bool,
 }
 
 /// Finds the collection.
@@ -111,7 +116,9 @@ pub fn find(process: &Process, env: *mut JNIEnv, object: jobject) -> Option<Owne
         share_name(process, jvm::known_tag(object), tag);
         let has_keys = matches!(known.what, What::Map);
         let is_stateful = matches!(known.what, What::Stateful);
-        return Some(Owner { object: at, tag, has_keys, is_stateful, is_ordered });
+        let is_in_order_of_use =
+            known.order.is_some_and(|order| jvm::field_value(env, at, order.0, b'Z') != 0);
+        return Some(Owner { object: at, tag, has_keys, is_stateful, is_ordered, is_in_order_of_use });
     }
     None
 }
@@ -176,12 +183,15 @@ fn look_at(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
     let is_under_test = !is_librarys(&jvm::class_name(class));
     let is_looked_into = || process.included.scope(&name).is_some_and(|scope| scope.all);
     if name.is_empty() || name.starts_with("java/util/Abstract") && !name.contains('$') || is_looked_into() {
-        return Known { what: What::Other, is_ordered: false, is_under_test };
+        return Known { what: What::Other, is_ordered: false, order: None, is_under_test };
     }
     let is_ordered = name.starts_with("java/util/concurrent/")
         || name.contains("$Synchronized")
         || SYNCHRONIZED.contains(&name.as_str());
     let is_stateful = of_library.clone().any(|(_, name)| states::is_type(&name));
+    let mut linked = of_library.clone().filter(|(_, name)| name == "java/util/LinkedHashMap");
+    let order = linked.find_map(|(class, _)| jvm::declared_by_name(class, "accessOrder"));
+    let order = order.map(|(found, _)| FieldId(found.id));
     let kept = of_library.find_map(|(class, name)| {
         let keeper = KEEPERS.iter().find(|(keeper, _)| *keeper == name).map(|&(_, field)| field);
         let field = keeper.or_else(|| name.contains('$').then_some("this$0"))?;
@@ -194,7 +204,7 @@ fn look_at(process: &Process, env: *mut JNIEnv, class: jclass) -> Known {
         None if is_stateful => What::Stateful,
         None => What::Other,
     };
-    Known { what, is_ordered, is_under_test }
+    Known { what, is_ordered, order, is_under_test }
 }
 
 fn is_a(env: *mut JNIEnv, class: jclass, interface: &std::ffi::CStr) -> bool {

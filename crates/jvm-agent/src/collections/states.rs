@@ -25,6 +25,9 @@ const SUBMIT: &[&str] = &[
 const SHUT_DOWN: &[&str] = &["close", "shutdown", "shutdownNow"];
 const IS_DONE: &[&str] = &["getNow", "isCancelled", "isCompletedExceptionally", "isDone"];
 const COMPLETE: &[&str] = &["cancel", "complete", "completeExceptionally"];
+/// Those that wait are told by what they wait for.
+const ARRIVE: &[&str] = &["arrive", "arriveAndDeregister", "bulkRegister", "register"];
+const PERMITS: &[&str] = &["drainPermits", "release", "tryAcquire"];
 const FORMAT: &[&str] = &["format", "parse"];
 
 const STATES: &[State] = &[
@@ -37,8 +40,14 @@ const STATES: &[State] = &[
     State { class: "java/util/concurrent/ForkJoinPool", reads: SUBMIT, updates: SHUT_DOWN },
     State { class: "java/util/concurrent/Future", reads: IS_DONE, updates: COMPLETE },
     State { class: "java/util/concurrent/FutureTask", reads: IS_DONE, updates: COMPLETE },
+    State {
+        class: "java/util/concurrent/Phaser",
+        reads: &["getPhase", "getRegisteredParties"],
+        updates: ARRIVE,
+    },
     State { class: "java/util/concurrent/ScheduledExecutorService", reads: SUBMIT, updates: SHUT_DOWN },
     State { class: "java/util/concurrent/ScheduledThreadPoolExecutor", reads: SUBMIT, updates: SHUT_DOWN },
+    State { class: "java/util/concurrent/Semaphore", reads: &["availablePermits"], updates: PERMITS },
     State { class: "java/util/concurrent/ThreadPoolExecutor", reads: SUBMIT, updates: SHUT_DOWN },
 ];
 

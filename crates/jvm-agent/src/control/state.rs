@@ -372,9 +372,10 @@ impl State {
             .for_each(|called| called.notify_one());
     }
 
-    /// Can anybody run whom the thread with the token keeps from it?
+    /// Can anybody run whom the thread with the token keeps from it? One who sleeps can as soon as nobody else does.
     pub fn is_anybody_ready(&self) -> bool {
-        !self.candidates().is_empty()
+        let sleeps = |member: &Member| matches!(member.standing, Standing::Sleeping(_));
+        !self.candidates().is_empty() || self.members.values().any(sleeps)
     }
 
     /// Somebody who waits for a monitor that nobody gives back, as far as is known: it shall see for itself.

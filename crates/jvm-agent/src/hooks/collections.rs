@@ -44,6 +44,7 @@ fn called(
     (owner, key, index): (&Owner, jobject, jint),
     (call, phase, position): (CollectionCall, Phase, u16),
 ) {
+    let call = if owner.is_in_order_of_use { call.in_order_of_use() } else { call };
     let flags = if owner.is_ordered { ORDERED } else { 0 };
     let part = match call.by {
         By::Key if owner.has_keys => keys::of_object(env, key),

@@ -31,20 +31,25 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
         if meaning == Meaning::Blocks {
             return process.scheduler.leaves(&mut thread.seat);
         }
-        if matches!(meaning, Meaning::Parks | Meaning::ParksForTime) {
+        if meaning.is_park() {
+            note_park(process, thread, env, object);
             return process.scheduler.parks(&mut thread.seat, meaning == Meaning::ParksForTime);
         }
         if meaning == Meaning::Started {
             return point(process, thread, Operation::NONE);
         }
         if meaning == Meaning::Joins {
+            let tag = jvm::known_tag(object);
+            thread.joins = lock(&process.threads).get(&tag).map(|&id| (tag, id));
             return joins(process, object);
         }
         if meaning == Meaning::Dies {
             return process.scheduler.dies();
         }
         if meaning == Meaning::Parked {
-            return arrive(process, thread);
+            arrive(process, thread);
+            process.record(|recorder| recorder.waits_no_more(thread.id, EventKind::SemaphoreWait));
+            return;
         }
         if meaning == Meaning::Wakes {
             let woken = lock(&process.threads).get(&jvm::tag(object)).copied();
@@ -54,7 +59,23 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
             return intercepted_access(process, thread, env, (object, number), meaning, place.method);
         }
         arrive(process, thread);
+        if meaning == Meaning::WaitBegins {
+            note_park(process, thread, env, object);
+        }
         synchronized(process, thread, env, object, number, meaning);
+    });
+}
+
+/// The thread is about to park because of this object, in a call of code under test. There may be a new one each time: what is told is
+/// its kind.
+fn note_park(process: &Process, thread: &Thread, env: Env, blocker: jobject) {
+    if blocker.is_null() || thread.call(process).is_none() {
+        return;
+    }
+    let address = naming::kind_of_wait(process, env, blocker);
+    process.record(|recorder| {
+        let leaf = thread.call_leaf(process, recorder);
+        recorder.waits_for_also(thread.id, address, EventKind::SemaphoreWait, leaf);
     });
 }
 
@@ -188,15 +209,42 @@ fn synchronized(
         Meaning::WaitBegins => {
             happened(EventKind::WaitBegin, 0);
             tells(thread, true);
+            // The lock is given back meanwhile, however often it was taken.
+            let times = process.record(|recorder| {
+                let leaf = thread.call_leaf(process, recorder);
+                recorder.released(thread.id, address, leaf, true)
+            });
+            let times = times.unwrap_or(0);
+            (0..times).for_each(|_| process.scheduler.gives_back(&mut thread.seat, address, false));
+            thread.waits_for = Some((address, times));
         }
-        Meaning::WaitEnds => happened(EventKind::WaitEnd, 0),
+        Meaning::WaitEnds => {
+            happened(EventKind::WaitEnd, 0);
+            let given_back = thread.waits_for.take().filter(|&(lock, times)| lock == address && times > 0);
+            let Some((_, times)) = given_back else { return };
+            process.record(|recorder| {
+                let leaf = thread.call_leaf(process, recorder);
+                recorder.acquired_again(thread.id, (EventKind::Acquire, times), address, leaf);
+            });
+            (0..times).for_each(|_| process.scheduler.took_lock(&thread.seat, address, false));
+        }
         Meaning::Signals | Meaning::SignalsAll => {
             let is_one = meaning == Meaning::Signals;
             happened(if is_one { EventKind::Signal } else { EventKind::Broadcast }, 0);
             tells(thread, false);
         }
-        Meaning::SemaphoreTaken | Meaning::SemaphoreTakenIfTrue => happened(EventKind::SemaphoreWait, 0),
-        Meaning::SemaphoreGiven => happened(EventKind::SemaphorePost, 0),
+        Meaning::SemaphoreTaken | Meaning::SemaphoreTakenIfTrue => {
+            happened(EventKind::SemaphoreWait, 0);
+            if !is_inside {
+                took(process, thread, (tag, address), position);
+            }
+        }
+        Meaning::SemaphoreGiven => {
+            happened(EventKind::SemaphorePost, 0);
+            if !is_inside {
+                process.scheduler.publishes(&mut thread.seat, Operation::about(address));
+            }
+        }
         // It will run code of virtual threads only.
         Meaning::Starts if jvm::class_name_of(env, object) == CARRIER_THREAD => {}
         Meaning::Starts => {
@@ -215,6 +263,7 @@ fn synchronized(
             if let Some(joined) = joined {
                 happened(EventKind::ThreadJoin, joined);
             }
+            thread.joins = None;
         }
         _ => {}
     }

@@ -354,4 +354,19 @@ impl Recorder {
         let record = self.file.record::<ThreadRecord>(RegionId::Threads, thread);
         (record.waits_for, record.waits_at, record.waits_in) = (what, leaf, kind as u32);
     }
+
+    /// The same, unless it is known already what the thread waits for.
+    pub fn waits_for_also(&mut self, thread: u32, what: u64, kind: EventKind, leaf: u32) {
+        if self.file.record::<ThreadRecord>(RegionId::Threads, thread).waits_for == 0 {
+            self.waits_for(thread, what, kind, leaf);
+        }
+    }
+
+    /// A wait of this kind is over.
+    pub fn waits_no_more(&mut self, thread: u32, kind: EventKind) {
+        let record = self.file.record::<ThreadRecord>(RegionId::Threads, thread);
+        if record.waits_in == kind as u32 {
+            record.waits_for = 0;
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::MethodRewriter;
 use super::spilled::Spilled;
 use crate::accesses::Phase;
-use crate::classfile::{Code, Insertions, Instruction, Refusal, opcode};
+use crate::classfile::{Code, Declaration, Insertions, Instruction, Refusal, access, opcode};
 use crate::collections::{self, By, CollectionCall};
 use crate::handles;
 use crate::hook_class::{self, Hook};
@@ -142,7 +142,7 @@ impl MethodRewriter<'_> {
             let done = Action::Collection { call, method: called, phase: Phase::Done };
             let site = self.site(method, at, done);
             self.call_hook(&mut after, hook, site)?;
-        } else if call.may_be_torn() {
+        } else if call.may_ever_be_torn() {
             operands.load_one(&mut after, 0);
             self.call_hook(&mut after, hook_class::OVER, site)?;
         }
@@ -168,16 +168,22 @@ impl MethodRewriter<'_> {
         Ok(())
     }
 
+    /// Is the first variable of an intercepted method an object to pass to the hook? In a static method it is the first argument.
+    pub(super) fn has_object(&self, method: &Declaration, meaning: intercept::Meaning) -> bool {
+        let is_static = method.access & access::STATIC != 0;
+        let descriptor = self.class.pool.text(method.descriptor).unwrap_or_default();
+        let is_meant = meaning == intercept::Meaning::Wakes || meaning.is_park();
+        !is_static || is_meant && descriptor.starts_with("(L")
+    }
+
     pub(super) fn intercept(
         &mut self,
         insertions: &mut Insertions,
         code: &Code,
         (when, meaning): (When, intercept::Meaning),
-        is_static: bool,
+        has_object: bool,
         site: u32,
     ) -> Result<(), Refusal> {
-        // The first variable of a static method is its first argument.
-        let has_object = !is_static || meaning == intercept::Meaning::Wakes;
         let object = if has_object { opcode::ALOAD_0 } else { opcode::ACONST_NULL };
         let arguments = |returns: Option<u8>| match returns {
             Some(opcode::IRETURN) if meaning.takes_result() => vec![opcode::DUP, object, opcode::SWAP],

@@ -159,9 +159,9 @@ impl MethodRewriter<'_> {
         }
         for &(intercepted_name, when, meaning) in intercepted.map_or(&[][..], |class| class.methods) {
             if intercepted_name == name {
-                let is_static = declaration.access & access::STATIC != 0;
                 let site = self.site(method, 0, Action::Intercepted(meaning));
-                self.intercept(&mut insertions, &code, (when, meaning), is_static, site)?;
+                let has_object = self.has_object(declaration, meaning);
+                self.intercept(&mut insertions, &code, (when, meaning), has_object, site)?;
             }
         }
         let nothing =

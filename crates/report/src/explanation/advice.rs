@@ -49,6 +49,11 @@ fn action(fix: &Fix) -> String {
             format!("Guard {} by a lock, so that no other thread comes in between.", over(first))
         }
         (Action::AddLock, Some(other)) => format!("Guard {} and {} by one lock.", over(first), over(other)),
+        // One and the same, which several threads have at once.
+        (Action::UseOneLock, _) if fix.for_writing && fix.locks.len() == 1 => {
+            let other = other.map_or(String::new(), |other| format!(" and over {}", over(other)));
+            format!("Hold {locks} over {}{other}: for reading, other threads have it too.", over(first))
+        }
         (Action::UseOneLock, Some(other)) => {
             format!("Guard {} and {} by the same lock; now they hold {locks}.", over(first), over(other))
         }
@@ -271,6 +276,17 @@ mod tests {
         assert!(upgraded.starts_with("Hold `accounts[i].lock` for writing from bank.c:41"), "{upgraded}");
         let on_one_line = fix(Action::ExtendLock, &["lock"], &[place("transfer", 41, 41)]);
         assert!(advice(&on_one_line).starts_with("Hold `lock` over all of bank.c:41 in transfer() without"));
+    }
+
+    #[test]
+    fn who_changes_something_holds_the_lock_for_writing() {
+        let places = [place("keys", 24, 24), place("get", 12, 12)];
+        let read_only = Fix { for_writing: true, ..fix(Action::UseOneLock, &["cache.lock"], &places) };
+        assert_eq!(
+            advice(&read_only),
+            "Hold `cache.lock` for writing over bank.c:24 in keys() and over bank.c:12 in get(): for reading, other threads \
+             have it too."
+        );
     }
 
     #[test]

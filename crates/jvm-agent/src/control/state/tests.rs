@@ -197,6 +197,16 @@ fn time_jumps_when_all_sleep() {
     assert_eq!(state.counts().0, 1, "that took one choice");
 }
 
+/// Logical time does not pass by itself: the watchdog has to know that somebody waits for it.
+#[test]
+fn who_sleeps_is_kept_waiting_by_one_that_waits_unseen() {
+    let mut state = three();
+    [1, 2].map(|id| state.stand(id, Standing::Away));
+    state.stand(3, Standing::Sleeping(900));
+    assert!(state.is_anybody_ready());
+    assert_eq!(state.choose(0), 3);
+}
+
 #[test]
 fn a_time_out_is_waited_for_if_it_is_short() {
     let mut state = three();
