@@ -111,6 +111,43 @@ fn what_only_the_failure_reads_goes_behind_what_explains_all_failures() {
     assert!(findings.iter().all(|finding| !reasons(finding).contains(&Reason::NewCode)));
 }
 
+/// What goes wrong shows itself in two ways, and the test's note of it in one: that is no reason to begin with the note. Who knows
+/// whether the other failures have the same cause.
+#[test]
+fn what_only_the_failure_does_goes_behind_what_explains_most_failures() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let (before, after) = ("W2(x)@put W2(y)@put", "R1(x)@look R1(x)@use R1(y)@look R1(y)@use");
+    let traces = [
+        lines("P", &format!("{before} {after} R3(bad)@tell"), 20),
+        lines("P", &format!("{after} {before} R3(bad)@tell"), 20),
+        lines("F", "R1(x)@look W2(x)@put R1(x)@use W1(bad)@note R3(bad)@tell", 6),
+        lines("F", "R1(y)@see W2(y)@set R1(y)@act W1(bad)@note R3(bad)@tell", 4),
+    ];
+    let (session, findings) = findings(&traces.concat());
+    assert_eq!(in_short(&session, &findings[0]), "P4 look put use");
+    assert!(findings[0].score < 0.2, "{}", findings[0].score);
+    let note = findings.iter().find(|finding| in_short(&session, finding) == "P2 note tell").unwrap();
+    assert!(reasons(note).contains(&Reason::NewCode) && note.score < 0.2, "{}", note.score);
+}
+
+/// A thing is made before anybody uses it, and used until another one is told to stop: of these two only the second can be otherwise.
+#[test]
+fn what_was_set_up_is_no_half_of_a_cause() {
+    let two_variables = |made: &str| {
+        let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {made} {trace}\n").repeat(times);
+        let traces = [
+            lines("P", "W1(stop)@end R2(thing)@use R2(stop)@ask", 30),
+            lines("P", "R2(thing)@use W1(stop)@end R2(stop)@ask", 30),
+            lines("P", "R2(stop)@ask R2(thing)@use W1(stop)@end", 10),
+            lines("F", "R2(thing)@use R2(stop)@ask W1(stop)@end", 10),
+        ];
+        let (_, findings) = findings(&traces.concat());
+        findings.iter().any(|finding| finding.example.accesses.len() == 4)
+    };
+    assert!(two_variables("R1(thing)@look W1(thing)@make"), "it was there before");
+    assert!(!two_variables("W1(thing)@make"));
+}
+
 /// The third access is the first one, a round later: nothing is interrupted, it only comes too late.
 #[test]
 fn a_loop_is_no_atomic_region() {
@@ -183,7 +220,7 @@ fn what_failing_runs_lack_is_asked_last() {
 }
 
 /// Each object is freed by its last user, so that passing runs never use what another thread frees. The message about
-/// it reads what only failing runs read, and one of them more shows that.
+/// it reads what only failing runs read, and one of them more shows that. That passing runs never come there is left aside.
 #[test]
 fn memory_that_is_used_after_it_was_freed_is_no_effect() {
     let passing = "W1(a)@make R1(a)@use W1(a)@free W2(b)@make R2(b)@use W2(b)@free";
@@ -192,7 +229,8 @@ fn memory_that_is_used_after_it_was_freed_is_no_effect() {
     let mut session = support::parse(&traces);
     let free = (0..).map(SiteId).find(|&site| session.site(site) == "free").unwrap();
     let first = |session: &support::Session| {
-        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        let tuning = Tuning { new_code: false, ..Tuning::default() };
+        let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
         (in_short(session, &findings[0]), reasons(&findings[0]))
     };
     assert_eq!(first(&session).0, "P2 store print");
@@ -495,11 +533,11 @@ fn what_passing_runs_end_with_as_well_speaks_for_nothing() {
 fn what_the_creation_of_a_thread_keeps_in_order_is_no_half_of_a_cause() {
     let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
     let traces = [
-        lines("P", "W1(size)@begin W1(stop)@end R2(size)@look R2(stop)@ask", 30),
-        lines("P", "W1(size)@begin R2(size)@look W1(stop)@end R2(stop)@ask", 30),
-        lines("F", "W1(size)@begin R2(size)@look R2(stop)@ask W1(stop)@end", 10),
+        lines("P", "R1(size)@old W1(size)@begin W1(stop)@end R2(size)@look R2(stop)@ask", 30),
+        lines("P", "R1(size)@old W1(size)@begin R2(size)@look W1(stop)@end R2(stop)@ask", 30),
+        lines("F", "R1(size)@old W1(size)@begin R2(size)@look R2(stop)@ask W1(stop)@end", 10),
         // The end of the pair is not all that there is to it, so that both variables tell more.
-        lines("P", "W1(size)@begin R2(stop)@ask R2(size)@look W1(stop)@end", 10),
+        lines("P", "R1(size)@old W1(size)@begin R2(stop)@ask R2(size)@look W1(stop)@end", 10),
     ];
     let mut session = support::parse(&traces.concat());
     let two_variables = |session: &support::Session| {
@@ -510,7 +548,7 @@ fn what_the_creation_of_a_thread_keeps_in_order_is_no_half_of_a_cause() {
     for run in &mut session.runs {
         for (thread, kind, target) in [(1, SyncKind::Create, 2), (2, SyncKind::Start, 1)] {
             run.synchronization.push(SyncEvent {
-                before: 1,
+                before: 2,
                 thread: ThreadId(thread),
                 kind,
                 target: SyncTarget::Thread(ThreadId(target)),

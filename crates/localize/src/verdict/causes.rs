@@ -24,8 +24,8 @@ pub(super) struct Cause {
     pub weight: f64,
     /// How many failing runs it explains, at this or another place.
     pub explained: u32,
-    /// Whether it looks like what the failure does.
-    pub is_effect: bool,
+    /// How probable it is by itself, as a logarithm like its weight, if it looks like what the failure does.
+    pub as_effect: Option<f64>,
     /// Whether it is about code that passing runs never come to.
     pub is_new_code: bool,
     /// When the first of its clues is complete.
@@ -98,7 +98,7 @@ fn causes(scale: &Scale) -> Vec<Cause> {
 /// its cause is not among the clues.
 fn ranked(causes: Vec<Cause>, as_good: Option<u32>, unknown: f64) -> Vec<Finding> {
     let Some(best) = causes.first().map(|cause| cause.weight) else { return Vec::new() };
-    let effects = causes.iter().filter(|cause| cause.is_effect).map(|cause| cause.weight);
+    let effects = causes.iter().filter_map(|cause| cause.as_effect);
     // An effect tells failing from passing runs as well as its cause, which may not be among the clues.
     let unknown = effects.fold(f64::NEG_INFINITY, f64::max) + unknown;
     let known: f64 = causes.iter().map(|cause| (cause.weight - best).exp()).sum();
@@ -127,20 +127,24 @@ fn ranked(causes: Vec<Cause>, as_good: Option<u32>, unknown: f64) -> Vec<Finding
 }
 
 /// What passing runs never come to follows from what failing runs did before. So it tells them apart as well as that
-/// does or better, and goes behind whatever explains all of them.
+/// does or better, and goes behind whatever explains all of them, or else most of them: what it follows from may show itself in
+/// several ways.
 fn put_new_code_behind(all_failed: u32, causes: &mut [Cause]) {
-    let explains_all = |cause: &&Cause| {
-        let is_common = !cause.is_new_code && !cause.is_effect && cause.standstill.is_none();
-        is_common && cause.explained == all_failed && cause.weight > 0.0
+    let best_of = |least: u32, causes: &[Cause]| {
+        let explains = |cause: &&Cause| {
+            let is_common = !cause.is_new_code && cause.as_effect.is_none() && cause.standstill.is_none();
+            is_common && cause.explained >= least && cause.weight > 0.0
+        };
+        causes.iter().filter(explains).map(|cause| cause.weight).reduce(f64::max)
     };
-    let best = causes.iter().filter(explains_all).map(|cause| cause.weight).reduce(f64::max);
-    let Some(best) = best else { return };
+    let of_all = best_of(all_failed, causes);
+    let Some(best) = of_all.or_else(|| best_of(all_failed.div_ceil(2), causes)) else { return };
     let follow: Vec<&mut Cause> =
         causes.iter_mut().filter(|cause| cause.is_new_code && cause.weight > best - BEHIND).collect();
     let behind = BEHIND + (follow.len() as f64).ln();
     for cause in follow {
         cause.weight = best - behind;
-        // Its cause is known.
-        cause.is_effect = false;
+        // Its cause is known; where that explains a part only, it may as well be another one.
+        cause.as_effect = cause.as_effect.filter(|_| of_all.is_none());
     }
 }

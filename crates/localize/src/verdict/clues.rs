@@ -69,8 +69,8 @@ pub(crate) struct Sighting {
     pub is_atomic: bool,
     /// Whether an access but the last frees the memory that a later one, by another thread, still uses.
     pub uses_freed: bool,
-    /// Whether it begins with the very first access to its location, a write.
-    pub sets_up: bool,
+    /// Which of its accesses are the very first to their location, and write.
+    sets_up: [bool; Pattern::MAX_ACCESSES],
     /// Whether the creation or the end of a thread keeps one of its two variables in order.
     pub is_kept_in_order: bool,
 }
@@ -100,9 +100,7 @@ impl Sighting {
             locations: [LocationId(0); Pattern::MAX_ACCESSES],
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
             uses_freed: false,
-            sets_up: accesses.first().is_some_and(|&first| {
-                run.accesses[first as usize].kind.writes() && scan.histories.is_first(first)
-            }),
+            sets_up: [false; Pattern::MAX_ACCESSES],
             is_kept_in_order: false,
         };
         for (nth, &index) in accesses.iter().enumerate() {
@@ -110,6 +108,7 @@ impl Sighting {
             sighting.indices[nth] = index;
             sighting.threads[nth] = access.thread;
             sighting.locations[nth] = access.location;
+            sighting.sets_up[nth] = access.kind.writes() && scan.histories.is_first(index);
         }
         let uses_freed = sighting.orders().any(|order| run.accesses[order.accesses[0] as usize].frees);
         Self { uses_freed, ..sighting }
@@ -118,6 +117,16 @@ impl Sighting {
     /// Global indices of the accesses, in time order.
     pub fn accesses(&self) -> &[u32] {
         &self.indices[..self.shape.len()]
+    }
+
+    /// Whether it begins with the very first access to its location, a write.
+    pub fn sets_up(&self) -> bool {
+        self.sets_up[0]
+    }
+
+    /// The accesses, by their place in it, of another thread to what one of its own accesses set up; with the place of that.
+    pub fn uses_of_what_it_sets_up(&self) -> impl Iterator<Item = [usize; 2]> + '_ {
+        self.conflicts().filter(|&[head, _]| self.sets_up[head])
     }
 
     /// How many accesses it spans.
@@ -133,16 +142,19 @@ impl Sighting {
 
     /// Which accesses come before which: one order for a pair, two for triples and quadruples.
     pub(super) fn orders(&self) -> impl Iterator<Item = Order> + '_ {
-        let steps = self.shape.len();
-        (0..steps).flat_map(move |tail| (0..tail).map(move |head| [head, tail])).filter_map(move |ends| {
-            let [head, tail] = ends;
-            let conflict =
-                self.locations[head] == self.locations[tail] && self.threads[head] != self.threads[tail];
-            conflict.then(|| Order {
-                threads: ends.map(|end| self.threads[end]),
-                accesses: ends.map(|end| self.indices[end]),
-            })
+        self.conflicts().map(|ends| Order {
+            threads: ends.map(|end| self.threads[end]),
+            accesses: ends.map(|end| self.indices[end]),
         })
+    }
+
+    /// The same, by their places in it.
+    fn conflicts(&self) -> impl Iterator<Item = [usize; 2]> + '_ {
+        let is_conflict = |&[head, tail]: &[usize; 2]| {
+            self.locations[head] == self.locations[tail] && self.threads[head] != self.threads[tail]
+        };
+        let steps = self.shape.len();
+        (0..steps).flat_map(move |tail| (0..tail).map(move |head| [head, tail])).filter(is_conflict)
     }
 }
 

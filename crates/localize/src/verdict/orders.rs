@@ -64,10 +64,15 @@ impl Orders {
         pattern.sites().iter().any(|site| !self.visited.contains(site))
     }
 
+    /// Whether the second of these sites comes before the first, in another thread.
+    pub fn is_turned(&self, [head, tail]: [SiteId; 2]) -> bool {
+        self.ordered.contains(&[tail, head])
+    }
+
     /// How `pattern` stands to what is known here of passing runs.
     pub fn standing(&self, pattern: &Pattern) -> Standing {
         let mut conflicts = pattern.conflicts().map(|(_, sites)| sites);
-        if conflicts.clone().any(|[head, tail]| self.ordered.contains(&[tail, head])) {
+        if conflicts.clone().any(|sites| self.is_turned(sites)) {
             Standing::Reordered
         } else if conflicts.any(|sites| self.together.contains(&unordered(sites))) {
             Standing::OneOrder

@@ -132,9 +132,10 @@ impl<'e> Scale<'e> {
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
-        // Of two variables whose one could not be otherwise, the other one tells it all.
-        let (run, sighting) =
-            seen.example.as_ref().filter(|(_, sighting)| seen.is_clue && !sighting.is_kept_in_order)?;
+        let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
+        if self.is_half_fixed(pattern, sighting) {
+            return None;
+        }
         let mut evidence = self.evidence_of(&seen.runs);
         let mut unfinished =
             if self.tuning.unfinished { unfinished::runs_of(pattern, seen, self.evidence) } else { None };
@@ -153,7 +154,7 @@ impl<'e> Scale<'e> {
             // What is new of one of its accesses is new of the whole.
             _ if is_new_code => Standing::New,
             Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
-            Standing::OneOrder if sighting.sets_up && pattern.shape() == PatternId::P2.into() => {
+            Standing::OneOrder if sighting.sets_up() && pattern.shape() == PatternId::P2.into() => {
                 Standing::SetUp
             }
             standing => standing,
@@ -193,6 +194,15 @@ impl<'e> Scale<'e> {
             3 => self.triples.ln(),
             _ => (self.pairs * f64::from(span)).ln(),
         }
+    }
+
+    /// Whether one of the two variables of a quadruple could not be otherwise, so that the other one tells it all: threads begin or end
+    /// in between, or passing runs, too, use what was set up only after that.
+    fn is_half_fixed(&self, pattern: Pattern, sighting: &Sighting) -> bool {
+        let sites = pattern.sites();
+        let mut uses = sighting.uses_of_what_it_sets_up().map(|[head, tail]| [sites[head], sites[tail]]);
+        sighting.is_kept_in_order
+            || sites.len() == Shape::MAX_STEPS && uses.any(|sites| !self.evidence.orders.is_turned(sites))
     }
 
     /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing.

@@ -65,14 +65,15 @@ impl Scale<'_> {
             },
             detail: Detail::Accesses,
         };
+        let weight = clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max);
         Cause {
-            weight: clues.iter().map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max),
+            weight,
             explained: clues
                 .iter()
                 .map(|clue| self.evidence.outcomes(clue.runs())[0])
                 .max()
                 .unwrap_or(failed),
-            is_effect: matches!(best.standing, Standing::SetUp | Standing::New),
+            as_effect: matches!(best.standing, Standing::SetUp | Standing::New).then_some(weight),
             is_new_code: best.is_new_code,
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             finding,
@@ -100,7 +101,7 @@ impl Scale<'_> {
             causes.push(Cause {
                 weight: evidence + self.tuning.standstill,
                 explained: failed,
-                is_effect: false,
+                as_effect: None,
                 is_new_code: false,
                 completed: None,
                 reasons: vec![
@@ -154,7 +155,7 @@ impl Scale<'_> {
             indirect.push(Cause {
                 weight: evidence - prior,
                 explained: finding.failed,
-                is_effect: false,
+                as_effect: None,
                 is_new_code: false,
                 completed: finding.example.accesses.iter().copied().max(),
                 reasons: vec![Reason::Procedure(procedure)],
