@@ -311,6 +311,37 @@ fn number<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
 mod tests {
     use super::*;
 
+    /// Steps of two threads, each called from somewhere.
+    fn forcible() -> Forcible {
+        let step = |thread| InterleavingStep { thread, address: 7, caller: 9, ..InterleavingStep::default() };
+        Forcible {
+            interleaving: Interleaving::new(Treatment::Enforce, &[step(1), step(2)]).unwrap(),
+            wider: None,
+            accesses: vec![0, 1],
+            example: None,
+            is_circle: false,
+            is_effect: false,
+            is_new_code: false,
+            unfinished: 0,
+            leading: Vec::new(),
+            whole: None,
+        }
+    }
+
+    #[test]
+    fn of_too_many_copies_of_a_call_none_is_asked_for() {
+        let mut copies = [0; MOST_COPIES];
+        copies[0] = 8;
+        let known = forcible().with_copies(&mut |_| Some(copies));
+        assert!(known.interleaving.steps().iter().all(|step| step.caller == 9 && step.copies == copies));
+        // Those of the access itself are few enough.
+        let many_calls = forcible().with_copies(&mut |step| (step.caller == 0).then_some(copies));
+        assert!(many_calls.interleaving.steps().iter().all(|step| step.caller == 0 && step.copies == copies));
+        let many = forcible().with_copies(&mut |_| None);
+        let is_bare = |step: &InterleavingStep| step.caller == 0 && step.copies == [0; MOST_COPIES];
+        assert!(many.interleaving.steps().iter().all(is_bare));
+    }
+
     #[test]
     fn the_same_access_by_two_threads_has_no_other_order() {
         let symmetric = |addresses: &[u64]| {

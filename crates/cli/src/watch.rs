@@ -64,3 +64,33 @@ fn has_independent_failures(session: &Session) -> bool {
     };
     session.runs().iter().filter(is_independent).nth(INDEPENDENT - 1).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use recording::Beginning;
+    use runner::{Manifest, Store};
+
+    use super::*;
+
+    #[test]
+    fn runs_near_a_failing_one_are_no_failures_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = Manifest::new(Vec::new(), BTreeMap::new(), 7, Vec::new());
+        let mut session = Store::new(folder.path()).create("x", manifest).unwrap();
+        let mut has_enough_after = |near: Option<u32>, outcome| {
+            let beginning = near.map(|run| Beginning { run, switches: 12 });
+            let plan = RunPlan { beginning, ..RunPlan::default() }.to_string();
+            let run = session.next_run();
+            let record = RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new() };
+            session.add(record).unwrap();
+            has_independent_failures(&session)
+        };
+        let failed = || Outcome::Fail { reason: String::new() };
+        assert!(!has_enough_after(None, failed()));
+        assert!(!has_enough_after(Some(1), failed()), "near the first");
+        assert!(!has_enough_after(None, Outcome::Pass));
+        assert!(has_enough_after(None, failed()));
+    }
+}
