@@ -201,7 +201,7 @@ fn time_jumps_when_all_sleep() {
 #[test]
 fn who_sleeps_is_kept_waiting_by_one_that_waits_unseen() {
     let mut state = three();
-    [1, 2].map(|id| state.stand(id, Standing::Away));
+    [1, 2].into_iter().for_each(|id| state.stand(id, Standing::Away));
     state.stand(3, Standing::Sleeping(900));
     assert!(state.is_anybody_ready());
     assert_eq!(state.choose(0), 3);
