@@ -148,7 +148,7 @@ fn what_is_final_is_no_variable_once_it_is_written() {
     // 10: no run failed.
     place.call("run --noise off --runs 1 --seed 1 -- java -cp classes Card").exits(10);
     let trace = place.call("trace 1").exits(0).stdout;
-    for (comment, kind) in [("// reads", "read"), ("// writes", "write")] {
+    for (comment, kind) in [("// reads", "read 0"), ("// writes", "write")] {
         let told = format!("Card.java:{}  {kind}  Card.late", line(source, comment));
         assert!(trace.contains(&told), "{comment}: {trace}");
     }
