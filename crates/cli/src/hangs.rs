@@ -33,13 +33,14 @@ impl Hangs {
         let mut words = Words { profile, code, names };
         if profile.run.outcome == Outcome::Hang {
             let circle = waiting_cycle(&profile.run);
-            let (kind, waits) = if circle.is_empty() {
-                (HangKind::Waiting, profile.run.waits.clone())
-            } else {
-                (HangKind::Deadlock, circle)
+            let awaits_end = circle.iter().any(|wait| matches!(wait.target, SyncTarget::Thread(_)));
+            let (kind, waits) = match circle.is_empty() {
+                true => (HangKind::Waiting, profile.run.waits.clone()),
+                false if awaits_end => (HangKind::AwaitedEnd, circle),
+                false => (HangKind::Deadlock, circle),
             };
             let threads = waits.iter().map(|wait| words.waiting(wait)).collect();
-            let locks = if kind == HangKind::Deadlock { words.held(&waits) } else { Vec::new() };
+            let locks = if kind == HangKind::Waiting { Vec::new() } else { words.held(&waits) };
             self.note((kind, threads), locks, profile);
         }
         for cycle in lock_cycles(&profile.run) {
@@ -173,6 +174,13 @@ impl Words<'_> {
 fn advice(kind: HangKind, mut locks: Vec<String>) -> String {
     locks.sort();
     locks.dedup();
+    if kind == HangKind::AwaitedEnd && !locks.is_empty() {
+        let each: Vec<String> = locks.iter().map(|lock| format!("`{lock}`")).collect();
+        return format!(
+            "Give {} back before waiting for the end of a thread that takes it.",
+            each.join(" and ")
+        );
+    }
     let fix = report::Fix {
         action: report::Action::LockOrder,
         locks,

@@ -23,6 +23,8 @@ pub struct Hang {
 pub enum HangKind {
     /// Threads wait for each other in a circle.
     Deadlock,
+    /// The same, but at least one of them waits for another's end.
+    AwaitedEnd,
     /// Threads wait for something that nobody brings about any more.
     Waiting,
     /// Threads take locks in a circle, though they did not meet.

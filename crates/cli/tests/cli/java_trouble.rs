@@ -331,6 +331,30 @@ fn threads_that_nobody_can_wake_are_told() {
     assert!(!seen.stdout.contains("holding"), "who waits for a condition has given its lock back: {seen}");
 }
 
+#[test]
+fn who_waits_for_the_end_of_one_that_needs_its_lock_is_told() {
+    let source = "public class Ending {
+        static synchronized void work() {
+        }
+        static synchronized void stop(Thread worker) throws InterruptedException {
+            worker.start();
+            worker.join();
+        }
+        public static void main(String[] arguments) throws Exception {
+            stop(new Thread(Ending::work, \"worker\"));
+        }
+    }";
+    let Some(place) = workplace("Ending.java", source) else { return };
+    // 11: no run passed.
+    let run = "run --schedule random --runs 1 --timeout 10m --seed 1 -- java -cp classes Ending";
+    place.call(run).exits(11).says(&[
+        "Deadlock: threads wait for locks and for each other's end in 1 run",
+        "(main) waits for the end of thread 2 (worker)",
+        "(worker) waits for `Ending.class`",
+        "Give `Ending.class` back before waiting for the end of a thread that takes it.",
+    ]);
+}
+
 /// Its sleep is long enough, unless the machine has other things to do.
 #[test]
 fn who_sleeps_in_place_of_waiting_is_found() {

@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report) -> Option<Element> {
 
 fn shown(hang: &Hang) -> Element {
     let tone = match hang.kind {
-        HangKind::Deadlock | HangKind::Waiting => "hang certain",
+        HangKind::Deadlock | HangKind::AwaitedEnd | HangKind::Waiting => "hang certain",
         HangKind::PotentialDeadlock => "hang possible",
     };
     let threads = hang.threads.iter().map(|thread| element("li").children(prose(thread)));

@@ -90,6 +90,9 @@ pub(crate) fn hang(hang: &Hang) -> String {
     let runs = plural(hang.runs, "run");
     match hang.kind {
         HangKind::Deadlock => format!("Deadlock: threads wait for each other in {runs}"),
+        HangKind::AwaitedEnd => {
+            format!("Deadlock: threads wait for locks and for each other's end in {runs}")
+        }
         HangKind::Waiting => format!("Threads wait in vain in {runs}"),
         HangKind::PotentialDeadlock => {
             format!("Possible deadlock: {runs}, {} of which passed, take locks in a circle", hang.passed)
