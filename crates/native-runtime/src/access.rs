@@ -58,7 +58,7 @@ unsafe fn in_parts<const SIZE: usize, const WRITE: bool>(
     leaf: u32,
 ) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
-    if SIZE == 1 && owner & SPLIT != 0 && take_over_byte::<WRITE>(line, address, leaf) {
+    if SIZE == 1 && take_over_byte::<WRITE>(owner, line, address, leaf) {
         // Buffers are handed on so.
     } else if (SIZE == 2 || SIZE == 4)
         && owner & SPLIT != 0
@@ -177,11 +177,18 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
     false
 }
 
-/// An access to one byte of a split half that another thread has handed on; false if it needs a closer look.
+/// An access to one byte that another thread has handed on, of a half whose owner field is this; false if it needs a
+/// closer look.
 #[inline(always)]
-unsafe fn take_over_byte<const WRITE: bool>(line: *mut Line, address: usize, leaf: u32) -> bool {
+unsafe fn take_over_byte<const WRITE: bool>(half: u32, line: *mut Line, address: usize, leaf: u32) -> bool {
     let tls = tls::current();
-    let owner = (&raw const (*shadow::bytes(line).add(address & 7)).owner).read_volatile();
+    let owner = if half & SPLIT != 0 {
+        (&raw const (*shadow::bytes(line).add(address & 7)).owner).read_volatile()
+    } else if half & BYTES == 0 && half & ID != (*tls).id() {
+        half
+    } else {
+        return false;
+    };
     owner != 0
         && owner & SHARED == 0
         && (*tls).busy == 0

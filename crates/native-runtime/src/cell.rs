@@ -148,6 +148,13 @@ impl Cell {
         *self.owner != 0 && *self.owner & (SHARED | SPLIT) == 0
     }
 
+    /// Has one other thread alone used it, and always all of its bytes?
+    #[inline(always)]
+    pub unsafe fn is_whole_of_another(&self, thread: &Thread) -> bool {
+        let owner = self.owner.read_volatile();
+        owner != 0 && owner & (SHARED | SPLIT | BYTES) == 0 && owner != thread.id
+    }
+
     /// What its last user did last, as far as it matters to others.
     #[inline(always)]
     pub unsafe fn newest(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
-use crate::cell::{BYTES, Cell, ID, READ_BY_MANY, SHARED, SPLIT};
+use crate::cell::{Cell, ID, READ_BY_MANY, SHARED, SPLIT};
 use crate::cells::{Kind, Touch, byte_mask, stripe};
 use crate::shadow::Line;
 use crate::split::{self, split};
@@ -29,7 +29,7 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
     if owner & SHARED != 0 {
         return owner == READ_BY_MANY && !touch.writes();
     }
-    if mask == 15 && owner != 0 && owner & (SPLIT | BYTES) == 0 && owner & ID != thread.id {
+    if mask == 15 && cell.is_whole_of_another(thread) {
         return take_over_cell(thread, cell, touch);
     }
     if owner & SPLIT == 0 {
@@ -64,8 +64,9 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
     true
 }
 
-/// Takes over a byte of a split half if that is no more news than the last that this thread took over: whoever goes
-/// through a buffer byte by byte does so nearly all the time. False, with nothing done, if it needs a closer look.
+/// Takes over a byte of a half that is split, or another thread's as a whole, if that is no more news than the last that
+/// this thread took over: whoever goes through a buffer byte by byte does so nearly all the time. False, with nothing
+/// done, if it needs a closer look.
 #[inline(always)]
 pub unsafe fn take_over_byte<const WRITE: bool>(
     thread: &mut Thread,
@@ -74,7 +75,8 @@ pub unsafe fn take_over_byte<const WRITE: bool>(
     leaf: u32,
 ) -> bool {
     let (half, byte) = ((address >> 2) & 1, address & 3);
-    let cell = Cell::byte(line, half, byte);
+    let is_split = (&raw const (*line).owner[half]).read_volatile() == SPLIT;
+    let cell = if is_split { Cell::byte(line, half, byte) } else { Cell::half(line, half) };
     let is_last = || thread.no_news == (cell.newest(), leaf);
     if !is_last() || noise::is_due_at_access(thread) {
         return false;
@@ -89,12 +91,17 @@ pub unsafe fn take_over_byte<const WRITE: bool>(
     }
     // A read of what was only read makes the byte nobody's.
     let is_passed_on = *cell.write != 0 || WRITE;
-    let done = (*line).owner[half] == SPLIT && cell.has_one_user() && is_passed_on && is_last();
+    let is_as_before = if is_split {
+        (*line).owner[half] == SPLIT && cell.has_one_user()
+    } else {
+        cell.is_whole_of_another(thread)
+    };
+    let done = is_as_before && is_passed_on && is_last() && (is_split || split(thread, line, half));
     if done {
         noise::pass_access(thread);
         log::count_thinned(thread);
         let kind = if WRITE { Kind::Write } else { Kind::Read };
-        cell.take(thread, Touch { kind, flags: 0, leaf });
+        Cell::byte(line, half, byte).take(thread, Touch { kind, flags: 0, leaf });
         if byte == 3 {
             split::join(thread, line, half);
         }

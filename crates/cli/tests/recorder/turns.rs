@@ -179,6 +179,35 @@ int main(void) {
 }
 
 #[test]
+fn bytes_that_nobody_took_over_stay_with_whoever_filled_them() {
+    let program = c(r#"
+volatile unsigned char buffer[65536];
+volatile unsigned sum;
+THREAD(reader) {
+    for (int i = 0; i < 65536; i++)
+        if (i <= 60000 || i > 60003)
+            sum += buffer[i]; //@read
+    return NULL;
+}
+THREAD(late) {
+    buffer[60000] = 2; //@taken
+    buffer[60001] = 2; //@left
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 65536; i++)
+        buffer[i] = 1; //@fill
+    in_thread(reader);
+    in_thread(late);
+    return sum != 65533;
+}
+"#);
+    let history = program.record().history("buffer");
+    let late: Vec<&str> = history.lines().filter(|line| line.contains("late")).collect();
+    assert_eq!(late, ["+60000:1 reader r@read | late W@taken", "+60001:1 main w@fill | late W@left"]);
+}
+
+#[test]
 fn alternating_readers_do_not_grow_the_recording() {
     let program = c(r#"
 #define ROUNDS 100000
