@@ -114,13 +114,13 @@ pub unsafe fn touch_others(thread: &mut Thread, line: *mut Line, address: usize,
         // Before any state changes: what the delay lets others do must not be taken for our doing.
         noise::at_access(thread);
     }
-    if repetition::in_parts(thread, line, address, size, touch) {
-        return;
-    }
     // A location that is cut or ended by another thread between the two steps is looked up anew.
     for _ in 0..16 {
         let only = sole_location(line, address, size);
         if only.is_some_and(|only| location::touch(thread, only, touch)) {
+            return;
+        }
+        if only.is_none() && repetition::in_parts(thread, line, address, size, touch) {
             return;
         }
         let lock = stripe(address);

@@ -89,9 +89,9 @@ unsafe fn note_repetition(
     slot: *mut Slot,
     touch: Touch,
 ) -> bool {
-    let places = if touch.kind == Kind::Write { 0 } else { slots::places_of_site(slot, touch.leaf) };
     let read_on_record = || {
-        ((*slot).read == touch.leaf) | is_noted_at(places, touch.leaf)
+        (*slot).read == touch.leaf
+            || is_noted_at(slots::places_of_site(slot, touch.leaf), touch.leaf)
             || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf)
     };
     let write_on_record = || {
@@ -105,7 +105,7 @@ unsafe fn note_repetition(
     };
     if on_record {
         slots::note(slot, touch, thread);
-        if touch.kind == Kind::Read && places == 0 {
+        if touch.kind == Kind::Read && !(*slot).sites.contains(&touch.leaf) {
             known_reads::remember(&mut thread.known_reads, slot, touch.leaf);
         }
     }
@@ -316,8 +316,8 @@ pub unsafe fn repeats_at_hint(
     let leaf = touch.leaf;
     let on_record = match touch.kind {
         Kind::Read => {
-            // Both at once: which of them it is differs from access to access, and cannot be foreseen.
-            ((*slot).read == leaf) | is_noted_at(slots::places_of_site(slot, leaf), leaf)
+            (*slot).read == leaf
+                || is_noted_at(slots::places_of_site(slot, leaf), leaf)
                 || known_reads::contains(&thread.known_reads, slot, leaf)
         }
         _ => {
