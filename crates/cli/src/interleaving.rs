@@ -41,11 +41,11 @@ impl Forcible {
         self.whole.unwrap_or(self.interleaving)
     }
 
-    /// Whether forbidding its order is but a delay. Two threads do the same to the same thing: in the other order that is the same
-    /// again. Or there is no other order, as where one thread uses what another has made: whoever has to wait for the use to come
+    /// Whether forbidding its order is but a delay. Two threads do the same to the same thing, or are in the same section under one
+    /// lock: in the other order that is the same again. Or there is no other order, as where one thread uses what another has made: whoever has to wait for the use to come
     /// first keeps out whatever leads to it.
     pub fn has_no_other_order(&self) -> bool {
-        is_symmetric(&self.interleaving) || self.is_effect
+        is_symmetric(&self.interleaving) || is_of_one_section(&self.interleaving) || self.is_effect
     }
 
     /// Whether there is nothing that could be forbidden in earnest.
@@ -117,7 +117,8 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
     let interleaving = Interleaving::new(Treatment::Enforce, &steps)?;
     let interleaving =
         if steps.len() < 4 { interleaving } else { interleaving.with_orders(&conflicts(&steps))? };
-    let wider = wider::wider(&steps, &moments, run, code);
+    let wider =
+        wider::wider(&steps, &moments, run, code).filter(|wider| leaves_section(&interleaving, wider));
     let leading = leading::leads(&steps, &moments, run, code);
     Some(Forcible {
         interleaving,
@@ -153,6 +154,19 @@ fn has_reason(finding: &Finding, is_it: impl Fn(&Reason) -> bool) -> bool {
 
 fn is_symmetric(interleaving: &Interleaving) -> bool {
     matches!(interleaving.steps(), [one, other] if one.is_same_place(other))
+}
+
+/// Two threads, one after the other, in a section that one lock keeps whole, each called from the same place.
+fn is_of_one_section(interleaving: &Interleaving) -> bool {
+    let section = |step: &InterleavingStep| (step.build_id, step.guard, step.caller);
+    matches!(interleaving.steps(), [one, other] if one.guard != 0 && section(one) == section(other))
+}
+
+/// Whether what a fix would keep whole is more than the section that both threads are in: what a thread did there before, it did in
+/// another round.
+fn leaves_section(interleaving: &Interleaving, wider: &Interleaving) -> bool {
+    let guard = interleaving.steps().first().map(|step| step.guard);
+    !is_of_one_section(interleaving) || wider.steps().iter().any(|step| Some(step.guard) != guard)
 }
 
 fn moment(run: &Run, index: usize) -> Moment {
@@ -340,6 +354,29 @@ mod tests {
         let many = forcible().with_copies(&mut |_| None);
         let is_bare = |step: &InterleavingStep| step.caller == 0 && step.copies == [0; MOST_COPIES];
         assert!(many.interleaving.steps().iter().all(is_bare));
+    }
+
+    #[test]
+    fn two_threads_in_one_section_have_no_other_order() {
+        let step = |thread, address, guard, caller| InterleavingStep {
+            thread,
+            address,
+            guard,
+            caller,
+            ..InterleavingStep::default()
+        };
+        let of = |steps: &[InterleavingStep]| Interleaving::new(Treatment::Enforce, steps).unwrap();
+        let (one, other) = (step(1, 7, 3, 0), step(2, 8, 3, 0));
+        let both = of(&[one, other]);
+        assert!(is_of_one_section(&both));
+        assert!(!is_of_one_section(&of(&[step(1, 7, 0, 0), step(2, 8, 0, 0)])), "no lock");
+        assert!(!is_of_one_section(&of(&[one, step(2, 8, 4, 0)])), "taken elsewhere");
+        assert!(!is_of_one_section(&of(&[one, step(2, 8, 3, 5)])), "for another purpose");
+        // The round before is no part of it; where a thread looked before, it took the lock elsewhere.
+        assert!(!leaves_section(&both, &of(&[one, step(2, 9, 3, 0), other])));
+        assert!(leaves_section(&both, &of(&[one, step(2, 9, 4, 0), other])));
+        let apart = of(&[one, step(2, 8, 4, 0)]);
+        assert!(leaves_section(&apart, &apart), "there is none to leave");
     }
 
     #[test]
