@@ -393,6 +393,8 @@ fn who_acts_on_an_outdated_look_should_have_kept_the_lock() {
     }
     let looked_after = run(&format!("{change} {look} {act}"));
     assert_eq!(advice_on(&looked_after, &[1, 3]), None);
+    let next_round = run(&format!("{look} {change} 1:lock(a)@1 1:W(y)@7 1:unlock(a)"));
+    assert_eq!(advice_on(&next_round, &[2, 3]), None, "the section begins anew");
 }
 
 #[test]

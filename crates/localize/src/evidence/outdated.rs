@@ -8,7 +8,8 @@ use crate::synchronization::ObjectId;
 const MOST_LOOKS: usize = 64;
 
 /// What the thread of the second access read when it held their common lock the last time before the first one, and
-/// what another thread changed under that lock before the second: the lock, and the read by its global index.
+/// what another thread changed under that lock before the second: the lock, and the read by its global index. What it read in an
+/// earlier round of the section that it is in has nothing to do with this one, which begins anew.
 pub(super) fn look_before(witness: &Witness<'_>, first: usize, second: usize) -> Option<(ObjectId, usize)> {
     let accesses = &witness.run.accesses;
     let actor = accesses[second].thread;
@@ -34,7 +35,12 @@ pub(super) fn look_before(witness: &Witness<'_>, first: usize, second: usize) ->
             |look: &usize| accesses[*look].location == accesses[change].location && *look < change;
         looks.iter().copied().find(is_outdated)
     };
-    changes.filter_map(outdated).max().map(|look| (lock, look))
+    let section = |index: usize| {
+        let held = witness.run.held(&accesses[index]).unwrap_or_default();
+        held.iter().find(|held| held.object == lock).map(|held| held.taken_at)
+    };
+    let look = changes.filter_map(outdated).max()?;
+    (section(look) != section(second)).then_some((lock, look))
 }
 
 /// A lock that both accesses hold, so that only one thread at a time can.
