@@ -2,11 +2,12 @@
 //! push tells everything.
 
 use std::env;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::{tidy, workspace};
 
@@ -122,10 +123,32 @@ fn test() -> anyhow::Result<()> {
         .stderr(Stdio::null())
         .status();
     let mut cargo = workspace::cargo();
-    if nextest.is_ok_and(|status| status.success()) {
-        cargo.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
-    } else {
-        cargo.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
+    if !nextest.is_ok_and(|status| status.success()) {
+        return workspace::run(cargo.args(["test", "--workspace", "--all-targets", "--no-fail-fast"]));
     }
-    workspace::run(&mut cargo)
+    let results = workspace::root().join("target/nextest/default/junit.xml");
+    // Those of an earlier run would tell nothing.
+    drop(fs::remove_file(&results));
+    let result = workspace::run(cargo.args(["nextest", "run", "--workspace", "--no-fail-fast"]));
+    let printed = fs::read_to_string(&results).with_context(|| {
+        format!("which tests were left out is not known: cannot read {}", results.display())
+    })?;
+    skips(&printed).for_each(|skip| eprintln!("{skip}"));
+    result
+}
+
+/// What tests said that could not do their task here: nextest shows nothing of tests that pass.
+fn skips(printed: &str) -> impl Iterator<Item = &str> {
+    printed.lines().filter_map(|line| line.find("SKIPPED ").map(|at| &line[at..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_that_were_left_out_are_told() {
+        let printed = "<system-out>running 1 test</system-out>\n<system-err>SKIPPED by_maven: there is no Maven\n</system-err>";
+        assert_eq!(skips(printed).collect::<Vec<_>>(), ["SKIPPED by_maven: there is no Maven"]);
+    }
 }

@@ -179,7 +179,9 @@ fn one_test_is_run_by_maven() {
         return;
     }
     if let Some(missing) = parts.iter().find(|part| !Path::new(repository).join(part).exists()) {
-        return skip(&format!("there is no {repository}/{missing} (package libsurefire-java)"));
+        return skip(&format!(
+            "there is no {repository}/{missing} (packages libsurefire-java, libmaven-compiler-plugin-java, libmaven-resources-plugin-java)"
+        ));
     }
     let place = Workplace::new();
     place.write("pom.xml", POM);
