@@ -214,6 +214,6 @@ fn a_controlled_run_that_goes_on_when_its_time_is_up_has_not_failed() {
 fn a_controlled_run_that_goes_round_in_circles_hangs() {
     let place = Workplace::new();
     let program = compiled("counts", COUNTS);
-    place.call(&format!("run --runs 2 --jobs 1 --schedule random --timeout 2s -- {}", program.display()));
+    place.call(&format!("run --runs 2 --jobs 1 --schedule random --timeout 5s -- {}", program.display()));
     assert_eq!(place.outcomes("counts"), ["pass", "hang"]);
 }

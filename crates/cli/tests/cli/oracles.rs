@@ -77,7 +77,7 @@ fn a_judge_that_cannot_tell_damages_the_run() {
 fn a_hang_counts_as_failing_and_is_told_apart() {
     let place = Workplace::new();
     // Deaf to SIGTERM, so each hang also takes the grace period that is given before SIGKILL.
-    let mut command = place.unsnarl("run --runs 2 --jobs 1 --timeout 2s");
+    let mut command = place.unsnarl("run --runs 2 --jobs 1 --timeout 5s");
     let counter = place.path("count");
     command.arg("--").arg(claims()).arg(&counter).args(["2", "hang"]);
     let seen = Seen::of("run", command.output().unwrap()).exits(0);

@@ -58,7 +58,7 @@ fn a_deadlock_is_told_with_its_locks() {
     place.write("crossed.c", CROSSED);
     place.call("cc -O1 -g -pthread crossed.c -o crossed").exits(0);
     place
-        .call("run --runs 4 --jobs 1 --timeout 1s -- ./crossed")
+        .call("run --runs 4 --jobs 1 --timeout 5s -- ./crossed")
         .exits(0)
         .says(&["Deadlock on", "2 of them hung"]);
     let report = place.call("report --json").exits(0).json();
