@@ -1,6 +1,7 @@
 //! Explains findings: what is known about their accesses in the run they are shown in, with names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use localize::evidence::{self, Fact, Fix, Span, Witness};
 use localize::{Access, Code, Finding, LocationId, ObjectId, Profile, Standstill, StandstillKind};
@@ -342,6 +343,11 @@ fn named(
             explanation::Fact::NotJoined([creator, running])
         }
         Fact::CreatedBefore { .. } | Fact::NotJoined { .. } => return None,
+        Fact::Slept { sleep } => {
+            let sleep = &profile.run.sleeps[sleep];
+            let time = Duration::from_nanos(sleep.nanoseconds);
+            explanation::Fact::Slept { time, place: names.place_of(sleep.stack, code) }
+        }
         Fact::AfterFree { free, access } => explanation::Fact::AfterFree([free, access]),
     })
 }

@@ -14,6 +14,7 @@ mod facts;
 mod fix;
 mod order;
 mod outdated;
+mod sleeping;
 mod telling;
 mod waiting;
 

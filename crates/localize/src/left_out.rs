@@ -36,6 +36,9 @@ fn remove(run: &mut Run, removed: &[usize]) {
     for event in &mut run.synchronization {
         event.before -= removed.partition_point(|&index| index < event.before);
     }
+    for sleep in &mut run.sleeps {
+        sleep.before -= removed.partition_point(|&index| index < sleep.before);
+    }
     let mut index = 0;
     run.accesses.retain(|_| {
         index += 1;

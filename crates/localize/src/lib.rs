@@ -78,6 +78,6 @@ pub use shape::{Shape, Step};
 pub use standstill::{Action, Standstill, StandstillKind, StandstillStep};
 pub use suspect::Previous;
 pub use suspiciousness::Formula;
-pub use synchronization::{Holding, Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+pub use synchronization::{Holding, Lock, Nesting, ObjectId, Sleep, SyncEvent, SyncKind, SyncTarget, Wait};
 pub use technique::Technique;
 pub use verdict::{Reason, Reasoning, Tuning};

@@ -22,7 +22,9 @@ use crate::run::{
     Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
     StackId, ThreadId,
 };
-use crate::synchronization::{Holding, Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+use crate::synchronization::{
+    Holding, Lock, Nesting, ObjectId, Sleep, SyncEvent, SyncKind, SyncTarget, Wait,
+};
 
 /// A run, and what its ids stand for.
 #[derive(Clone, Debug)]
@@ -275,6 +277,7 @@ impl<'a> ProcessReader<'a> {
                 EventKind::Gap => self.gap(event),
                 EventKind::Within => self.within_turn(event),
                 EventKind::Iteration => self.iteration(event),
+                EventKind::Sleep => self.sleep(event),
                 EventKind::Panic => self.cleaning.begin(event.actor(), &self.profile.run.accesses),
                 kind if kind.is_access() => self.access(event),
                 kind => {
@@ -443,6 +446,16 @@ impl<'a> ProcessReader<'a> {
         let (site, stack) = self.leaf(event.event.leaf);
         let before = self.profile.run.accesses.len();
         self.profile.run.synchronization.push(SyncEvent { before, thread, kind, target, site, stack });
+    }
+
+    fn sleep(&mut self, event: &ThreadEvent) {
+        if self.is_thread(event.actor()) {
+            let thread = ThreadId(self.first_thread + event.actor());
+            let (stack, nanoseconds) = (self.leaf(event.event.leaf).1, event.event.value);
+            let run = &mut self.profile.run;
+            let (before, synchronized) = (run.accesses.len(), run.synchronization.len());
+            run.sleeps.push(Sleep { before, synchronized, thread, nanoseconds, stack });
+        }
     }
 
     /// What the threads held and waited for at the end.

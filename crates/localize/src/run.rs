@@ -1,7 +1,7 @@
 //! What every technique reads: one run as the accesses of its threads to shared locations, in time order, and how
 //! the threads synchronized.
 
-use crate::synchronization::{Holding, Lock, Nesting, SyncEvent, Wait};
+use crate::synchronization::{Holding, Lock, Nesting, Sleep, SyncEvent, Wait};
 
 /// A static place in code, the same number in every run of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -157,6 +157,8 @@ pub struct Run {
     pub waits: Vec<Wait>,
     /// The threads that still held locks.
     pub holdings: Vec<Holding>,
+    /// Where threads slept, in time order. Who does so again and again is told of once.
+    pub sleeps: Vec<Sleep>,
 }
 
 impl Run {
@@ -194,6 +196,7 @@ impl Run {
             nestings: Vec::new(),
             waits: Vec::new(),
             holdings: Vec::new(),
+            sleeps: Vec::new(),
         }
     }
 }

@@ -119,6 +119,21 @@ pub struct Wait {
     pub locks: LocksetId,
 }
 
+/// A thread slept: whatever others did meanwhile, it did not wait for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    /// It began before the access with this global index, and after those with smaller ones.
+    pub before: usize,
+    /// So many of the run's synchronizations came before.
+    pub synchronized: usize,
+    /// The thread.
+    pub thread: ThreadId,
+    /// For how long it meant to.
+    pub nanoseconds: u64,
+    /// The calls that led there.
+    pub stack: StackId,
+}
+
 impl SyncKind {
     /// The kind of a recorded event, if it is a synchronization.
     pub(crate) fn of(kind: EventKind) -> Option<Self> {

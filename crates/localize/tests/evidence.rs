@@ -2,7 +2,7 @@
 //!
 //! A trace is a list of `thread:deed`: `1:lock(a)@5`, `1:unlock(a)`, `1:share(a)@5` (a read lock), `1:R(x)@7=3` (value
 //! 3), `1:W!(x)@8` (atomic), `1:F(x)@9` (free), `1:create(2)@4`, `1:join(2)@4`, `2:start(1)`, `2:end(2)`,
-//! `1:wait(a)@6` (still, at the end). Numbers behind `@` are sites, and stacks of their own.
+//! `1:wait(a)@6` (still, at the end), `1:sleep(20)@3` (milliseconds). Numbers behind `@` are sites, and stacks of their own.
 
 use std::collections::BTreeMap;
 
@@ -84,6 +84,12 @@ impl Trace {
                     _ => SyncKind::Release,
                 };
                 (kind, SyncTarget::Object(object))
+            }
+            "sleep" => {
+                let (before, synchronized) = (run.accesses.len(), run.synchronization.len());
+                let nanoseconds = name.parse::<u64>().unwrap() * 1_000_000;
+                run.sleeps.push(Sleep { before, synchronized, thread: thread_id, nanoseconds, stack });
+                return;
             }
             "create" => (SyncKind::Create, other()),
             "join" => (SyncKind::Join, other()),
@@ -258,6 +264,36 @@ fn a_thread_that_runs_too_early_is_created_later() {
         ],
         Some((Action::CreateLater, &[], &[Span { from: 1, to: 1 }, Span { from: 0, to: 0 }])),
     );
+}
+
+#[test]
+fn who_sleeps_in_place_of_waiting_is_told_to_wait() {
+    let sleeps = "1:create(2)@3 2:start(1) 2:W(x)@4 1:sleep(20)@5 2:W(x)@4 1:R(x)@6 2:W(x)@4";
+    let early = run(sleeps);
+    let witness = Witness::of(&early, &[2, 3]);
+    assert_eq!(witness.facts(&[2, 3])[0], Fact::Slept { sleep: 0 });
+    let fix = advice_on(&early, &[2, 3]).unwrap();
+    assert_eq!((fix.action, fix.waits_at), (Action::Wait, Some(StackId(5))), "whatever was written before");
+    for (text, pair, why) in [
+        ("1:create(2)@3 2:start(1) 1:sleep(0)@5 1:R(x)@6 2:W(x)@4", [0, 1], "it gives way"),
+        ("1:sleep(20)@5 1:create(2)@3 2:start(1) 1:R(x)@6 2:W(x)@4", [0, 1], "there was nobody to wait for"),
+        ("1:create(2)@3 2:start(1) 1:sleep(20)@5 1:R!(y)@5 1:R(x)@6 2:W(x)@4", [1, 2], "it was told by `y`"),
+        (
+            "1:create(2)@3 2:start(1) 1:R(x)@6 1:sleep(20)@5 1:R(x)@6 2:W(x)@4",
+            [1, 2],
+            "it looks now and then",
+        ),
+        (
+            "1:create(2)@3 1:create(3)@3 2:start(1) 3:start(1) 1:sleep(20)@5 3:end(3) 1:join(3)@7 1:R(x)@6 2:W(x)@4",
+            [0, 1],
+            "it waits for another thread",
+        ),
+        ("1:create(2)@3 2:start(1) 2:sleep(20)@5 1:R(x)@6 2:W(x)@4", [0, 1], "the other one sleeps"),
+    ] {
+        let run = run(text);
+        let facts = Witness::of(&run, &pair).facts(&pair);
+        assert!(!facts.iter().any(|fact| matches!(fact, Fact::Slept { .. })), "{why}: {facts:?}");
+    }
 }
 
 #[test]

@@ -40,6 +40,26 @@ pub unsafe fn context_of(thread: &mut Thread, current: u32, new: Entry) -> u32 {
     context
 }
 
+/// Where the current function made the call that led to `place`, which may lie in code without hooks; the place itself
+/// where that is not found.
+pub unsafe fn call_behind(thread: &Thread, place: Place) -> usize {
+    let own = (*context::table().add(context::current(thread.tls) as usize)).function;
+    let stack_end = (*thread.stack).end_if_it_holds(place.sp as usize);
+    // The context of a function that is to be watched closely does not say how long that is.
+    let (Some(function), Some(stack_end)) = (modules::function_at(own as usize), stack_end) else {
+        return place.pc as usize;
+    };
+    let mut above = Some(place);
+    for _ in 0..=MOST_BETWEEN {
+        let Some(reached) = above else { break };
+        if reached.pc.wrapping_sub(function.start) < u64::from(function.size) {
+            return reached.pc as usize;
+        }
+        above = reached.caller(stack_end as u64);
+    }
+    place.pc as usize
+}
+
 /// Of another module's code the last function is known at least; of the same module's it may be a part of the current
 /// function that the compiler moved elsewhere.
 unsafe fn without_tables(current: u32, call: u64) -> u32 {

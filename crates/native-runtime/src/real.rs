@@ -88,6 +88,52 @@ macro_rules! with_caller {
     };
 }
 
+/// Exports a function that passes on, as two more arguments beginning with the one of this number, what
+/// [`Place::of_call`](crate::unwind::Place::of_call) makes its caller's place of.
+macro_rules! with_place {
+    ($($name:ident => $argument:tt, $target:path;)*) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!($crate::real::place_to!($argument), $crate::real::jump!(), sym $target)
+            }
+        )*
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! place_to {
+    (1) => {
+        "lea rsi, [rsp + 8]
+        mov rdx, rbp"
+    };
+    (2) => {
+        "lea rdx, [rsp + 8]
+        mov rcx, rbp"
+    };
+    (4) => {
+        "lea r8, [rsp + 8]
+        mov r9, rbp"
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! place_to {
+    (1) => {
+        "mov x1, x30
+        mov x2, x29"
+    };
+    (2) => {
+        "mov x2, x30
+        mov x3, x29"
+    };
+    (4) => {
+        "mov x4, x30
+        mov x5, x29"
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 macro_rules! caller_to {
     (0) => {
@@ -163,4 +209,4 @@ macro_rules! jump {
     };
 }
 
-pub(crate) use {caller_to, frame_after, jump, real, with_caller};
+pub(crate) use {caller_to, frame_after, jump, place_to, real, with_caller, with_place};

@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::{Event, EventKind, UNKNOWN_LOCKS};
 
 use crate::thread::Thread;
-use crate::{atomic_locks, context, control, log, mapping, noise, spin, thread};
+use crate::unwind::Place;
+use crate::{atomic_locks, bridges, context, control, log, mapping, noise, spin, thread};
 
 /// Locks one thread can hold at a time; further ones are not tracked.
 const HELD: usize = 32;
@@ -466,6 +467,18 @@ pub unsafe fn happened(kind: EventKind, address: usize, object: u32, pc: usize) 
     let leaf = context::leaf(thread.tls, pc);
     if !log::over_budget() {
         log::emit_sync(thread, kind, leaf, object, thread.held.set, address as u64);
+    }
+    thread::leave(thread);
+}
+
+/// The thread is about to sleep for so many nanoseconds. Who does so again and again, and nothing else that is on record,
+/// is told of once.
+pub unsafe fn sleeps(nanoseconds: u64, place: Place) {
+    let Some(thread) = enter() else { return };
+    let leaf = context::leaf(thread.tls, bridges::call_behind(thread, place));
+    if thread.slept != (thread.last_tick, leaf) && !log::over_budget() {
+        log::emit_sync(thread, EventKind::Sleep, leaf, 0, thread.held.set, nanoseconds);
+        thread.slept = (thread.last_tick, leaf);
     }
     thread::leave(thread);
 }

@@ -64,6 +64,8 @@ pub struct Thread {
     pub chunk_left: u32,
     pub chunk: *mut u8,
     pub last_tick: u64,
+    /// When and where it slept last.
+    pub slept: (u64, u32),
     /// Slots of this thread that it may use again.
     pub free_slots: u32,
     /// Events of this thread that were left out.

@@ -27,6 +27,19 @@ struct Registers {
 }
 
 impl Place {
+    /// Of a call that has just been made, by its frame pointer and where the frame ends: the return address lies there.
+    #[cfg(target_arch = "x86_64")]
+    pub unsafe fn of_call(frame_end: usize, fp: usize) -> Place {
+        let pc = (frame_end as *const u64).sub(1).read();
+        Place { pc, sp: frame_end as u64, fp: fp as u64 }
+    }
+
+    /// Of a call that has just been made, by its return address and frame pointer.
+    #[cfg(target_arch = "aarch64")]
+    pub unsafe fn of_call(pc: usize, fp: usize) -> Place {
+        Place { pc: pc as u64, sp: fp as u64, fp: fp as u64 }
+    }
+
     /// Where the function at this place was called from; `stack_end` is one past the last address of the stack.
     pub unsafe fn caller(&self, stack_end: u64) -> Option<Place> {
         let entry = modules::unwind_entry(self.pc - 1)?;

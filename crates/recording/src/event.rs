@@ -77,13 +77,15 @@ pub enum EventKind {
     Nothing = 43,
     /// The thread began to panic, as Rust calls it: what it does next is to clean up.
     Panic = 44,
+    /// The thread is about to sleep for `value` nanoseconds.
+    Sleep = 45,
 }
 
 impl EventKind {
     /// The kind with this number.
     pub fn from_number(number: u8) -> Option<EventKind> {
         use EventKind::*;
-        const ALL: [EventKind; 33] = [
+        const ALL: [EventKind; 34] = [
             Read,
             Write,
             Update,
@@ -117,6 +119,7 @@ impl EventKind {
             Held,
             Nothing,
             Panic,
+            Sleep,
         ];
         ALL.into_iter().find(|&kind| kind as u8 == number)
     }
@@ -200,7 +203,7 @@ mod tests {
                 known += 1;
             }
         }
-        assert_eq!(known, 33);
+        assert_eq!(known, 34);
         assert_eq!(size_of::<Event>(), 32);
     }
 }

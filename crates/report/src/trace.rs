@@ -96,6 +96,8 @@ pub enum Deed {
     End,
     /// Sees the end of another thread.
     Join,
+    /// Sleeps, for as long as its object says.
+    Sleep,
     /// Waits for this when the run ends.
     Stuck,
 }
@@ -124,6 +126,7 @@ impl Deed {
             Deed::Start => "start",
             Deed::End => "end",
             Deed::Join => "join",
+            Deed::Sleep => "sleep",
             Deed::Stuck => "waits for",
         }
     }

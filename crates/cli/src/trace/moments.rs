@@ -1,6 +1,6 @@
 //! A run moment by moment, before it is put into words: that takes far longer than to choose what is worth it.
 
-use localize::{Outcome, Profile, SyncEvent, SyncKind, SyncTarget, Wait};
+use localize::{Outcome, Profile, Run, Sleep, SyncEvent, SyncKind, SyncTarget, Wait};
 
 use super::tracer::identity;
 
@@ -10,6 +10,7 @@ pub enum Moment<'a> {
     /// An access, by its index in the run.
     Access(usize),
     Synchronization(&'a SyncEvent),
+    Sleep(&'a Sleep),
     /// The run has hung, and this thread waits in vain.
     Stuck(&'a Wait),
 }
@@ -17,19 +18,33 @@ pub enum Moment<'a> {
 /// A whole run, in the order of time.
 pub fn moments(profile: &Profile) -> Vec<Moment<'_>> {
     let run = &profile.run;
-    let mut moments = Vec::with_capacity(run.accesses.len() + run.synchronization.len());
-    let mut synchronization = run.synchronization.iter().peekable();
+    let mut moments = Vec::with_capacity(run.accesses.len() + run.synchronization.len() + run.sleeps.len());
+    let mut between = between_accesses(run).into_iter().peekable();
     for index in 0..run.accesses.len() {
-        while let Some(event) = synchronization.next_if(|event| event.before <= index) {
-            moments.push(Moment::Synchronization(event));
+        while let Some((_, moment)) = between.next_if(|(before, _)| *before <= index) {
+            moments.push(moment);
         }
         moments.push(Moment::Access(index));
     }
-    moments.extend(synchronization.map(Moment::Synchronization));
+    moments.extend(between.map(|(_, moment)| moment));
     if run.outcome == Outcome::Hang {
         moments.extend(run.waits.iter().map(Moment::Stuck));
     }
     moments
+}
+
+/// What is no access, each with the access that it came before.
+fn between_accesses(run: &Run) -> Vec<(usize, Moment<'_>)> {
+    let mut all = Vec::with_capacity(run.synchronization.len() + run.sleeps.len());
+    let mut sleeps = run.sleeps.iter().peekable();
+    for (index, event) in run.synchronization.iter().enumerate() {
+        while let Some(sleep) = sleeps.next_if(|sleep| sleep.synchronized <= index) {
+            all.push((sleep.before, Moment::Sleep(sleep)));
+        }
+        all.push((event.before, Moment::Synchronization(event)));
+    }
+    all.extend(sleeps.map(|sleep| (sleep.before, Moment::Sleep(sleep))));
+    all
 }
 
 impl Moment<'_> {
@@ -39,6 +54,7 @@ impl Moment<'_> {
             Moment::Access(index) => Some(identity(0, profile.run.accesses[index].location.0)),
             Moment::Synchronization(event) if matches!(event.kind, SyncKind::Start | SyncKind::End) => None,
             Moment::Synchronization(event) => Some(target(event.target)),
+            Moment::Sleep(_) => None,
             Moment::Stuck(wait) => Some(target(wait.target)),
         }
     }

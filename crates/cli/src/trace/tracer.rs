@@ -1,6 +1,7 @@
 //! A run in words.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use localize::profile::Location;
 use localize::{
@@ -64,6 +65,12 @@ impl<'a> Tracer<'a> {
                     TraceStep { access: mark, ..self.access(&run.accesses[access]) }
                 }
                 Moment::Synchronization(event) => self.synchronization(event),
+                Moment::Sleep(sleep) => {
+                    let time = Duration::from_nanos(sleep.nanoseconds);
+                    let name = format!("for {}", humantime::format_duration(time));
+                    let object = TraceObject { name, ..TraceObject::default() };
+                    self.step(sleep.thread, Deed::Sleep, object, sleep.stack)
+                }
                 Moment::Stuck(wait) => {
                     let object = self.target(wait.target);
                     let locks = self.locks(wait.locks);

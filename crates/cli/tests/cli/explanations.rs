@@ -94,6 +94,79 @@ fn values_read_as_their_types_and_threads_say_who_they_are() {
     );
 }
 
+/// Every second run sleeps and looks before the work is done.
+const SLEEPER: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t seen;
+static int early, done;
+
+static void *work(void *unused)
+{
+    for (int i = 0; i < 3; i++) {
+        if (early && i == 2)
+            pthread_barrier_wait(&seen);
+        pthread_mutex_lock(&lock);
+        done++; /* write */
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+    int all;
+
+    early = access("turn", F_OK) == 0;
+    if (early)
+        unlink("turn");
+    else
+        close(open("turn", O_CREAT | O_WRONLY, 0644));
+    pthread_barrier_init(&seen, 0, 2);
+    pthread_create(&thread, 0, work, 0);
+    usleep(20000); /* sleep */
+    if (!early)
+        pthread_join(thread, 0);
+    pthread_mutex_lock(&lock);
+    all = done == 3; /* read */
+    pthread_mutex_unlock(&lock);
+    if (early) {
+        pthread_barrier_wait(&seen);
+        pthread_join(thread, 0);
+    }
+    return all ? 0 : 1;
+}
+"#;
+
+#[test]
+fn who_sleeps_in_place_of_waiting_is_told_so() {
+    let place = Workplace::new();
+    place.write("sleeper.c", SLEEPER);
+    place.call("cc -O1 -g -pthread sleeper.c -o sleeper").exits(0);
+    place.call("run --runs 8 --jobs 1 -- ./sleeper").exits(0);
+    let report = place.call("report --json").exits(0).json();
+    let first = &report["findings"][0];
+    let line = |marker: &str| {
+        SLEEPER.lines().position(|line| line.contains(&format!("/* {marker} */"))).unwrap() + 1
+    };
+    assert_eq!(first["pattern"], "RW", "{first:#}");
+    let slept = format!(
+        "thread 1 slept at sleeper.c:{} for 20ms, which is no way to wait for thread 2: that may take longer",
+        line("sleep")
+    );
+    assert_eq!(first["evidence"][0], slept.as_str(), "{first:#}");
+    let [read, write, sleep] = ["read", "write", "sleep"].map(line);
+    let advice = format!(
+        "Let sleeper.c:{read} in main() wait until sleeper.c:{write} in work() is done, for the end of that thread or for a \
+         condition that it signals, and do not sleep at sleeper.c:{sleep} in the hope that it will be."
+    );
+    assert_eq!((&first["advice"], &first["fix"]["action"]), (&json!(advice), &json!("wait")), "{first:#}");
+}
+
 /// Whether there is room is asked in one critical section, and used in another.
 const ROOM: &str = r#"
 #include <pthread.h>

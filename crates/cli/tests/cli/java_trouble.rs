@@ -382,7 +382,11 @@ fn who_sleeps_in_place_of_waiting_is_found() {
     let Some(place) = workplace("Nap.java", source) else { return };
     // The seed decides which runs fail.
     let flags = "--schedule random --runs 8 --jobs 2 --seed 1 --skip-sleeps";
-    place.call(&format!("run {flags} -- java -cp classes Nap")).exits(0).says(&["`Nap.steps`"]);
+    place.call(&format!("run {flags} -- java -cp classes Nap")).exits(0).says(&[
+        "`Nap.steps`",
+        "slept at Nap.java:16 for 2ms",
+        "do not sleep at Nap.java:16",
+    ]);
     // Whatever the seeds: whoever is to come first is woken.
     place.call("confirm 1 --runs 3").says(&["forced: 3 of 3", "forbidden: 0 of 3"]);
 }

@@ -1,5 +1,7 @@
 //! Code without instrumentation among code with it: what it calls is seen, and it is on the stack.
 
+use recording::EventKind;
+
 use crate::kit::{Compiler, Link, c};
 
 #[test]
@@ -29,6 +31,40 @@ int main(void) {
         program.record().stacks("x"),
         "init: main\ncompare: compare < sort < worker\nsort: sort < worker"
     );
+}
+
+/// A library sleeps for whoever calls it, as Rust's does: where that was is what counts.
+#[test]
+fn a_sleep_in_code_without_instrumentation_is_told_where_it_was_called() {
+    let program = c(r#"
+#define PLAIN __attribute__((noinline, noclone, no_sanitize("thread")))
+#define BARRIER __asm__ volatile("" ::: "memory")
+volatile int x;
+PLAIN static void inner(int time) {
+    usleep(time);
+    BARRIER;
+}
+PLAIN static void outer(int time) {
+    volatile char room[200] = {0};
+    inner(time + room[time % 200]);
+    BARRIER;
+}
+THREAD(worker) {
+    x = 1;
+    return NULL;
+}
+int main(void) {
+    outer(2000); //@first
+    x = 2;
+    in_thread(worker);
+    inner(3000); //@second
+    return x - 1;
+}
+"#);
+    let recorded = program.record();
+    let sleeps = recorded.recording.events.iter().filter(|event| event.kind == EventKind::Sleep);
+    let told: Vec<String> = sleeps.map(|event| recorded.site(event.event.leaf)).collect();
+    assert_eq!(told, ["first", "second"]);
 }
 
 #[test]

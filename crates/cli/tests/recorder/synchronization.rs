@@ -37,6 +37,34 @@ int main(void) {
     );
 }
 
+/// Who sleeps again and again, and does nothing else that is on record, is told of once.
+#[test]
+fn sleeps_are_told_with_their_length() {
+    let program = c(r#"
+volatile int x;
+THREAD(worker) {
+    x = 1;
+    return NULL;
+}
+int main(void) {
+    struct timespec time = { .tv_nsec = 3000000 };
+    for (int i = 0; i < 40; i++)
+        usleep(1000); //@often
+    x = 2;
+    in_thread(worker);
+    nanosleep(&time, NULL); //@once
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL); //@clock
+    return x - 1;
+}
+"#);
+    let recorded = program.record();
+    let sleeps = recorded.recording.events.iter().filter(|event| event.kind == EventKind::Sleep);
+    let told: Vec<(String, u64)> =
+        sleeps.map(|event| (recorded.site(event.event.leaf), event.event.value)).collect();
+    let expected = [("often", 1_000_000), ("once", 3_000_000), ("clock", 3_000_000)];
+    assert_eq!(told, expected.map(|(marker, time)| (marker.to_owned(), time)));
+}
+
 #[test]
 fn accesses_know_the_locks_held() {
     let program = c(r#"

@@ -389,11 +389,18 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_sleep(
     _: Env,
     _: jclass,
     milliseconds: jlong,
-    _site: jint,
+    site: jint,
 ) -> jlong {
     let mut left = milliseconds;
     with_thread(|process, thread| {
         arrive(process, thread);
+        if let Some(place) = process.reach(thread, site) {
+            process.record(|recorder| {
+                let leaf = recorder.leaf(thread.context(), place.position);
+                let nanoseconds = (milliseconds.max(0) as u64).saturating_mul(1_000_000);
+                recorder.event(thread.id, EventKind::Sleep, leaf, (0, 0, nanoseconds));
+            });
+        }
         let (rest, switched) = process.scheduler.sleeps(&mut thread.seat, milliseconds);
         note_switch(process, thread, switched);
         left = rest;

@@ -4,8 +4,8 @@
 use super::facts::{Fact, Witness};
 use super::fix::{Action, Fix, Span, distinct, fix};
 use super::outdated::look_before;
-use crate::run::{Access, AccessKind, LocationId, ThreadId};
-use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind};
+use crate::run::{Access, AccessKind, LocationId};
+use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind};
 
 /// What to do about the accesses with these indices, in time order. `belongs` tells whether a lock is part of the same
 /// object as a location.
@@ -173,6 +173,10 @@ impl Case<'_> {
     fn order(&self) -> Option<Fix> {
         let [first, second] = [0, 1].map(|place| self.access(place));
         let own = |place: usize| Span { from: place, to: place };
+        if let Some(sleep) = self.sleep() {
+            let fix = fix(Action::Wait, vec![], vec![own(0), own(1)]);
+            return Some(Fix { waits_at: Some(sleep.stack), ..fix });
+        }
         // What the first access destroys or takes away, the second still needs. What both do under one lock is meant to go on.
         if first.kind.writes()
             && !self.is_guarded()
@@ -211,6 +215,14 @@ impl Case<'_> {
         (!self.is_written_before()).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
     }
 
+    /// The sleep of a thread that should have waited.
+    fn sleep(&self) -> Option<Sleep> {
+        self.facts.iter().find_map(|fact| match fact {
+            Fact::Slept { sleep } => Some(self.witness.run.sleeps[*sleep]),
+            _ => None,
+        })
+    }
+
     /// Whether both of two accesses hold the same lock.
     fn is_guarded(&self) -> bool {
         let [first, second] = [0, 1].map(|place| self.held(place).unwrap_or_default());
@@ -221,7 +233,7 @@ impl Case<'_> {
     fn is_written_before(&self) -> bool {
         let reader = self.access(0);
         let accesses = &self.witness.run.accesses;
-        let begun = self.begin_of(reader.thread);
+        let begun = self.witness.begin_of(reader.thread);
         let all = self.witness.at_location.get(&reader.location).map_or(&[][..], |all| &all[..]);
         let since = all.iter().copied().filter(|index| (begun..self.accesses[0]).contains(index));
         let is_written =
@@ -235,15 +247,7 @@ impl Case<'_> {
         let (access, other) = (self.access(place), self.access(1 - place));
         let earlier = &self.witness.run.accesses[..self.accesses[0]];
         let is_same = |earlier: &Access| (earlier.thread, earlier.site) == (access.thread, access.site);
-        earlier.iter().skip(self.begin_of(other.thread)).any(is_same)
-    }
-
-    /// How many accesses came before a thread began, or its first one where that is not recorded.
-    fn begin_of(&self, thread: ThreadId) -> usize {
-        let run = self.witness.run;
-        let mut starts = run.synchronization.iter().filter(|event| event.kind == SyncKind::Start);
-        let start = starts.find(|event| event.thread == thread).map(|event| event.before);
-        start.or_else(|| run.accesses.iter().position(|access| access.thread == thread)).unwrap_or(0)
+        earlier.iter().skip(self.witness.begin_of(other.thread)).any(is_same)
     }
 
     /// A thread without a lock read what another was about to change further under one.

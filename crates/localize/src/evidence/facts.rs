@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::order::HappensBefore;
+use super::sleeping::sleep_before;
 use crate::run::{Access, LocationId, Run, ThreadId};
 use crate::synchronization::{Lock, ObjectId, SyncKind, SyncTarget};
 
@@ -82,6 +83,11 @@ pub enum Fact {
         /// The access of the thread that still ran.
         running: usize,
     },
+    /// The thread of the first access had slept in place of waiting for that of the second.
+    Slept {
+        /// The sleep, by its place in [`Run::sleeps`].
+        sleep: usize,
+    },
     /// The memory of this access had been given back by another one.
     AfterFree {
         /// The access that freed it.
@@ -144,7 +150,7 @@ impl<'run> Witness<'run> {
     /// All facts about the accesses with these indices, in time order.
     pub fn facts(&self, accesses: &[usize]) -> Vec<Fact> {
         let scene = Scene { witness: self, accesses };
-        let mut facts = Vec::new();
+        let mut facts: Vec<Fact> = scene.slept().into_iter().collect();
         for location in scene.locations() {
             facts.extend(scene.guard(location));
             facts.extend(scene.usual_lock(location));
@@ -155,6 +161,18 @@ impl<'run> Witness<'run> {
         facts.extend(scene.creations());
         facts.extend(scene.frees());
         facts
+    }
+
+    /// How many accesses came before a thread began, or its first one where that is not recorded.
+    pub(super) fn begin_of(&self, thread: ThreadId) -> usize {
+        let mut starts = self.run.synchronization.iter().filter(|event| event.kind == SyncKind::Start);
+        let start = starts.find(|event| event.thread == thread).map(|event| event.before);
+        start.or_else(|| self.run.accesses.iter().position(|access| access.thread == thread)).unwrap_or(0)
+    }
+
+    /// The place of a thread's creation among the run's synchronizations, if that is recorded.
+    pub(super) fn creation_of(&self, thread: ThreadId) -> Option<usize> {
+        self.created.get(&thread).copied()
     }
 
     /// Whether the access with this index is to a location that is accessed atomically. (The access that ends a turn
@@ -332,6 +350,14 @@ impl<'a> Scene<'a> {
             }
         }
         facts
+    }
+
+    /// Whether two accesses came in an order that a sleep was to prevent.
+    fn slept(&self) -> Option<Fact> {
+        let &[first, second] = self.accesses else { return None };
+        let is_pair = self.thread(0) != self.thread(1);
+        let sleep = is_pair.then(|| sleep_before(self.witness, first, second)).flatten()?;
+        Some(Fact::Slept { sleep })
     }
 
     fn frees(&self) -> Vec<Fact> {

@@ -53,7 +53,7 @@ pub struct Fix {
     pub read_before: Option<usize>,
     /// Locks that are held already where another one is to be taken.
     pub held: Vec<ObjectId>,
-    /// The calls of a thread that waits with a lock in its hand.
+    /// The calls of a thread that waits with a lock in its hand, or sleeps where it should wait.
     pub waits_at: Option<StackId>,
 }
 

@@ -65,6 +65,11 @@ impl Deadline {
         Deadline { left: if is_exact { left } else { left.next_multiple_of(GRAIN) }, real }
     }
 
+    /// In nanoseconds, as a program would write it down.
+    pub fn length(&self) -> u64 {
+        self.left
+    }
+
     pub fn logical(&self, state: &State) -> u64 {
         state.clock.saturating_add(self.left)
     }

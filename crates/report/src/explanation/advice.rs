@@ -73,7 +73,17 @@ fn action(fix: &Fix) -> String {
             at(first),
             function_of(other)
         ),
-        (Action::Wait, Some(other)) => format!("Let {} wait until {} is done.", at(first), at(other)),
+        (Action::Wait, Some(other)) => {
+            let wait = format!("Let {} wait until {} is done", at(first), at(other));
+            match places.get(2) {
+                Some(sleep) => format!(
+                    "{wait}, for the end of that thread or for a condition that it signals, and do not sleep at {} in the \
+                     hope that it will be.",
+                    line(sleep)
+                ),
+                None => wait + ".",
+            }
+        }
         (Action::Unlock, _) => {
             format!(
                 "Give {locks} back on every way out of {}, which takes it at {}.",
@@ -297,6 +307,21 @@ mod tests {
             advice(&Fix { held, ..taken }),
             "Take `accounts[i].lock` over bank.c:16 in post(), as the other thread does. `payroll.lock` is held there \
              already: take both in the same order everywhere."
+        );
+    }
+
+    #[test]
+    fn to_sleep_is_not_to_wait() {
+        let mut places = vec![place("check", 24, 24), place("work", 13, 13)];
+        let said = "Let bank.c:24 in check() wait until bank.c:13 in work() is done";
+        assert_eq!(advice(&fix(Action::Wait, &[], &places)), format!("{said}."));
+        places.push(place("check", 22, 22));
+        assert_eq!(
+            advice(&fix(Action::Wait, &[], &places)),
+            format!(
+                "{said}, for the end of that thread or for a condition that it signals, and do not sleep at bank.c:22 in \
+                 the hope that it will be."
+            )
         );
     }
 

@@ -1,5 +1,7 @@
 //! What is known about the accesses of a finding, in sentences.
 
+use std::time::Duration;
+
 use super::region::region;
 use crate::model::{Access, Finding};
 use crate::wording::{Places, all_of, distinct, plural, variable};
@@ -37,6 +39,13 @@ pub enum Fact {
     CreatedBefore([usize; 2], String),
     /// The thread of the first access created that of the second and had not waited for its end.
     NotJoined([usize; 2]),
+    /// The thread of the first access had slept for so long, at this place, in place of waiting for that of the second.
+    Slept {
+        /// How long it meant to sleep.
+        time: Duration,
+        /// Where.
+        place: String,
+    },
     /// The first access freed the memory of the second.
     AfterFree([usize; 2]),
     /// The thread of the first access wrote the variable at this place, over what the second access had written.
@@ -185,6 +194,12 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             thread(*running),
             if finding.accesses[*creator].frees { "the free at " } else { "" },
             label(*creator)
+        ),
+        Fact::Slept { time, place } => format!(
+            "{} slept at {place} for {}, which is no way to wait for {}: that may take longer",
+            thread(0),
+            humantime::format_duration(*time),
+            thread(1)
         ),
         Fact::AfterFree([free, access]) => {
             format!("{} frees the memory that {} still uses", label(*free), label(*access))
