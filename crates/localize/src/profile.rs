@@ -340,13 +340,17 @@ impl<'a> ProcessReader<'a> {
             let piece = self.pieces_of(event)[at];
             let whole = self.pieces_of(event).len() == 1;
             let unknown = &mut self.unknown_values[piece as usize];
+            if cleans_up {
+                // Other things may lie there by now. What it writes, at any rate, others have not written.
+                if kind.writes() {
+                    unknown.clear();
+                }
+                continue;
+            }
             if before.is_some() {
                 for access in unknown.drain(..) {
                     self.profile.run.accesses[access].value = before.filter(|_| whole);
                 }
-            }
-            if cleans_up {
-                continue;
             }
             if event.event.flags & flag::FREE != 0 {
                 self.frees.push(self.profile.run.accesses.len());
@@ -408,7 +412,8 @@ impl<'a> ProcessReader<'a> {
                 let object = self.object_at(event.event.value);
                 let (taken_in, taken_at) = self.leaf(event.event.leaf);
                 let shared = self.shared_at.contains(&event.event.leaf);
-                locks.push(Lock { object, taken_in, taken_at, shared });
+                let tried = event.event.flags & flag::TRIED != 0;
+                locks.push(Lock { object, taken_in, taken_at, shared, tried });
                 // A hostile file could nest sets without end; no thread holds this many locks.
                 if locks.len() > 64 {
                     return;

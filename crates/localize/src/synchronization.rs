@@ -82,6 +82,8 @@ pub struct Lock {
     pub taken_at: StackId,
     /// Others may hold it at the same time: it was taken for reading.
     pub shared: bool,
+    /// It was taken because it was free: had it not been, nobody would have waited for it.
+    pub tried: bool,
 }
 
 /// A thread once held these locks at the same time.

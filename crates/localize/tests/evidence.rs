@@ -56,7 +56,7 @@ impl Trace {
         let (thread_id, site_id, stack) = (ThreadId(thread), SiteId(site), StackId(site));
         let other = || SyncTarget::Thread(ThreadId(name.parse().unwrap()));
         let (kind, target) = match verb {
-            "lock" | "share" | "unlock" | "wait" => {
+            "lock" | "share" | "try" | "unlock" | "wait" => {
                 let object = ObjectId(intern(&mut self.objects, name));
                 let held = self.held.entry(thread).or_default();
                 match verb {
@@ -67,6 +67,7 @@ impl Trace {
                         taken_in: site_id,
                         taken_at: stack,
                         shared: verb == "share",
+                        tried: verb == "try",
                     }),
                 }
                 let locks = self.lockset(run, thread);
@@ -79,7 +80,7 @@ impl Trace {
                     run.nestings.push(Nesting { thread: thread_id, locks });
                 }
                 let kind = match verb {
-                    "lock" => SyncKind::Acquire,
+                    "lock" | "try" => SyncKind::Acquire,
                     "share" => SyncKind::AcquireShared,
                     _ => SyncKind::Release,
                 };
@@ -364,6 +365,14 @@ fn one_order_one_thread_gates_and_readers_do_not() {
 }
 
 #[test]
+fn a_lock_that_is_tried_and_not_waited_for_closes_no_circle() {
+    let tried = OTHER_WAY.replace("lock(a)@4", "try(a)@4");
+    assert_eq!(circles(&format!("{ONE_WAY} {tried}")).len(), 0);
+    let held = OTHER_WAY.replace("lock(b)@3", "try(b)@3");
+    assert_eq!(circles(&format!("{ONE_WAY} {held}")).len(), 1, "who has it has it");
+}
+
+#[test]
 fn threads_that_wait_for_each_other_are_told() {
     let waits =
         |text: &str| -> Vec<u32> { waiting_cycle(&run(text)).iter().map(|wait| wait.thread.0).collect() };
@@ -452,6 +461,15 @@ fn a_lock_that_is_given_back_to_wait_is_not_kept() {
     let (thread, site, stack) = (ThreadId(1), SiteId(7), StackId(7));
     looking.synchronization.push(SyncEvent { before: 1, thread, kind, target, site, stack });
     assert_eq!(advice_on(&looking, &[0, 1, 2]), None);
+}
+
+#[test]
+fn who_looks_again_under_the_lock_is_not_to_wait() {
+    let set = "2:lock(a)@3 2:W(x)@4 2:unlock(a)";
+    let once = run(&format!("1:lock(a)@1 1:R(x)@2 1:unlock(a) {set}"));
+    assert_eq!(advice_on(&once, &[0, 1]).map(|fix| fix.action), Some(Action::Wait));
+    let again = run(&format!("1:lock(a)@1 1:R(x)@2 1:unlock(a) {set} 1:lock(a)@1 1:R(x)@2 1:unlock(a)"));
+    assert_eq!(advice_on(&again, &[0, 1]), None);
 }
 
 #[test]

@@ -331,6 +331,20 @@ fn locks_taken_for_reading_are_told_apart() {
 }
 
 #[test]
+fn locks_that_nobody_waits_for_are_told_apart() {
+    let set = |id, parent, flags| {
+        let set = event(1, EventKind::Lockset, 1, 30, id);
+        ThreadEvent {
+            event: Event { other: parent, value: 0x8000 + u64::from(id), flags, ..set.event },
+            ..set
+        }
+    };
+    let recording = process(0x10000, &[], vec![set(1, 0, 0), set(2, 1, flag::TRIED)]);
+    let run = read_run(&[recording], &mut Code::default()).run;
+    assert_eq!(run.locksets[2].iter().map(|lock| lock.tried).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
 fn nested_locks_are_told_for_each_thread_and_waits_at_the_end() {
     let set = |thread, id, parent, lock| {
         let base = event(thread, EventKind::Lockset, 1, 30, id);
@@ -476,6 +490,19 @@ fn what_a_thread_does_after_it_panicked_is_left_out() {
     let goes_on = [events, vec![at(7, 1, 110), at(8, 1, 122)]].concat();
     let caught = read_run(&[process(0, &[location(0x900, 4, 0)], goes_on)], &mut Code::default());
     assert_eq!(shown(&caught), ["W1(1)", "W2(1)", "W2(1)", "W1(1)", "W1(1)"]);
+}
+
+/// By then the memory may be another function's.
+#[test]
+fn what_a_thread_finds_after_it_panicked_is_not_what_others_wrote() {
+    let events = |panics: bool| {
+        let mut events = vec![by(2, event(2, EventKind::Write, 1, 110, 1))];
+        events.extend(panics.then(|| event(1, EventKind::Panic, 2, 0, 0)));
+        events.push(valued(event(1, EventKind::Read, 3, 120, 1), 77));
+        read_run(&[process(0, &[location(0x900, 4, 0)], events)], &mut Code::default()).run
+    };
+    assert_eq!(events(false).accesses[0].value, Some(77));
+    assert_eq!(events(true).accesses[0].value, None);
 }
 
 #[test]

@@ -17,8 +17,13 @@ impl Hang {
 
     fn holds(mut self, thread: u32, lock: u32) -> Self {
         let site = 10 * thread + lock;
-        let lock =
-            Lock { object: ObjectId(lock), taken_in: SiteId(site), taken_at: StackId(site), shared: false };
+        let lock = Lock {
+            object: ObjectId(lock),
+            taken_in: SiteId(site),
+            taken_at: StackId(site),
+            shared: false,
+            tried: false,
+        };
         let locks = LocksetId(self.run.locksets.len() as u32);
         self.run.locksets.push(vec![lock]);
         self.run.holdings.push(Holding { thread: ThreadId(thread), locks });

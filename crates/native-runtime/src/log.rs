@@ -97,12 +97,21 @@ pub unsafe fn emit_sync(
     other: u32,
     value: u64,
 ) {
+    emit_flagged(thread, kind, 0, leaf, [object, other], value);
+}
+
+/// The same with flags.
+pub unsafe fn emit_flagged(
+    thread: &mut Thread,
+    kind: EventKind,
+    flags: u8,
+    leaf: u32,
+    [object, other]: [u32; 2],
+    value: u64,
+) {
     let tick = next_tick();
     thread.set_tick(tick);
-    emit(
-        thread,
-        Event { kind: kind as u8, flags: 0, size: 0, reserved: 0, leaf, tick, object, other, value },
-    );
+    emit(thread, Event { kind: kind as u8, flags, size: 0, reserved: 0, leaf, tick, object, other, value });
 }
 
 /// Chunks of ended threads that still have room, as a stack of file offsets; its lock.

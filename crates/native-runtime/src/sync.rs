@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use recording::{Event, EventKind, UNKNOWN_LOCKS};
+use recording::{Event, EventKind, UNKNOWN_LOCKS, flag};
 
 use crate::thread::Thread;
 use crate::unwind::Place;
@@ -24,6 +24,8 @@ pub struct Held {
     count: u32,
     /// How many changes of the set have got an event.
     changes_told: u32,
+    /// The lock that the thread takes or leaves without waiting for it; zero if it waits.
+    tried: u64,
     locks: [HeldLock; HELD],
     /// Read-write locks that this thread has taken for reading, by address.
     read_locks: [ReadLock; READ_LOCKS],
@@ -54,6 +56,8 @@ struct HeldLock {
     taken_at: u32,
     /// The set up to and with this lock.
     set: u32,
+    /// Taken without waiting for it.
+    is_tried: bool,
 }
 
 /// Who gave a mutex back last, and when.
@@ -118,8 +122,8 @@ pub unsafe fn restart(thread: &mut Thread) {
     }
     let mut set = 0;
     for at in 0..thread.held.count as usize {
-        let HeldLock { address, taken_at, .. } = thread.held.locks[at];
-        set = set_with(thread, set, address, taken_at);
+        let HeldLock { address, taken_at, is_tried, .. } = thread.held.locks[at];
+        set = set_with(thread, set, address, taken_at, is_tried);
         thread.held.locks[at].set = set;
     }
     thread.held.changes_told = 0;
@@ -155,10 +159,12 @@ fn last_holder(address: u64) -> Option<&'static LastHolder> {
 
 /// The id of a set of locks. A new one gets an event that describes it; where locks nest, so does each further
 /// thread, since only locks of different threads can be in each other's way.
-unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32) -> u32 {
+unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32, is_tried: bool) -> u32 {
     if parent == UNKNOWN_LOCKS {
         return UNKNOWN_LOCKS;
     }
+    // A call that waits for its lock does so each time, so that one leaf has one flag.
+    let flags = if is_tried { flag::TRIED } else { 0 };
     let start = mix(address, (parent as u64) << 32 | taken_at as u64);
     let find = || {
         for probe in 0..PROBES {
@@ -184,7 +190,7 @@ unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32
     };
     if let Ok((id, entry)) = find() {
         if is_news(entry) {
-            log::emit_sync(thread, EventKind::Lockset, taken_at, id, parent, address);
+            log::emit_flagged(thread, EventKind::Lockset, flags, taken_at, [id, parent], address);
         }
         return id;
     }
@@ -206,7 +212,7 @@ unsafe fn set_with(thread: &mut Thread, parent: u32, address: u64, taken_at: u32
     };
     spin::unlock(&SETS_LOCK);
     if new {
-        log::emit_sync(thread, EventKind::Lockset, taken_at, id, parent, address);
+        log::emit_flagged(thread, EventKind::Lockset, flags, taken_at, [id, parent], address);
     }
     id
 }
@@ -250,8 +256,9 @@ impl Held {
     unsafe fn push(thread: &mut Thread, address: u64, taken_at: u32) {
         let count = thread.held.count as usize;
         if count < HELD {
-            let set = set_with(thread, thread.held.set, address, taken_at);
-            thread.held.locks[count] = HeldLock { address, taken_at, set };
+            let is_tried = thread.held.tried == address;
+            let set = set_with(thread, thread.held.set, address, taken_at, is_tried);
+            thread.held.locks[count] = HeldLock { address, taken_at, set, is_tried };
             thread.held.count += 1;
             Held::change(thread, set);
         }
@@ -278,10 +285,10 @@ impl Held {
         thread.held.count -= 1;
         for at in position..count - 1 {
             // Locks taken after it now belong to other sets.
-            let HeldLock { address, taken_at, .. } = thread.held.locks[at + 1];
+            let HeldLock { address, taken_at, is_tried, .. } = thread.held.locks[at + 1];
             let parent = if at == 0 { 0 } else { thread.held.locks[at - 1].set };
-            let set = set_with(thread, parent, address, taken_at);
-            thread.held.locks[at] = HeldLock { address, taken_at, set };
+            let set = set_with(thread, parent, address, taken_at, is_tried);
+            thread.held.locks[at] = HeldLock { address, taken_at, set, is_tried };
         }
         let top = thread.held.count as usize;
         let set = if top == 0 { 0 } else { thread.held.locks[top - 1].set };
@@ -308,6 +315,7 @@ pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
         let leaf = context::leaf(thread.tls, pc);
         noise::at_sync(thread);
         control::at_sync(thread, address, leaf, pc);
+        thread.held.tried = 0;
         note_wait(thread, operation, address as u64, leaf);
         thread::leave(thread);
     }
@@ -483,9 +491,18 @@ pub unsafe fn sleeps(nanoseconds: u64, place: Place) {
     thread::leave(thread);
 }
 
+/// The thread takes this lock if it is free, and does not wait for it otherwise.
+pub unsafe fn tries(address: usize) {
+    if let Some(thread) = thread::enter() {
+        thread.held.tried = address as u64;
+        thread::leave(thread);
+    }
+}
+
 /// Disturbs the schedule before an operation that does not block.
 pub unsafe fn disturb(address: usize, pc: usize) {
     if let Some(thread) = thread::enter() {
+        thread.held.tried = address as u64;
         noise::at_sync(thread);
         let leaf = context::leaf(thread.tls, pc);
         control::at_sync(thread, address, leaf, pc);

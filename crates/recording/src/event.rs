@@ -153,6 +153,8 @@ pub mod flag {
     pub const AWAY: u8 = 32;
     /// A switch: the one that runs now had waited until its time was over.
     pub const BY_TIME: u8 = 64;
+    /// A set of locks: the last of them was taken without waiting for it.
+    pub const TRIED: u8 = 64;
     /// The time of a closing access is that of its thread's newest event before it for certain.
     pub const EXACT_TIME: u8 = 32;
     /// The access was made in a loop: where, the newest [`super::EventKind::Iteration`] of its thread says.

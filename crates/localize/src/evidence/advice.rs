@@ -211,8 +211,21 @@ impl Case<'_> {
             let fix = case.region()?;
             return Some(Fix { further: Some(third), ..fix });
         }
-        // Of what is written again and again, no one write is what the reader has to wait for.
-        (!self.is_written_before()).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+        // Of what is written again and again, no one write is what the reader has to wait for; nor has who looks at it again and again,
+        // under the lock that is meant for that.
+        let is_awaited = !self.is_written_before() && !(self.is_guarded() && self.looks_again());
+        is_awaited.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+    }
+
+    /// Whether the thread of the first access reads the same again after the second.
+    fn looks_again(&self) -> bool {
+        let reader = self.access(0);
+        let accesses = &self.witness.run.accesses;
+        let all = self.witness.at_location.get(&reader.location).map_or(&[][..], |all| &all[..]);
+        let is_its = |&index: &usize| {
+            accesses[index].thread == reader.thread && accesses[index].kind != AccessKind::Write
+        };
+        all.iter().filter(|&&index| index > self.accesses[1]).any(is_its)
     }
 
     /// The sleep of a thread that should have waited.

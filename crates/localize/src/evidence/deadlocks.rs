@@ -38,7 +38,7 @@ struct Edge {
 
 /// The circles in which different threads take locks of this run, each once. A lock that all its threads hold besides
 /// is a gate that lets only one of them in, so that such a circle never closes; neither does one that locks taken for
-/// reading alone make up.
+/// reading alone make up, nor one with a lock that is tried and not waited for.
 pub fn lock_cycles(run: &Run) -> Vec<LockCycle> {
     let edges = edges(run);
     let mut by_held: BTreeMap<ObjectId, Vec<usize>> = BTreeMap::new();
@@ -58,6 +58,9 @@ fn edges(run: &Run) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
     for nesting in &run.nestings {
         let Some((taken, held)) = run.locksets[nesting.locks.0 as usize].split_last() else { continue };
+        if taken.tried {
+            continue;
+        }
         for lock in held.iter().filter(|lock| lock.object != taken.object) {
             if lock.shared && taken.shared {
                 continue;

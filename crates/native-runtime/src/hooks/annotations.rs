@@ -21,6 +21,7 @@ with_caller! {
 
 /// Flags of `__tsan_mutex_*`.
 const READ_LOCK: u32 = 1 << 3;
+const TRY_LOCK: u32 = 1 << 4;
 const TRY_LOCK_FAILED: u32 = 1 << 5;
 
 unsafe extern "C" fn acquire(address: usize, pc: usize) {
@@ -42,6 +43,9 @@ unsafe extern "C" fn annotate_happens_before(_: *const c_char, _: c_int, address
 unsafe extern "C" fn post_lock(address: usize, flags: u32, _recursion: c_int, pc: usize) {
     if flags & TRY_LOCK_FAILED == 0 {
         let kind = if flags & READ_LOCK != 0 { EventKind::AcquireShared } else { EventKind::Acquire };
+        if flags & TRY_LOCK != 0 {
+            sync::tries(address);
+        }
         sync::shared_lock(kind, address, pc);
     }
 }
