@@ -137,7 +137,8 @@ pub struct Header {
     /// One more than the [`points`](Header::points) at which all threads of a controlled run waited for one another without a
     /// time-out; zero if they never did. If no point came after, they wait to this day.
     pub standstill: u64,
-    /// Where one of them has a time-out nevertheless: when that is over, in nanoseconds of the system's monotonic clock.
+    /// Where one of them has a time-out nevertheless: when that is over, in nanoseconds of the system's monotonic clock. The
+    /// greatest number if there is none, but a signal handler could wake one of them.
     pub standstill_until: u64,
 }
 

@@ -48,9 +48,16 @@ impl<'a> Advance<'a> {
         if points > self.points {
             (self.points, self.newest) = (points, Some(Instant::now()));
         }
-        let known = self.pace.points;
-        self.newest.is_some_and(|newest| newest.elapsed() < BETWEEN_POINTS)
-            && (known == 0 || points < known.saturating_mul(IN_CIRCLES))
+        self.newest.is_some_and(|newest| newest.elapsed() < BETWEEN_POINTS) && !self.is_in_circles()
+    }
+
+    /// Does it spin, as long after its start as runs that end never are on their way?
+    pub fn spins(&mut self) -> bool {
+        !self.goes_on() && self.is_in_circles() && self.began.elapsed() >= self.pace.patience
+    }
+
+    fn is_in_circles(&self) -> bool {
+        self.pace.points != 0 && self.points >= self.pace.points.saturating_mul(IN_CIRCLES)
     }
 }
 

@@ -174,7 +174,8 @@ impl<'a> Watched<'a> {
             let is_slow = advance
                 .as_mut()
                 .is_some_and(|advance| if is_over { advance.goes_on() } else { advance.is_too_slow() });
-            if is_over || is_slow || standstill.as_mut().is_some_and(Standstill::is_final) {
+            let spins = advance.as_mut().is_some_and(Advance::spins);
+            if is_over || is_slow || spins || standstill.as_mut().is_some_and(Standstill::is_final) {
                 self.stop(cancelled, family)?;
                 return Ok(Some(if is_slow { End::TooSlow } else { End::TimedOut }));
             }

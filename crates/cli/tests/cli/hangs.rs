@@ -72,6 +72,35 @@ fn a_controlled_run_in_which_all_wait_for_one_another_is_ended_at_once() {
         .says(&["Deadlock: threads wait for each other in 1 run"]);
 }
 
+/// Nobody is left to raise the semaphore, neither a thread nor a signal handler.
+#[test]
+fn a_controlled_run_that_waits_for_a_semaphore_in_vain_is_ended_at_once() {
+    let place = Workplace::new();
+    let program = compiled(
+        "drained",
+        r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
+static sem_t slots;
+static void *taker(void *unused) { sem_wait(&slots); return unused; }
+int main(void)
+{
+    pthread_t threads[2];
+    sem_init(&slots, 0, 1);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, taker, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#,
+    );
+    place
+        .call(&format!("run --runs 1 --schedule random --timeout 10m -- {}", program.display()))
+        .says(&["Threads wait in vain in 1 run", "waits for `slots` at drained.c:6"]);
+}
+
 /// The only thread waits, but not for another one: a signal handler gives it what it waits for, some time later.
 #[test]
 fn a_run_that_waits_for_a_signal_does_not_hang() {
@@ -117,6 +146,19 @@ fn a_deadlock_that_did_not_happen_is_told_too() {
             "thread 3 (other_way) takes `left` at crossing.c:14 while it holds `right` from crossing.c:11",
         ])
     );
+}
+
+/// Whoever does not get the second lock gives the first one back.
+#[test]
+fn a_lock_that_is_tried_is_not_waited_for() {
+    let place = Workplace::new();
+    let tries = CROSSING.replace(
+        "pthread_mutex_lock(second);",
+        "if (pthread_mutex_trylock(second) != 0) { pthread_mutex_unlock(first); return; }",
+    );
+    let program = compiled("tries", &tries);
+    place.call(&format!("run --runs 2 -- {}", program.display())).exits(10);
+    assert_eq!(place.call("report --json -").exits(10).json()["hangs"], json!(null));
 }
 
 /// Two threads are each other's only hope, and the one that started them looks every ten minutes.
@@ -209,11 +251,11 @@ fn a_controlled_run_that_goes_on_when_its_time_is_up_has_not_failed() {
         .says(&["1 damaged", "far slower with one thread at a time", "run --schedule free"]);
 }
 
-/// This one has come to many more points than the one that passed.
+/// This one has come to many more points than the one that passed, and nobody waits ten minutes for it.
 #[test]
 fn a_controlled_run_that_goes_round_in_circles_hangs() {
     let place = Workplace::new();
     let program = compiled("counts", COUNTS);
-    place.call(&format!("run --runs 2 --jobs 1 --schedule random --timeout 5s -- {}", program.display()));
+    place.call(&format!("run --runs 2 --jobs 1 --schedule random --timeout 10m -- {}", program.display()));
     assert_eq!(place.outcomes("counts"), ["pass", "hang"]);
 }

@@ -276,9 +276,12 @@ impl State {
     pub fn others_wait(&self, one: usize, until: u64) -> bool {
         let others = (1..self.end).filter(|&seat| seat != one).map(|seat| &self.seats[seat]);
         let mut seated = others.filter(|seat| seat.standing != Standing::Empty);
-        seated.all(|seat| {
-            seat.standing == Standing::Waiting && seat.real_deadline >= until && !seat.ends_by_signal
-        })
+        seated.all(|seat| seat.standing == Standing::Waiting && seat.real_deadline >= until)
+    }
+
+    /// Does one wait for what a signal handler may give back?
+    pub fn may_be_raised(&self) -> bool {
+        self.seats[1..self.end].iter().any(|seat| seat.standing == Standing::Waiting && seat.ends_by_signal)
     }
 
     /// Lists all that can run, but for `except` if there are others.

@@ -61,7 +61,9 @@ pub unsafe fn give(state: &mut Locked, next: usize, own: usize) {
     let holder = HOLDER.load(Ordering::Relaxed) as usize;
     if next == 0 {
         if state.stands_still() {
-            (*mapping::header()).standstill = u64::from(POINTS.load(Ordering::Relaxed)) + 1;
+            let header = mapping::header();
+            (*header).standstill_until = if state.may_be_raised() { u64::MAX } else { 0 };
+            (*header).standstill = u64::from(POINTS.load(Ordering::Relaxed)) + 1;
         }
     } else {
         state.seats[next].standing = Standing::Running;
