@@ -94,6 +94,13 @@ impl Histories {
         self.entries[self.starts[location] as usize].index == index
     }
 
+    /// All accesses to the location of the access with this global index that come before it.
+    pub fn before(&self, index: u32) -> &[Entry] {
+        let location = self.moments[index as usize].location as usize;
+        let all = &self.entries[self.starts[location] as usize..self.starts[location + 1] as usize];
+        &all[..all.partition_point(|entry| entry.index < index)]
+    }
+
     /// All accesses to one location, for each location.
     pub fn locations(&self) -> impl Iterator<Item = &[Entry]> {
         self.starts.windows(2).map(|ends| &self.entries[ends[0] as usize..ends[1] as usize])

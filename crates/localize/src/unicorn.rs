@@ -21,8 +21,8 @@
 //! 4. The distance limits quadruples only. A triple's pairs share an access, so that finding them costs nothing
 //!    however far apart they are, and a thread that is held up for long between its two accesses is just what
 //!    an atomicity violation looks like.
-//! 5. The two accesses of a thread in a quadruple belong together: it does not do the first of them again before the second, in a
-//!    later turn (see `rounds.rs`). In loops, what one thread writes first in one round and last in the next would make a quadruple
+//! 5. The two accesses of a thread in a quadruple belong together: it neither does the first of them again before the second nor has
+//!    done the second, a write, since the first, in another turn (see `rounds.rs`). In loops, what one thread writes first in one round and last in the next would make a quadruple
 //!    with whatever another thread reads between the rounds, which is in order.
 //! 6. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
 

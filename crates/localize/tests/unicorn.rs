@@ -179,6 +179,21 @@ fn rounds_of_a_loop_are_not_mixed_up() {
     );
 }
 
+/// Both threads do a and b each time, in a section of their own, but for the last time, when the first does b alone. What it did at a
+/// belongs to the b that came right after.
+#[test]
+fn what_was_done_with_the_first_is_not_of_a_later_round() {
+    check(
+        &Options::default(),
+        "F: W1(x)@a W1(y)@b W2(x)@a W2(y)@b W1(y)@b",
+        "
+        1/3 1.00 f=1 p=0 P3 W1(x)@a W2(x)@a
+        1/3 1.00 f=1 p=0 P3 W1(x)@b W2(x)@b
+        1/3 1.00 f=1 p=0 P8 W1(x)@b W2(x)@b W1(x)@b
+        ",
+    );
+}
+
 /// A thread may be held up for as long as it takes.
 #[test]
 fn the_pairs_of_a_triple_may_be_far_apart() {

@@ -1,14 +1,16 @@
 //! Whether two accesses of a thread belong to one round of a loop.
 //!
-//! A thread that does the first of them again before the second is in another round by then. That counts only if others have used the
+//! A thread that does the first of them again before the second is in another round by then, and so is one that has done the second
+//! since the first, if that is a write: in a later round, the first may be left out, while reading may be repeated within a round. That counts only if others have used the
 //! location meanwhile: of accesses in one turn it is not known exactly when they came, compared with those to other locations.
 
-use crate::histories::Histories;
+use crate::histories::{Entry, Histories};
 use crate::run::{SiteId, ThreadId};
 use crate::spare;
 
 /// For each access, when the same thread does the same again in a later turn: at the same site, to the same location.
-pub(super) struct Rounds {
+pub(super) struct Rounds<'h> {
+    histories: &'h Histories,
     /// That, or the highest number if it never does; and when its own turn begins.
     times: Vec<[u32; 2]>,
 }
@@ -25,8 +27,8 @@ impl Next {
     const NEVER: Self = Self { index: u32::MAX, turn: u32::MAX, again: u32::MAX };
 }
 
-impl Rounds {
-    pub fn of(histories: &Histories) -> Self {
+impl<'h> Rounds<'h> {
+    pub fn of(histories: &'h Histories) -> Self {
         let mut times: Vec<[u32; 2]> = spare::take();
         times.resize(histories.moments().len(), [u32::MAX, 0]);
         let mut known = Known::new();
@@ -42,7 +44,7 @@ impl Rounds {
                 }
             }
         }
-        Self { times }
+        Self { histories, times }
     }
 
     /// When the thread does the same again.
@@ -52,11 +54,26 @@ impl Rounds {
 
     /// Whether two accesses of a thread are of one round. The later one stands for its turn, which may have begun long before.
     pub fn are_one(&self, one: u32, other: u32) -> bool {
-        self.again(one.min(other)) >= self.times[one.max(other) as usize][1]
+        let (first, second) = (one.min(other), one.max(other));
+        self.again(first) >= self.times[second as usize][1] && !self.is_done_since(first, second)
+    }
+
+    /// Whether the thread has done the second, a write, in an earlier turn, one that began after the first. Few are asked about, so they are
+    /// looked for.
+    fn is_done_since(&self, first: u32, second: u32) -> bool {
+        let own = &self.histories.moments()[second as usize];
+        if !own.kind.writes() {
+            return false;
+        }
+        let turns = self.histories.before(second).chunk_by(|one, next| one.thread == next.thread).rev();
+        let is_own =
+            |turn: &[Entry]| turn.iter().any(|entry| (entry.thread, entry.site) == (own.thread, own.site));
+        let began_since = turns.take_while(|turn| turn[0].index > first);
+        began_since.filter(|turn| turn[0].index < self.times[second as usize][1]).any(is_own)
     }
 }
 
-impl Drop for Rounds {
+impl Drop for Rounds<'_> {
     fn drop(&mut self) {
         spare::give(std::mem::take(&mut self.times));
     }

@@ -84,7 +84,7 @@ pub fn unicorn(run: &Run, options: &Options) -> Vec<Vec<Event>> {
     shown
 }
 
-/// Whether no thread does one of its events again before another of them, after others have used the location.
+/// Whether no thread does one of its events again before another of them, or that one before, after others have used the location.
 fn belong_together(events: &[Event], run: &Run) -> bool {
     let two = events.iter().flat_map(|one| events.iter().map(move |other| (one, other)));
     two.filter(|(one, other)| one.index < other.index && one.access.thread == other.access.thread).all(
@@ -99,9 +99,29 @@ fn belong_together(events: &[Event], run: &Run) -> bool {
                 .iter()
                 .filter(|access| access.location == done.location);
             let in_later_turns = to_location.skip_while(|access| access.thread == done.thread);
-            in_later_turns.into_iter().all(|access| (access.thread, access.site) != (done.thread, done.site))
+            let is_again = in_later_turns
+                .into_iter()
+                .any(|access| (access.thread, access.site) == (done.thread, done.site));
+            !is_again && !is_done_since(one.index, other, begins, run)
         },
     )
+}
+
+/// Whether the thread has done the same in an earlier turn than the one that begins here, one that itself began later than `first`.
+fn is_done_since(first: usize, event: &Event, begins: usize, run: &Run) -> bool {
+    let own = &event.access;
+    if !own.kind.writes() {
+        return false;
+    }
+    let is_there = |index: &usize| run.accesses[*index].location == own.location;
+    let earlier = (0..begins).filter(is_there).collect::<Vec<_>>();
+    let is_same =
+        |index: usize| run.accesses[index].thread == own.thread && run.accesses[index].site == own.site;
+    (0..earlier.len()).filter(|&nth| is_same(earlier[nth])).any(|nth| {
+        let mut turn =
+            earlier[..=nth].iter().rev().take_while(|&&index| run.accesses[index].thread == own.thread);
+        turn.all(|&index| index > first)
+    })
 }
 
 /// Each slot that ever leaves a window, with the slots that are later in the window then.
