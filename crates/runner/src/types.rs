@@ -64,6 +64,10 @@ impl<'a> Type<'a> {
                 }
                 let owner = name_of(self.dwarf, self.unit, &entry).unwrap_or_default();
                 let Some((member, start, inner)) = self.member_at(offset) else { return };
+                // The bytes that the C library sets aside for a semaphore or the like are no array of the program's.
+                if entry.tag() == gimli::DW_TAG_union_type && member.as_deref() == Some("__size") {
+                    return;
+                }
                 // Base classes and anonymous members have no name of their own on the way.
                 if let Some(member) = member.filter(|member| !is_wrapping(&owner, member)) {
                     part.path.push('.');

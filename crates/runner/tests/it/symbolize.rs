@@ -59,6 +59,25 @@ fn variables_are_named_by_member_or_by_distance() {
 }
 
 #[test]
+fn what_the_c_library_sets_aside_is_no_array() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "pool.c",
+        "#include <semaphore.h>\n#include <threads.h>\n\
+         struct pool { mtx_t lock; sem_t slots[2]; } pool; int main(void) { return 0; }\n",
+    );
+    workshop.tool("gcc -g pool.c -o pool");
+    let (path, pool) = (workshop.path("pool"), workshop.address("pool", "pool"));
+    let mut symbolizer = Symbolizer::default();
+    let mut name = |offset: usize| {
+        symbolizer.variable(&path, None, pool + offset as u64, 0).unwrap().map(|named| named.name)
+    };
+    let sizes = (size_of::<libc::pthread_mutex_t>(), size_of::<libc::sem_t>());
+    assert_eq!(name(0).as_deref(), Some("pool.lock"));
+    assert_eq!(name(sizes.0 + sizes.1).as_deref(), Some("pool.slots[1]"));
+}
+
+#[test]
 fn a_pointer_that_was_optimized_away_is_not_what_it_points_to() {
     let workshop = Workshop::new();
     let source = "#include <stdatomic.h>\n\
