@@ -409,3 +409,59 @@ int main(void) {
     let seen = place.call(&format!("confirm {number}")).exits(0);
     assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
 }
+
+/// What a thread has looked up under a lock, it uses without: it is kept whole from the look on, as if it had kept the lock.
+#[test]
+fn what_was_looked_up_is_kept_until_it_is_used() {
+    let source = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct item { int alive; } items[4];
+static int current, dead;
+static struct item *look_up(void) {
+    pthread_mutex_lock(&lock);
+    struct item *item = &items[current];
+    pthread_mutex_unlock(&lock);
+    return item;
+}
+static void *use(void *argument) {
+    for (int i = 0; i < 3; i++)
+        if (!look_up()->alive)
+            __atomic_store_n(&dead, 1, __ATOMIC_SEQ_CST);
+    return argument;
+}
+static void *renew(void *argument) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&lock);
+        items[current].alive = 0;
+        current++;
+        pthread_mutex_unlock(&lock);
+    }
+    return argument;
+}
+int main(void) {
+    pthread_t threads[3];
+    for (int i = 0; i < 4; i++)
+        items[i].alive = 1;
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, i < 2 ? use : renew, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    return dead;
+}
+"#;
+    forbids_all("looked_up", source, |finding| {
+        finding["pattern"] == "WR" && finding["accesses"][1]["function"] == "use"
+    });
+}
+
+/// No run fails in which the first finding of this kind is forbidden.
+fn forbids_all(name: &str, source: &str, is_it: impl Fn(&Value) -> bool) {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), name, source);
+    place.call(&format!("run --session s --schedule random --runs 60 --seed 3 -- ./{name}"));
+    let report = place.call("report --json").exits(0).json();
+    let number = 1 + report["findings"].as_array().unwrap().iter().position(is_it).unwrap();
+    let seen = place.call(&format!("confirm {number}"));
+    assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
+}

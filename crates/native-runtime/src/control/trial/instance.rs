@@ -90,6 +90,11 @@ impl Pattern {
         operation.size == 0 && self.is_place(step, self.guards[step], operation.site)
     }
 
+    /// Is the step done under a lock, as far as is known?
+    pub fn is_guarded(&self, step: usize) -> bool {
+        self.guards[step] != 0
+    }
+
     /// A lock is held at this step that was taken there.
     pub fn learn_guard(&mut self, operation: Operation, taken_at: usize) {
         for step in self.steps() {

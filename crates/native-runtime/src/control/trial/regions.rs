@@ -3,7 +3,7 @@
 //! A thread that has done the first of its steps is inside of a *region* until it has done the last. Meanwhile others
 //! are held back where they would touch its variables, where they would do steps of their own, and where they would
 //! take a lock that the thread held at one of its steps: as if it had kept that lock. Where the first step is itself to take a
-//! lock, the region lasts until that is given back: the thread may take others in turn meanwhile, as in a loop.
+//! lock, and the last one to take another, the region lasts until that is given back: the thread may take others in turn meanwhile, as in a loop.
 //!
 //! Where the first step is done under a lock, the region begins when that is taken, and ends if it is given back before
 //! the step is done. Several threads may hold a lock for reading: one that has it could not be held back any more
@@ -31,7 +31,7 @@ struct Region {
     /// Has the thread written to the variable?
     written: [bool; MOST_ROLES],
     guards: [usize; MOST_GUARDS],
-    /// The lock that the first step takes, or zero.
+    /// The lock that the first step takes, if the last one takes another; or zero.
     taken: usize,
     /// Where the lock was taken under which the first step was done, with all calls that led there, or zero.
     entry: u32,
@@ -83,7 +83,7 @@ impl Regions {
         }
         for role in 0..MOST_ROLES {
             let mut steps = pattern.steps_of(role);
-            let (Some(first), Some(_)) = (steps.next(), steps.next()) else { continue };
+            let (Some(first), Some(last)) = (steps.next(), steps.next_back()) else { continue };
             let takes_guard = operation.address != 0 && pattern.is_at_guard(first, operation);
             if !takes_guard && !pattern.is_at(first, operation) {
                 continue;
@@ -101,7 +101,8 @@ impl Regions {
             if let Some(place) = place {
                 let is_locked = takes_guard || locks.iter().any(|&lock| lock != 0);
                 let entry = if is_locked { self.synchronized[seat] } else { 0 };
-                let taken = if operation.size == 0 && !takes_guard { operation.address } else { 0 };
+                let lasts = operation.size == 0 && !takes_guard && !pattern.is_guarded(last);
+                let taken = if lasts { operation.address } else { 0 };
                 *place = Region { seat, role, taken, entry, opened_at: points, ..NONE };
                 if takes_guard {
                     place.guards[0] = operation.address;
