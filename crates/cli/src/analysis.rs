@@ -144,7 +144,7 @@ pub fn left_out_reads(session: &Session) -> Option<String> {
 }
 
 /// Reads one run; `code` numbers its sites, of which those that are copies of one count as one. What a test harness does on its
-/// own account is left out: failing runs differ there, since it has more to tell of them.
+/// own account is left out: failing runs differ there, since it has more to tell of them. So is what a library does to make threads wait.
 pub fn load(
     session: &Session,
     run: RunNumber,
@@ -154,7 +154,7 @@ pub fn load(
 ) -> anyhow::Result<Profile> {
     let file = session.load(run)?;
     let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
-    profile.leave_out(|access| names.is_rusts_own(access.stack, code));
+    profile.leave_out(|access| names.is_libraries_own(access.stack, code));
     profile.rename_sites(|site| names.original(site, code));
     // What is no plan was made by another version, for all runs alike.
     profile.run.way = file.record.plan.parse().map_or(0, |plan| Policy::of(&plan) as u32);

@@ -27,16 +27,16 @@ pub struct Names {
     symbolizer: Symbolizer,
     sources: Sources,
     warnings: BTreeSet<String>,
-    /// Stacks that were asked about, and whether they are Rust's own.
-    rusts_own: HashMap<StackId, bool>,
+    /// Stacks that were asked about, and whether they are the libraries' own.
+    libraries_own: HashMap<StackId, bool>,
     copies: Copies,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        let (symbolizer, warnings, rusts_own, copies) = Default::default();
-        Self { symbolizer, sources, warnings, rusts_own, copies }
+        let (symbolizer, warnings, libraries_own, copies) = Default::default();
+        Self { symbolizer, sources, warnings, libraries_own, copies }
     }
 }
 
@@ -340,17 +340,36 @@ impl Names {
         code.stack(stack).iter().copied().find(|&site| self.frames(site, code).iter().any(is_own))
     }
 
-    /// Are these calls all within Rust's own libraries, its test harness among them, with nothing of the program's?
-    pub fn is_rusts_own(&mut self, stack: StackId, code: &Code) -> bool {
-        if let Some(&known) = self.rusts_own.get(&stack) {
+    /// Is what these calls come to a matter of the libraries' own?
+    pub fn is_libraries_own(&mut self, stack: StackId, code: &Code) -> bool {
+        if let Some(&known) = self.libraries_own.get(&stack) {
             return known;
         }
+        let is_own = self.is_rusts_own(stack, code) || self.synchronizes(stack, code);
+        self.libraries_own.insert(stack, is_own);
+        is_own
+    }
+
+    /// Are these calls all within Rust's own libraries, its test harness among them, with nothing of the program's?
+    fn is_rusts_own(&mut self, stack: StackId, code: &Code) -> bool {
         let is_start = |frame: &Frame| frame.file.is_none() && frame.function.as_deref() == Some("main");
         let mut sites = code.stack(stack).iter().filter(|&&site| !starts_programs(code, site));
-        let is_own = sites
-            .all(|&site| self.frames(site, code).iter().all(|frame| frame.is_of_rust() || is_start(frame)));
-        self.rusts_own.insert(stack, is_own);
-        is_own
+        sites.all(|&site| self.frames(site, code).iter().all(|frame| frame.is_of_rust() || is_start(frame)))
+    }
+
+    /// Is this within a barrier or the like of C++, or how its atomics keep account of who waits? The C library's have no accesses
+    /// that anybody sees, either.
+    fn synchronizes(&mut self, stack: StackId, code: &Code) -> bool {
+        let mut frames = Vec::new();
+        for &site in code.stack(stack) {
+            frames.extend(self.frames(site, code));
+            // What the program does is its own, whoever called it.
+            if frames.iter().any(|frame| frame.line.is_some() && !frame.is_library()) {
+                break;
+            }
+        }
+        let library = frames.iter().take_while(|frame| frame.is_library());
+        frames.first().is_some_and(Frame::counts_waiters) || library.into_iter().any(Frame::synchronizes)
     }
 
     /// The innermost frame of a stack with a line in the program's own sources.

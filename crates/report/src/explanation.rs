@@ -11,5 +11,6 @@ mod story;
 pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
 pub use patch::patch;
+pub(crate) use region::apart;
 pub use region::{comes_first, enclosing_functions, region};
 pub use story::story;

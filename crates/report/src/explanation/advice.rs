@@ -55,10 +55,10 @@ fn action(fix: &Fix) -> String {
             format!("Hold {locks} over {}{other}: for reading, other threads have it too.", over(first))
         }
         (Action::UseOneLock, Some(other)) => {
-            format!("Guard {} and {} by the same lock; now they hold {locks}.", over(first), over(other))
+            format!("Guard {} and {} by the same lock; {}.", over(first), over(other), held_now(fix, &locks))
         }
         (Action::UseOneLock, None) => {
-            format!("Guard {} by a lock that all threads share; now they hold {locks}.", over(first))
+            format!("Guard {} by a lock that all threads share; {}.", over(first), held_now(fix, &locks))
         }
         (Action::AtomicOperation, _) => format!(
             "Make the load and the store at {} one atomic operation: a fetch-and-add or the like, or a \
@@ -116,6 +116,14 @@ fn action(fix: &Fix) -> String {
             None,
         )
         | (Action::LockOrder, _) => String::new(),
+    }
+}
+
+/// One lock, were it held at all of these accesses, would be one for all of them.
+fn held_now(fix: &Fix, locks: &str) -> String {
+    match fix.locks.len() {
+        1 => format!("{locks} is held at a part of these accesses only"),
+        _ => format!("now they hold {locks}"),
     }
 }
 

@@ -25,6 +25,15 @@ pub fn comes_first(first: &Access, second: &Access) -> bool {
     matches!(lines, Some((Some(first), Some(second))) if first < second)
 }
 
+/// How many frames, from the outermost one on, lead to where the calls begin to differ that come to these accesses of one thread in one
+/// function. None if they do not.
+pub fn apart(one: &Access, other: &Access) -> Option<usize> {
+    let depth =
+        common_depth(&[one, other]).filter(|&depth| depth < one.stack.len().min(other.stack.len()))?;
+    let line = |access: &Access| frame_at(access, depth).and_then(|frame| frame.line);
+    (line(one) != line(other)).then_some(depth)
+}
+
 /// For each thread of a finding the innermost function of the program's own that encloses all its accesses.
 pub fn enclosing_functions(accesses: &[Access]) -> Vec<String> {
     let threads = distinct(accesses.iter().map(|access| access.thread));
@@ -35,12 +44,20 @@ pub fn enclosing_functions(accesses: &[Access]) -> Vec<String> {
     distinct(threads.into_iter().filter_map(function))
 }
 
-/// How many frames, from the outermost one on, lead to the innermost function that all these accesses share.
+/// How many frames, from the outermost one on, lead to the innermost function that all these accesses share. What is called from two
+/// places are two calls, even of one function.
 fn common_depth(accesses: &[&Access]) -> Option<usize> {
     let (first, rest) = accesses.split_first()?;
     let shared = rest.iter().fold(first.stack.len(), |shared, access| {
         let pairs = first.stack.iter().rev().zip(access.stack.iter().rev());
-        shared.min(pairs.take_while(|(one, other)| one.function == other.function).count())
+        let mut is_one_call = true;
+        let is_shared = |(one, other): &(&Frame, &Frame)| {
+            is_one_call && one.function == other.function && {
+                is_one_call = (one.line, one.column) == (other.line, other.column);
+                true
+            }
+        };
+        shared.min(pairs.take_while(is_shared).count())
     });
     // Nobody mends the standard library.
     (1..=shared).rev().find(|&depth| frame_at(first, depth).is_some_and(|frame| !frame.is_library()))
@@ -65,6 +82,23 @@ impl Frame {
     /// Whether it is code of a library that comes with Rust.
     pub fn is_of_rust(&self) -> bool {
         self.is_in(&["/rustc/", "/rustlib/src/", "/rust/deps/"])
+    }
+
+    /// Whether it is code by which C++'s own library makes threads wait for each other: with it, what one thread does there is for the
+    /// others to see, in whatever order.
+    pub fn synchronizes(&self) -> bool {
+        const HEADERS: [&str; 4] = ["/barrier", "/latch", "/semaphore", "/bits/semaphore_base.h"];
+        self.is_of_cpp(&HEADERS)
+    }
+
+    /// Whether it is code by which C++'s own library keeps account of those who wait for an atomic.
+    pub fn counts_waiters(&self) -> bool {
+        self.is_of_cpp(&["/bits/atomic_wait.h", "/bits/atomic_timed_wait.h"])
+    }
+
+    fn is_of_cpp(&self, headers: &[&str]) -> bool {
+        let file = self.file.as_deref().filter(|file| file.contains("/include/c++/"));
+        file.is_some_and(|file| headers.iter().any(|header| file.ends_with(header)))
     }
 
     fn is_in(&self, folders: &[&str]) -> bool {
@@ -96,6 +130,26 @@ mod tests {
         let same_line = access(&[("count", 30), ("main", 9)]);
         assert!(!comes_first(&same_line, &access(&[("open", 16), ("main", 9)])));
         assert!(!comes_first(&look, &access(&[])), "nothing encloses both");
+    }
+
+    #[test]
+    fn two_calls_of_one_function_come_together_in_their_caller() {
+        let look = access(&[("is_closed", 12), ("enter", 16), ("main", 9)]);
+        let again = access(&[("is_closed", 12), ("enter", 18), ("main", 9)]);
+        assert_eq!(enclosing_functions(&[look.clone(), again]), ["enter"]);
+        let same_call = access(&[("is_closed", 13), ("enter", 16), ("main", 9)]);
+        assert_eq!(enclosing_functions(&[look, same_call]), ["is_closed"]);
+    }
+
+    #[test]
+    fn what_makes_threads_wait_is_known_by_its_header() {
+        let frame =
+            |file: &str| Frame { file: Some(file.to_owned()), ..access(&[("wait", 1)]).stack.remove(0) };
+        assert!(frame("/usr/include/c++/12/barrier").synchronizes());
+        assert!(frame("/usr/include/c++/12/bits/semaphore_base.h").synchronizes());
+        assert!(!frame("/usr/include/c++/12/bits/atomic_base.h").synchronizes());
+        assert!(!frame("/home/me/include/barrier").synchronizes());
+        assert!(frame("/usr/include/c++/12/bits/atomic_wait.h").counts_waiters());
     }
 
     #[test]
