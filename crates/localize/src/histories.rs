@@ -90,15 +90,13 @@ impl Histories {
 
     /// Whether the access with this global index is the first to its location.
     pub fn is_first(&self, index: u32) -> bool {
-        let location = self.moments[index as usize].location as usize;
-        self.entries[self.starts[location] as usize].index == index
+        self.location_of(index).first().is_some_and(|first| first.index == index)
     }
 
-    /// All accesses to the location of the access with this global index that come before it.
-    pub fn before(&self, index: u32) -> &[Entry] {
+    /// All accesses to the location of the access with this global index.
+    pub fn location_of(&self, index: u32) -> &[Entry] {
         let location = self.moments[index as usize].location as usize;
-        let all = &self.entries[self.starts[location] as usize..self.starts[location + 1] as usize];
-        &all[..all.partition_point(|entry| entry.index < index)]
+        &self.entries[self.starts[location] as usize..self.starts[location + 1] as usize]
     }
 
     /// All accesses to one location, for each location.

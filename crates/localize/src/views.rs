@@ -14,22 +14,37 @@ pub(crate) struct Views {
     /// The global indices of the accesses in the occurrence whose oldest slot comes first, of all views one after
     /// another.
     indices: Vec<u32>,
+    /// How many accesses each thread makes.
+    by_thread: Vec<u32>,
 }
 
 impl Views {
     /// Those of a run. `leaving` is told the slots, oldest first, each time that the first of them leaves, with the
     /// number of the view and of what it consists.
     pub fn of(scan: &Scan, mut leaving: impl FnMut(usize, &[Code], &mut [Slot])) -> Self {
-        let mut views = Self { sequences: Sequences::default(), indices: Vec::new() };
+        let mut views = Self { sequences: Sequences::default(), indices: Vec::new(), by_thread: Vec::new() };
+        let mut by_thread: Vec<u32> = Vec::new();
         let mut threads = IdNumbering::default();
         let mut window = Window::default();
         for stretch in scan.histories.stretches() {
-            let number = |thread: ThreadId| threads.number(thread.0).0;
+            let number = |thread: ThreadId| {
+                let (number, is_new) = threads.number(thread.0);
+                if is_new {
+                    by_thread.push(0);
+                }
+                by_thread[number as usize] += 1;
+                number
+            };
             window.slide(stretch, scan.options.window, number, |codes, slots| {
                 leaving(views.add(codes, slots), codes, slots);
             });
         }
-        views
+        Self { by_thread, ..views }
+    }
+
+    /// How many accesses each thread makes, in no order.
+    pub fn by_thread(&self) -> &[u32] {
+        &self.by_thread
     }
 
     /// Each different view, by number, with the indices of its accesses where it comes first.

@@ -213,8 +213,8 @@ impl Case<'_> {
         }
         // Of what is written again and again, no one write is what the reader has to wait for; nor has who looks at it again and again,
         // under the lock that is meant for that.
-        let is_awaited = !self.is_written_before() && !(self.is_guarded() && self.looks_again());
-        is_awaited.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+        let is_in_vain = self.is_written_before() || self.is_guarded() && self.looks_again();
+        (!is_in_vain).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
     }
 
     /// Whether the thread of the first access reads the same again after the second.

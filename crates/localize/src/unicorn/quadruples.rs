@@ -16,8 +16,7 @@ pub(super) fn combine(scan: &Scan, pairs: &Pairs, found: &mut Occurrences) {
     if pairs.lanes.iter().all(|lane| lane.opposite.is_none()) {
         return;
     }
-    let distance = scan.options.distance;
-    let rounds = Rounds::of(&scan.histories);
+    let mut rounds = Rounds::of(&scan.histories);
     let mut quadruples = Quadruples {
         moments: scan.histories.moments(),
         pairs,
@@ -26,26 +25,27 @@ pub(super) fn combine(scan: &Scan, pairs: &Pairs, found: &mut Occurrences) {
         earliest: Vec::new(),
     };
     // Which members of each lane come within the distance after the pair at hand: from one place up to another.
-    let mut near = vec![[0, 0]; pairs.lanes.len()];
-    for (place, one) in pairs.sorted.iter().enumerate() {
+    let mut near: Vec<[usize; 2]> =
+        pairs.lanes.iter().map(|lane| [lane.members.start, lane.members.start]).collect();
+    let mut coming = pairs.sorted.iter();
+    let mut enter = |near: &mut Vec<[usize; 2]>| {
+        if let Some(pair) = coming.next() {
+            near[pair.lane as usize][1] += 1;
+        }
+    };
+    (0..scan.options.distance.min(pairs.sorted.len())).for_each(|_| enter(&mut near));
+    for one in &pairs.sorted {
+        enter(&mut near);
+        near[one.lane as usize][0] += 1;
         let Some(opposite) = pairs.lanes[one.lane as usize].opposite else { continue };
-        let end = (place + 1).saturating_add(distance);
-        let members = &pairs.members[pairs.lanes[opposite as usize].members.clone()];
-        let [from, to] = &mut near[opposite as usize];
-        while members.get(*from).is_some_and(|member| member.place as usize <= place) {
-            *from += 1;
-        }
-        while members.get(*to).is_some_and(|member| (member.place as usize) < end) {
-            *to += 1;
-        }
-        let mut rest = &members[*from..*to];
-        // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
-        let again = rounds.again(one.first);
-        if rest.last().is_some_and(|member| member.first >= again) {
-            rest = &rest[..rest.partition_point(|member| member.first < again)];
-        }
-        while let Some(nth) = quadruples.seen.first_new(one, rest) {
+        let [from, to] = near[opposite as usize];
+        let mut rest = &pairs.members[from..to];
+        while let Some(nth) = quadruples.first_new(one, rest) {
             let other = &pairs.sorted[rest[nth].place as usize];
+            // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
+            if rounds.is_repeated(one.first, other.first + 1) {
+                break;
+            }
             if rounds.are_one(one.first, other.second) && rounds.are_one(one.second, other.first) {
                 quadruples.add(one, other);
             }
@@ -67,13 +67,22 @@ struct Quadruples<'r> {
 }
 
 impl Quadruples<'_> {
-    /// Adds two pairs of opposite lanes, if they are on different variables.
+    /// The first of the members on another variable that may combine with `one` as no two pairs of these classes have
+    /// before.
+    #[inline]
+    fn first_new(&self, one: &Pair, members: &[Member]) -> Option<usize> {
+        let row = &self.seen.bits[self.seen.row(one)];
+        let location_of = |first: u32| self.moments[first as usize].location;
+        members.iter().position(|member| {
+            let [word, bit] = place(one, member.class, member.first);
+            row.get(word).is_none_or(|word| word >> bit & 1 == 0)
+                && location_of(member.first) != location_of(one.first)
+        })
+    }
+
+    /// Adds two pairs of opposite lanes on different variables.
     #[cold]
     fn add(&mut self, one: &Pair, other: &Pair) {
-        let [location, other_location] = [one, other].map(|pair| self.moments[pair.first as usize].location);
-        if location == other_location {
-            return;
-        }
         let crossing = if one.second < other.first {
             Crossing::Apart
         } else if one.second < other.second {
@@ -125,16 +134,6 @@ impl Seen {
     fn row(&self, one: &Pair) -> Range<usize> {
         let start = one.class as usize * self.width;
         start..start + self.width
-    }
-
-    /// The first of the members that may combine with `one` as no two pairs of these classes have before.
-    #[inline]
-    fn first_new(&self, one: &Pair, members: &[Member]) -> Option<usize> {
-        let row = &self.bits[self.row(one)];
-        members.iter().position(|member| {
-            let [word, bit] = place(one, member.class, member.first);
-            row.get(word).is_none_or(|word| word >> bit & 1 == 0)
-        })
     }
 
     fn note(&mut self, one: &Pair, other: &Pair) {

@@ -1,18 +1,31 @@
 //! Whether two accesses of a thread belong to one round of a loop.
 //!
 //! A thread that does the first of them again before the second is in another round by then, and so is one that has done the second
-//! since the first, if that is a write: in a later round, the first may be left out, while reading may be repeated within a round. That counts only if others have used the
-//! location meanwhile: of accesses in one turn it is not known exactly when they came, compared with those to other locations.
+//! since the first, if that is a write: in a later round, the first may be left out, while reading may be repeated within a round. That
+//! counts only if others have used the location meanwhile: of accesses in one turn it is not known exactly when they came, compared with those to other locations.
 
 use crate::histories::{Entry, Histories};
 use crate::run::{SiteId, ThreadId};
 use crate::spare;
 
-/// For each access, when the same thread does the same again in a later turn: at the same site, to the same location.
+/// To look at an access so many times takes as long as to know when it comes again (measured in instructions).
+const LOOKS: usize = 8;
+
+/// Whether a thread does the same again in a later turn: at the same site, to the same location. Few accesses are asked about in most
+/// runs, so that each is looked up; once that has taken as long as to know it of all, all are.
 pub(super) struct Rounds<'h> {
     histories: &'h Histories,
-    /// That, or the highest number if it never does; and when its own turn begins.
-    times: Vec<[u32; 2]>,
+    /// How many accesses lookups have gone through.
+    looked_at: usize,
+    all: Option<All>,
+}
+
+/// When the thread does the same again, or the highest number if it never does; and when its own turn begins.
+type Times = [u32; 2];
+
+/// Of each access.
+struct All {
+    times: Vec<Times>,
 }
 
 /// The next time that a thread does something, in which turn, and when it does so in a turn after that.
@@ -29,7 +42,77 @@ impl Next {
 
 impl<'h> Rounds<'h> {
     pub fn of(histories: &'h Histories) -> Self {
-        let mut times: Vec<[u32; 2]> = spare::take();
+        Self { histories, looked_at: 0, all: None }
+    }
+
+    /// Whether two accesses of a thread are of one round. The later one stands for its turn, which may have begun long before.
+    pub fn are_one(&mut self, one: u32, other: u32) -> bool {
+        let (first, second) = (one.min(other), one.max(other));
+        let begin = self.turn_of(second);
+        !self.is_repeated(first, begin) && !self.is_done_since(first, second, begin)
+    }
+
+    /// Whether the thread has done the second, a write whose turn begins at `begin`, in an earlier turn, one that began after the
+    /// first.
+    fn is_done_since(&mut self, first: u32, second: u32, begin: u32) -> bool {
+        let own = self.histories.moments()[second as usize];
+        if !own.kind.writes() {
+            return false;
+        }
+        let (before, _) = self.around(second);
+        let turns = before.chunk_by(|one, next| one.thread == next.thread).rev();
+        let is_own =
+            |turn: &[Entry]| turn.iter().any(|entry| (entry.thread, entry.site) == (own.thread, own.site));
+        let began_since = turns.take_while(|turn| turn[0].index > first);
+        began_since.filter(|turn| turn[0].index < begin).any(is_own)
+    }
+
+    /// Whether the thread of an access does the same again before the access with the index `before`.
+    pub fn is_repeated(&mut self, access: u32, before: u32) -> bool {
+        if let Some(all) = self.all() {
+            return all.times[access as usize][0] < before;
+        }
+        let (_, rest) = self.around(access);
+        let Entry { thread, site, .. } = rest[0];
+        let mut looked_at = 0;
+        let meanwhile = rest.iter().take_while(|entry| entry.index < before).inspect(|_| looked_at += 1);
+        let mut others_since = meanwhile.skip_while(|entry| entry.thread == thread);
+        let is_repeated = others_since.any(|entry| (entry.thread, entry.site) == (thread, site));
+        self.looked_at += looked_at;
+        is_repeated
+    }
+
+    /// When the turn of an access begins.
+    fn turn_of(&mut self, access: u32) -> u32 {
+        if let Some(all) = self.all() {
+            return all.times[access as usize][1];
+        }
+        let (before, rest) = self.around(access);
+        let of_turn = before.iter().rev().take_while(|entry| entry.thread == rest[0].thread);
+        let (length, begin) = of_turn.fold((0, access), |(length, _), entry| (length + 1, entry.index));
+        self.looked_at += length;
+        begin
+    }
+
+    /// What is known of all accesses, once it is worth it.
+    fn all(&mut self) -> Option<&All> {
+        if self.all.is_none() && self.looked_at > LOOKS * self.histories.moments().len() {
+            self.all = Some(All::of(self.histories));
+        }
+        self.all.as_ref()
+    }
+
+    /// The accesses to its location before an access, and those from it on.
+    fn around(&mut self, access: u32) -> (&'h [Entry], &'h [Entry]) {
+        let location = self.histories.location_of(access);
+        self.looked_at += location.len().ilog2() as usize + 1;
+        location.split_at(location.partition_point(|entry| entry.index < access))
+    }
+}
+
+impl All {
+    fn of(histories: &Histories) -> Self {
+        let mut times: Vec<Times> = spare::take();
         times.resize(histories.moments().len(), [u32::MAX, 0]);
         let mut known = Known::new();
         for location in histories.locations() {
@@ -44,36 +127,11 @@ impl<'h> Rounds<'h> {
                 }
             }
         }
-        Self { histories, times }
-    }
-
-    /// When the thread does the same again.
-    pub fn again(&self, access: u32) -> u32 {
-        self.times[access as usize][0]
-    }
-
-    /// Whether two accesses of a thread are of one round. The later one stands for its turn, which may have begun long before.
-    pub fn are_one(&self, one: u32, other: u32) -> bool {
-        let (first, second) = (one.min(other), one.max(other));
-        self.again(first) >= self.times[second as usize][1] && !self.is_done_since(first, second)
-    }
-
-    /// Whether the thread has done the second, a write, in an earlier turn, one that began after the first. Few are asked about, so they are
-    /// looked for.
-    fn is_done_since(&self, first: u32, second: u32) -> bool {
-        let own = &self.histories.moments()[second as usize];
-        if !own.kind.writes() {
-            return false;
-        }
-        let turns = self.histories.before(second).chunk_by(|one, next| one.thread == next.thread).rev();
-        let is_own =
-            |turn: &[Entry]| turn.iter().any(|entry| (entry.thread, entry.site) == (own.thread, own.site));
-        let began_since = turns.take_while(|turn| turn[0].index > first);
-        began_since.filter(|turn| turn[0].index < self.times[second as usize][1]).any(is_own)
+        Self { times }
     }
 }
 
-impl Drop for Rounds<'_> {
+impl Drop for All {
     fn drop(&mut self) {
         spare::give(std::mem::take(&mut self.times));
     }
@@ -150,4 +208,52 @@ impl Known {
 
 impl Place {
     const FREE: Self = Self { location: 0, thread: ThreadId(0), site: SiteId(0), next: Next::NEVER };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Access, AccessKind, LocationId, LocksetId, Outcome, Run, RunId, StackId};
+
+    /// What is looked up one by one is what is known of all.
+    #[test]
+    fn lookups_tell_what_is_known_of_all() {
+        let mut random = 1u32;
+        let mut below = |bound: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 16) % bound
+        };
+        for length in 0..100u32 {
+            let mut run = Run::new(RunId(1), Outcome::Pass);
+            run.accesses.extend((0..length).map(|_| Access {
+                thread: ThreadId(below(3)),
+                location: LocationId(below(4)),
+                site: SiteId(below(3)),
+                stack: StackId(0),
+                kind: AccessKind::Read,
+                uncertain: false,
+                value: None,
+                before: None,
+                locks: Some(LocksetId(0)),
+                iteration: None,
+                atomic: false,
+                frees: false,
+            }));
+            let histories = Histories::of(&run);
+            let all = All::of(&histories);
+            for (access, &[again, begin]) in (0..length).zip(&all.times) {
+                for before in access + 1..length {
+                    let mut rounds = Rounds::of(&histories);
+                    assert_eq!(rounds.is_repeated(access, before), again < before, "{access} {before}");
+                    assert_eq!(rounds.turn_of(access), begin, "{access}");
+                }
+            }
+            let mut rounds = Rounds::of(&histories);
+            for access in (0..length).cycle().take(1000) {
+                assert_eq!(rounds.is_repeated(access, length), all.times[access as usize][0] < length);
+                assert_eq!(rounds.turn_of(access), all.times[access as usize][1]);
+            }
+            assert!(length == 0 || rounds.all.is_some(), "no more lookups than are worth it");
+        }
+    }
 }

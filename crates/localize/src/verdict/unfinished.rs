@@ -38,21 +38,10 @@ pub(super) struct Reach {
 
 impl Reach {
     pub fn of(scan: &Scan) -> Arc<Self> {
-        let mut threads = IdNumbering::default();
-        let mut tails: Vec<Vec<(u32, Moment)>> = Vec::new();
-        for (index, &moment) in scan.histories.moments().iter().enumerate().rev() {
-            let (thread, is_new) = threads.number(moment.thread.0);
-            if is_new {
-                tails.push(Vec::with_capacity(TAIL));
-            }
-            let tail = &mut tails[thread as usize];
-            if tail.len() < TAIL {
-                tail.push((index as u32, moment));
-            }
-        }
         let is_failing = scan.run.outcome.is_failing();
         let sites = if is_failing { scan.sites().keys().copied().collect() } else { FxHashSet::default() };
-        Arc::new(Self { sites, tails })
+        let wanted = scan.views().by_thread().iter().map(|&accesses| TAIL.min(accesses as usize)).sum();
+        Arc::new(Self { sites, tails: tails(scan.histories.moments(), wanted) })
     }
 
     /// Whether a thread does nothing more after an access at this site.
@@ -74,6 +63,27 @@ impl Reach {
             })
         })
     }
+}
+
+/// The last accesses of each thread, the newest first, which are so many in all.
+fn tails(moments: &[Moment], mut wanted: usize) -> Vec<Vec<(u32, Moment)>> {
+    let mut threads = IdNumbering::default();
+    let mut tails: Vec<Vec<(u32, Moment)>> = Vec::new();
+    for (index, &moment) in moments.iter().enumerate().rev() {
+        if wanted == 0 {
+            break;
+        }
+        let (thread, is_new) = threads.number(moment.thread.0);
+        if is_new {
+            tails.push(Vec::with_capacity(TAIL));
+        }
+        let tail = &mut tails[thread as usize];
+        if tail.len() < TAIL {
+            tail.push((index as u32, moment));
+            wanted -= 1;
+        }
+    }
+    tails
 }
 
 /// The runs that a clue counts for, as bits, and how many of these are failing ones that end before it. None if no failing run
@@ -157,5 +167,33 @@ impl Beginning {
         let is_read = reach.sites.contains(&self.read) || ends_with_first();
         let shows_first = || evidence.clues.get(&self.first).is_some_and(|seen| is_in(&seen.runs, number));
         is_read && shows_first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{AccessKind, ThreadId};
+
+    /// To stop when all is known leaves nothing out: one thread has few accesses, and these come first.
+    #[test]
+    fn the_ends_of_threads_are_what_a_look_at_all_accesses_tells() {
+        let by = |thread| Moment {
+            thread: ThreadId(thread),
+            location: 0,
+            site: SiteId(thread),
+            kind: AccessKind::Read,
+        };
+        let threads = [vec![7, 7, 7], (0..100).map(|nth| nth % 2).collect()].concat();
+        let moments: Vec<Moment> = threads.into_iter().map(by).collect();
+        let told = |wanted| -> Vec<Vec<(u32, u32)>> {
+            let tails = tails(&moments, wanted);
+            tails
+                .iter()
+                .map(|tail| tail.iter().map(|(index, moment)| (*index, moment.thread.0)).collect())
+                .collect()
+        };
+        assert_eq!(told(3 + 2 * TAIL), told(usize::MAX));
+        assert_eq!(told(2 * TAIL), told(usize::MAX)[..2]);
     }
 }
