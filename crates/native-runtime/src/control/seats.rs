@@ -70,6 +70,9 @@ pub struct Seat {
     /// Its latest sites, and how often it has been at one of them again without another in between.
     recent: [u32; 2],
     repetitions: u32,
+    /// Points at which others could have run in its place, since it waited or let others run. That one of them did for a moment,
+    /// because its time was over, is no help to the rest.
+    pub stretch: u32,
 }
 
 /// No deadline.
@@ -102,6 +105,7 @@ impl Seat {
         locks: [0; 4],
         recent: [0; 2],
         repetitions: 0,
+        stretch: 0,
     };
 
     /// Notes where the thread is; true if it seems to spin.
@@ -129,8 +133,6 @@ pub struct State {
     /// No wait is over before this.
     pub earliest_deadline: u64,
     pub arrivals: u64,
-    /// How often in a row the thread that runs was chosen again, though others could have run.
-    stretch: u32,
     pub barriers: super::waiting::Barriers,
     policies: Policies,
     pub trial: Trial,
@@ -159,7 +161,6 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
     clock: 0,
     earliest_deadline: NEVER,
     arrivals: 0,
-    stretch: 0,
     barriers: super::waiting::Barriers::new(),
     policies: Policies::new(),
     trial: Trial::new(),
@@ -238,7 +239,10 @@ impl State {
         let arriving = &mut self.seats[seat];
         // Rather without a lock, which others may need to get any further.
         let longest = LONGEST_STRETCH * if locks[0] == 0 { 1 } else { 2 };
-        let passes_on = arriving.spins_at(operation.leaf) || self.stretch >= longest || passes_on;
+        let passes_on = arriving.spins_at(operation.leaf) || arriving.stretch >= longest || passes_on;
+        if passes_on {
+            arriving.stretch = 0;
+        }
         let done = core::mem::replace(&mut arriving.operation, operation);
         arriving.standing = Standing::Ready;
         arriving.stops += 1;
@@ -337,7 +341,7 @@ impl State {
             }
         };
         let again = count > 1 && running == Some(chosen);
-        self.stretch = if again { self.stretch + 1 } else { 0 };
+        self.seats[chosen].stretch += u32::from(again);
         // The policy is asked all the same, to know what it needs to know when there is no more to follow.
         if !follows {
             return chosen;

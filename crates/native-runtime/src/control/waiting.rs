@@ -107,6 +107,7 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
         seat.deadline = logical;
         seat.real_deadline = deadline.map_or(NEVER, |deadline| deadline.real);
         seat.standing = Standing::Waiting;
+        seat.stretch = 0;
         // Trying again for no reason is no stop of its own, since it depends on time how often that happens.
         if !core::mem::take(&mut seat.helped_itself) {
             seat.stops += 1;
