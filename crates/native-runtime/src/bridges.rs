@@ -26,8 +26,9 @@ pub struct KnownBridge {
 
 /// The context of a function that was entered by such a call while the one of `current` is the newest with hooks.
 pub unsafe fn context_of(thread: &mut Thread, current: u32, new: Entry) -> u32 {
-    let mixed = (new.call ^ new.sp >> 3 ^ (current as usize) << 7).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let place = (mixed >> 40) % KNOWN_BRIDGES;
+    // A function that others were inlined into after they got their hooks is entered at many places by one call.
+    let mixed = new.call ^ new.entry << 20 ^ new.sp >> 3 ^ (current as usize) << 7;
+    let place = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % KNOWN_BRIDGES;
     let known = thread.bridges[place];
     let is_known = (known.current, known.call, known.sp) == (current, new.call, new.sp);
     if is_known && (*context::table().add(known.context as usize)).entry == new.entry as u64 {
