@@ -24,7 +24,7 @@ fn place(location: u32, leaf: u32) -> usize {
 #[inline(always)]
 pub unsafe fn contains(known: &KnownReads, slot: *const Slot, leaf: u32) -> bool {
     let read = &known[place((*slot).location, leaf)];
-    read.leaf == leaf && read.location == (*slot).location && read.version == (*slot).version
+    (read.leaf ^ leaf) | (read.location ^ (*slot).location) | (read.version ^ (*slot).version) == 0
 }
 
 pub unsafe fn remember(known: &mut KnownReads, slot: *const Slot, leaf: u32) {

@@ -91,8 +91,8 @@ unsafe fn note_repetition(
 ) -> bool {
     let read_on_record = || {
         (*slot).read == touch.leaf
-            || is_noted_at(slots::places_of_site(slot, touch.leaf), touch.leaf)
-            || slots::knows_site(slot, touch.leaf) && sites::is_noted(touch.leaf)
+            || slots::places_of_site(slot, touch.leaf) != 0
+            || slots::knows_site(slot, touch.leaf)
     };
     let write_on_record = || {
         (&raw const (*location).owner).read_volatile() == thread.id
@@ -105,7 +105,7 @@ unsafe fn note_repetition(
     };
     if on_record {
         slots::note(slot, touch, thread);
-        if touch.kind == Kind::Read && !(*slot).sites.contains(&touch.leaf) {
+        if touch.kind == Kind::Read && !slots::has_among_first(slot, touch.leaf) {
             known_reads::remember(&mut thread.known_reads, slot, touch.leaf);
         }
     }
@@ -215,6 +215,7 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         if !sites::is_noted(touch.leaf) {
             sites::note(thread, index, touch.leaf);
         }
+        slots::set_noted(slot, touch.leaf);
         if note_repetition(thread, location, slot, touch) {
             return;
         }
@@ -228,7 +229,9 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
     let Some(slot) = known.or_else(|| slots::take(thread, location, index, None)) else { return };
     slots::note(slot, touch, thread);
     if touch.kind != Kind::Write {
-        slots::remember_site(thread, location, index, slot, touch.leaf);
+        let is_noted = sites::is_noted(touch.leaf);
+        let site = if is_noted { touch.leaf } else { slots::not_noted(touch.leaf) };
+        slots::remember_site(thread, location, index, slot, site);
         if recorded {
             (*slot).reread = 0;
         }
@@ -316,9 +319,10 @@ pub unsafe fn repeats_at_hint(
     let leaf = touch.leaf;
     let on_record = match touch.kind {
         Kind::Read => {
-            (*slot).read == leaf
-                || is_noted_at(slots::places_of_site(slot, leaf), leaf)
-                || known_reads::contains(&thread.known_reads, slot, leaf)
+            // Which of these it is differs from access to access in loops that a compiler has unrolled, so that a jump
+            // for each would be one that the processor cannot foresee.
+            let here = ((*slot).read == leaf) | (slots::places_of_site(slot, leaf) != 0);
+            here | (!slots::has_room_for_site(slot) && known_reads::contains(&thread.known_reads, slot, leaf))
         }
         _ => {
             (&raw const (*at(index)).owner).read_volatile() == thread.id
@@ -329,13 +333,6 @@ pub unsafe fn repeats_at_hint(
         slots::note(slot, touch, thread);
     }
     on_record
-}
-
-/// Is there nothing left to note about a leaf at these places of a turn's first slot? All but its first site were noted
-/// when the turn came to them.
-#[inline(always)]
-fn is_noted_at(places: u32, leaf: u32) -> bool {
-    places > 1 || places == 1 && sites::is_noted_first(leaf)
 }
 
 /// Records an access that begins a turn or has a site of its own; false if the budget does not allow it. `tick` is

@@ -213,6 +213,30 @@ unsafe fn slots_from(first: *mut Slot) -> impl Iterator<Item = *mut Slot> {
     core::iter::successors(Some(first), |&slot| further_slot(slot)).take(MOST_SLOTS)
 }
 
+/// Stands for a site that is on record, but not noted yet ([`crate::sites`]): no instruction ends so close behind another,
+/// so that it is no other's leaf. Only the first site of a turn can be one of these.
+pub fn not_noted(leaf: u32) -> u32 {
+    leaf.wrapping_add(1)
+}
+
+/// The leaf has been noted. With the location locked.
+pub unsafe fn set_noted(slot: *mut Slot, leaf: u32) {
+    if (*slot).sites[0] == not_noted(leaf) {
+        (*slot).sites[0] = leaf;
+    }
+}
+
+/// Is the site one of those in a turn's first slot, noted or not?
+pub unsafe fn has_among_first(slot: *const Slot, leaf: u32) -> bool {
+    (*slot).sites.contains(&leaf) || (*slot).sites[0] == not_noted(leaf)
+}
+
+/// Has the first slot of a turn room for one more site? Then it knows all of the turn's.
+#[inline(always)]
+pub unsafe fn has_room_for_site(slot: *const Slot) -> bool {
+    (*slot).sites[SLOT_SITES - 1] == 0
+}
+
 #[inline(never)]
 pub unsafe fn knows_site(slot: *mut Slot, leaf: u32) -> bool {
     (*slot).sites.contains(&leaf) || slots_from(slot).skip(1).any(|slot| (*slot).sites.contains(&leaf))
