@@ -6,7 +6,9 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
 use crate::tls::{self, Tls};
-use crate::{atomic_locks, context, control, location, lock_code, noise, passing, sampling, thread};
+use crate::{
+    atomic_locks, context, control, handovers, location, lock_code, noise, passing, sampling, thread,
+};
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
 #[inline(always)]
@@ -325,6 +327,7 @@ pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usi
     if !sampling::enter(thread, address, size) {
         return;
     }
+    thread.in_buffer = size >= handovers::BUFFER;
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {
@@ -336,5 +339,6 @@ pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usi
         cells::touch(thread, at, next - at, touch);
         at = next;
     }
+    thread.in_buffer = false;
     sampling::leave(thread);
 }

@@ -19,6 +19,9 @@ const ALWAYS_RECORDED: u32 = 64;
 /// nodes, fewer than it has bytes in its buffers.
 const MOST_RECORDED: u32 = 4096;
 
+/// An access to so many bytes or more is one to a buffer: its first words have shown the same handover often enough.
+pub const BUFFER: usize = ALWAYS_RECORDED as usize * 8;
+
 /// A pair of sites. Those that find no room here count as new as long as there is room for locations.
 struct Pair {
     sites: AtomicU64,
@@ -48,13 +51,19 @@ pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32) -> bool {
     }
     let Some(pair) = find(from, to) else { return !has_room_for_locations() };
     let before = pair.count.load(Ordering::Relaxed);
-    let no_news = before >= ALWAYS_RECORDED && !has_room(before);
-    if no_news {
-        pair.increment(before);
+    if before < ALWAYS_RECORDED {
+        return false;
+    }
+    let has_room = has_room(before);
+    if has_room && !thread.in_buffer {
+        return false;
+    }
+    pair.increment(before);
+    if !has_room {
         // What is no news stays so.
         thread.no_news = (from, to);
     }
-    no_news
+    true
 }
 
 /// Where to find what is kept of a pair beyond the budget; none if there is no room for it.

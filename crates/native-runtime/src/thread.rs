@@ -72,6 +72,8 @@ pub struct Thread {
     pub thinned: u32,
     /// The last handover of those that are no news, see [`crate::handovers`].
     pub no_news: (u32, u32),
+    /// Its current access is one to a buffer, see [`crate::handovers::BUFFER`].
+    pub in_buffer: bool,
     /// Further halves that it may split.
     pub splits: u32,
     pub noise: noise::State,

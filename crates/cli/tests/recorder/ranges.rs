@@ -160,6 +160,40 @@ fn memory_functions_touch_their_range_and_no_more() {
 }
 
 #[test]
+fn a_buffer_shows_its_handover_by_its_first_words() {
+    let program = c(r#"
+char x[1 << 16] __attribute__((aligned(8)));
+volatile int n = sizeof x;
+THREAD(first) {
+    memset(x, 1, n); //@set
+    return NULL;
+}
+THREAD(second) {
+    memset(x, 2, n); //@again
+    return NULL;
+}
+THREAD(third) {
+    x[50000] = 3; //@far
+    return NULL;
+}
+int main(void) {
+    in_thread(first);
+    in_thread(second);
+    in_thread(third);
+    return 0;
+}
+"#);
+    let process = program.record();
+    let history = process.history("x");
+    let mut lines: Vec<&str> = history.lines().collect();
+    let last = lines.pop();
+    assert_eq!(last, Some("+50000:1 second w@again | third W@far"), "the others have changed their user");
+    let expected: Vec<String> =
+        (0..64).map(|word| format!("+{}:8 first w@set | second W@again", word * 8)).collect();
+    assert_eq!(lines, expected);
+}
+
+#[test]
 fn memory_functions_do_their_work() {
     let program = c(r#"
 int main(void) {
