@@ -60,11 +60,12 @@ impl<'h> Rounds<'h> {
             return false;
         }
         let (before, _) = self.around(second);
-        let turns = before.chunk_by(|one, next| one.thread == next.thread).rev();
-        let is_own =
-            |turn: &[Entry]| turn.iter().any(|entry| (entry.thread, entry.site) == (own.thread, own.site));
-        let began_since = turns.take_while(|turn| turn[0].index > first);
-        began_since.filter(|turn| turn[0].index < begin).any(is_own)
+        let (until_first, since) = before.split_at(before.partition_point(|entry| entry.index <= first));
+        let earlier = &since[..since.partition_point(|entry| entry.index < begin)];
+        // Whoever was there already has begun that turn before the first.
+        let there = until_first.last().map(|entry| entry.thread);
+        let mut begun_since = earlier.iter().skip_while(|entry| Some(entry.thread) == there);
+        begun_since.any(|entry| (entry.thread, entry.site) == (own.thread, own.site))
     }
 
     /// Whether the thread of an access does the same again before the access with the index `before`.
