@@ -13,6 +13,8 @@ use crate::spare;
 pub(crate) struct Histories {
     moments: Vec<Moment>,
     entries: Vec<Entry>,
+    /// Where each access stands among the entries, by its global index.
+    places: Vec<u32>,
     /// Where each location begins, and the end.
     starts: Vec<u32>,
     /// Those of one location with no gap among them.
@@ -52,7 +54,7 @@ impl Histories {
         for location in 1..starts.len() {
             starts[location] += starts[location - 1];
         }
-        let entries = by_location(&moments, starts.clone());
+        let (entries, places) = by_location(&moments, starts.clone());
         let mut cuts = starts.clone();
         for gap in &run.gaps {
             if let Some(location) = numbers.find(gap.location).filter(|&location| location + 1 < starts.len())
@@ -65,7 +67,7 @@ impl Histories {
         cuts.sort_unstable();
         let stretches = cuts.windows(2).map(|ends| ends[0]..ends[1]).filter(|stretch| !stretch.is_empty());
         let stretches = stretches.collect();
-        Self { moments, entries, starts, stretches, numbers, has_loops }
+        Self { moments, entries, places, starts, stretches, numbers, has_loops }
     }
 
     /// All accesses, in time order.
@@ -90,13 +92,16 @@ impl Histories {
 
     /// Whether the access with this global index is the first to its location.
     pub fn is_first(&self, index: u32) -> bool {
-        self.location_of(index).first().is_some_and(|first| first.index == index)
+        let (before, _) = self.around(index);
+        before.is_empty()
     }
 
-    /// All accesses to the location of the access with this global index.
-    pub fn location_of(&self, index: u32) -> &[Entry] {
+    /// The accesses to its location before the access with this global index, and those from it on.
+    pub fn around(&self, index: u32) -> (&[Entry], &[Entry]) {
         let location = self.moments[index as usize].location as usize;
-        &self.entries[self.starts[location] as usize..self.starts[location + 1] as usize]
+        let [start, end] = [self.starts[location], self.starts[location + 1]].map(|place| place as usize);
+        let place = self.places[index as usize] as usize;
+        (&self.entries[start..place], &self.entries[place..end])
     }
 
     /// All accesses to one location, for each location.
@@ -142,20 +147,24 @@ impl Drop for Histories {
     fn drop(&mut self) {
         spare::give(std::mem::take(&mut self.moments));
         spare::give(std::mem::take(&mut self.entries));
+        spare::give(std::mem::take(&mut self.places));
     }
 }
 
-/// Puts the accesses to each location where it begins.
-fn by_location(moments: &[Moment], mut next: Vec<u32>) -> Vec<Entry> {
+/// Puts the accesses to each location where it begins, and tells where each has come.
+fn by_location(moments: &[Moment], mut next: Vec<u32>) -> (Vec<Entry>, Vec<u32>) {
     let nothing = Entry { index: 0, thread: ThreadId(0), site: SiteId(0), kind: AccessKind::Read };
     let mut entries = spare::take();
     entries.resize(moments.len(), nothing);
+    let mut places = spare::take();
+    places.reserve(moments.len());
     for (index, &Moment { thread, location, site, kind }) in (0u32..).zip(moments) {
         let place = &mut next[location as usize];
         entries[*place as usize] = Entry { index, thread, site, kind };
+        places.push(*place);
         *place += 1;
     }
-    entries
+    (entries, places)
 }
 
 /// Locations by number, from 0 on.

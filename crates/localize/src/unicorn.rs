@@ -47,6 +47,6 @@ pub(crate) fn find(scan: &Scan) -> (Occurrences, Views) {
     let views = Views::of(scan, |view, codes, slots| conflicts.leave(view, codes, slots));
     let mut found = Occurrences::of(scan.run);
     conflicts.add_on_one_variable(&views, &mut found);
-    quadruples::combine(scan, &conflicts.into_pairs(), &mut found);
+    quadruples::combine(scan, &conflicts, &mut found);
     (found, views)
 }

@@ -1,7 +1,6 @@
 //! Conflicting pairs, and the patterns on one variable.
 
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
 
 use crate::gathering::Gathering;
 use crate::numbering::Numbering;
@@ -20,40 +19,12 @@ pub(super) struct Pair {
     /// Global index of the later access.
     pub second: u32,
     pub class: u32,
+    /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
     pub lane: u32,
 }
 
 /// What pairs of one class have in common: their kinds (P1, P2 or P3) and sites.
 pub(super) type Class = (PatternId, [SiteId; 2]);
-
-/// The pairs of a run.
-pub(super) struct Pairs {
-    /// By ascending index of their first access, then of their second.
-    pub sorted: Vec<Pair>,
-    /// Their classes by number.
-    pub classes: Vec<Class>,
-    /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
-    pub lanes: Vec<Lane>,
-    /// The pairs lane by lane, by ascending place in each.
-    pub members: Vec<Member>,
-}
-
-/// What has to be known of a pair when it is combined with one before it.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Member {
-    /// Where it is in the sorted list.
-    pub place: u32,
-    pub first: u32,
-    pub class: u32,
-}
-
-pub(super) struct Lane {
-    /// Its part of all members.
-    pub members: Range<usize>,
-    /// The lane with whose pairs its own can make quadruples: all of these, in the table, run in opposite
-    /// directions and have opposite kinds.
-    pub opposite: Option<u32>,
-}
 
 /// Step 1, and of step 2 what is about one variable.
 pub(super) struct Conflicts {
@@ -62,8 +33,6 @@ pub(super) struct Conflicts {
     /// The pairs of which the views consist: where each view's begin, by its number, and the end.
     in_view: Vec<InView>,
     view_starts: Vec<u32>,
-    /// How often each view came.
-    view_counts: Vec<u32>,
     /// The slots that left and are part of pairs, by the upper bits of their index: index, view, and the second access of
     /// each pair in that view.
     buckets: Vec<Vec<u32>>,
@@ -116,7 +85,6 @@ impl Conflicts {
             lanes: Numbering::new(),
             in_view: Vec::new(),
             view_starts: vec![0],
-            view_counts: Vec::new(),
             buckets,
             triples: Gathering::new(),
             recent: Recent::new(),
@@ -126,10 +94,9 @@ impl Conflicts {
 
     /// The first of the slots leaves, in a view with this number.
     pub fn leave(&mut self, view: usize, codes: &[Code], slots: &mut [Slot]) {
-        if view == self.view_counts.len() {
+        if view + 1 == self.view_starts.len() {
             self.add_view(codes);
         }
-        self.view_counts[view] += 1;
         let Some((oldest, later)) = slots.split_first_mut() else { return };
         if later.is_empty() {
             self.ending.clear();
@@ -176,7 +143,6 @@ impl Conflicts {
             }
         }
         self.view_starts.push(self.in_view.len() as u32);
-        self.view_counts.push(0);
     }
 
     fn pairs_in(&self, view: usize) -> &[InView] {
@@ -206,38 +172,27 @@ impl Conflicts {
         }
     }
 
-    /// Sorts the pairs by their first access.
-    pub fn into_pairs(self) -> Pairs {
-        let mut sizes = vec![0; self.lanes.keys().len()];
-        for (view, &count) in self.view_counts.iter().enumerate() {
-            self.pairs_in(view).iter().for_each(|pair| sizes[pair.lane as usize] += count as usize);
-        }
-        let mut lanes: Vec<Lane> = Vec::new();
-        let mut before = 0;
-        for (&LaneKey { id, threads: [from, to] }, size) in self.lanes.keys().iter().zip(sizes) {
-            let opposite = self.lanes.find(LaneKey { id: opposite(id), threads: [to, from] });
-            lanes.push(Lane { members: before..before + size, opposite });
-            before += size;
-        }
-        let mut next: Vec<usize> = lanes.iter().map(|lane| lane.members.start).collect();
-        let mut members: Vec<Member> = spare::take();
-        members.resize(before, Member::default());
-        let mut sorted: Vec<Pair> = spare::take();
-        sorted.reserve(before);
-        for bucket in &self.buckets {
-            self.each_by_first(bucket, |pair| {
-                let next = &mut next[pair.lane as usize];
-                members[*next] = Member { place: sorted.len() as u32, first: pair.first, class: pair.class };
-                *next += 1;
-                sorted.push(pair);
-            });
-        }
-        self.buckets.into_iter().for_each(spare::give);
-        Pairs { sorted, classes: self.classes.keys().to_vec(), lanes, members }
+    /// What pairs of each class have in common.
+    pub fn classes(&self) -> &[Class] {
+        self.classes.keys()
+    }
+
+    /// For each lane, the one with whose pairs its own can make quadruples: all of these, in the table, run in opposite directions
+    /// and have opposite kinds.
+    pub fn opposite_lanes(&self) -> Vec<Option<u32>> {
+        let opposite_of = |&LaneKey { id, threads: [from, to] }: &LaneKey| {
+            self.lanes.find(LaneKey { id: opposite(id), threads: [to, from] })
+        };
+        self.lanes.keys().iter().map(opposite_of).collect()
+    }
+
+    /// Tells `found` all pairs, by ascending index of their first access, then of their second.
+    pub fn each_pair(&self, mut found: impl FnMut(Pair)) {
+        self.buckets.iter().for_each(|bucket| self.each_by_first(bucket, &mut found));
     }
 
     /// Tells `found` the pairs of a bucket, by ascending first access.
-    fn each_by_first(&self, bucket: &[u32], mut found: impl FnMut(Pair)) {
+    fn each_by_first(&self, bucket: &[u32], found: &mut impl FnMut(Pair)) {
         // Where in the bucket the pairs of each first access are, or 0: behind its index and view.
         let mut places = [0u32; BUCKET];
         let mut place = 0;
@@ -258,10 +213,9 @@ impl Conflicts {
 /// Pairs of so many first accesses are sorted at a time: as many as a processor's cache has room for.
 const BUCKET: usize = 1 << 12;
 
-impl Drop for Pairs {
+impl Drop for Conflicts {
     fn drop(&mut self) {
-        spare::give(std::mem::take(&mut self.sorted));
-        spare::give(std::mem::take(&mut self.members));
+        self.buckets.drain(..).for_each(spare::give);
     }
 }
 

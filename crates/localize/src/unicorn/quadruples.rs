@@ -1,65 +1,85 @@
 //! Patterns on two variables: each pair is combined with the next few.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::histories::Moment;
+use crate::histories::Histories;
 use crate::numbering::Numbering;
 use crate::occurrences::{Occurrence, Occurrences};
 use crate::pattern::{Crossing, Pattern, PatternId};
 use crate::scan::Scan;
 
-use super::conflicts::{Member, Pair, Pairs};
-use super::rounds::Rounds;
+use super::conflicts::{Class, Conflicts, Pair};
+use super::rounds::{Again, Rounds};
 
-/// Step 2 for two variables. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them.
-pub(super) fn combine(scan: &Scan, pairs: &Pairs, found: &mut Occurrences) {
-    if pairs.lanes.iter().all(|lane| lane.opposite.is_none()) {
+/// Step 2 for two variables. Looks only at those of the next pairs that can be part of a pattern: there are far fewer of them. Pairs are
+/// made when they are near and forgotten at once: all of a run would not fit into any cache.
+pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrences) {
+    let opposites = conflicts.opposite_lanes();
+    if opposites.iter().all(Option::is_none) {
         return;
     }
     let mut rounds = Rounds::of(&scan.histories);
     let mut quadruples = Quadruples {
-        moments: scan.histories.moments(),
-        pairs,
-        seen: Seen::new(pairs.classes.len()),
+        histories: &scan.histories,
+        classes: conflicts.classes(),
+        seen: Seen::new(conflicts.classes().len()),
         numbers: Numbering::new(),
         earliest: Vec::new(),
     };
-    // Which members of each lane come within the distance after the pair at hand: from one place up to another.
-    let mut near: Vec<[usize; 2]> =
-        pairs.lanes.iter().map(|lane| [lane.members.start, lane.members.start]).collect();
-    let mut coming = pairs.sorted.iter();
-    let mut enter = |near: &mut Vec<[usize; 2]>| {
-        if let Some(pair) = coming.next() {
-            near[pair.lane as usize][1] += 1;
+    let mut lanes = vec![Lane::default(); opposites.len()];
+    // Until all that are near enough have come.
+    let mut waiting: VecDeque<Pair> = VecDeque::new();
+    let mut combine_first = |lanes: &mut [Lane], waiting: &mut VecDeque<Pair>| {
+        let Some(one) = waiting.pop_front() else { return };
+        lanes[one.lane as usize].forget_first();
+        if let Some(opposite) = opposites[one.lane as usize] {
+            quadruples.combine(&one, lanes[opposite as usize].near(), &mut rounds);
         }
     };
-    (0..scan.options.distance.min(pairs.sorted.len())).for_each(|_| enter(&mut near));
-    for one in &pairs.sorted {
-        enter(&mut near);
-        near[one.lane as usize][0] += 1;
-        let Some(opposite) = pairs.lanes[one.lane as usize].opposite else { continue };
-        let [from, to] = near[opposite as usize];
-        let mut rest = &pairs.members[from..to];
-        while let Some(nth) = quadruples.first_new(one, rest) {
-            let other = &pairs.sorted[rest[nth].place as usize];
-            // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
-            if rounds.is_repeated(one.first, other.first + 1) {
-                break;
-            }
-            if rounds.are_one(one.first, other.second) && rounds.are_one(one.second, other.first) {
-                quadruples.add(one, other);
-            }
-            rest = &rest[nth + 1..];
+    conflicts.each_pair(|pair| {
+        lanes[pair.lane as usize].pairs.push(pair);
+        waiting.push_back(pair);
+        if waiting.len() > scan.options.distance {
+            combine_first(&mut lanes, &mut waiting);
         }
+    });
+    while !waiting.is_empty() {
+        combine_first(&mut lanes, &mut waiting);
     }
     let known = quadruples.numbers.keys().iter().zip(quadruples.earliest);
     found.suspects.extend(known.map(|(&pattern, occurrence)| (pattern.into(), occurrence)));
 }
 
+/// The pairs of a lane that are near.
+#[derive(Clone, Default)]
+struct Lane {
+    /// Behind some that are not any more.
+    pairs: Vec<Pair>,
+    forgotten: usize,
+}
+
+impl Lane {
+    /// Fewer are not worth moving the others.
+    const WORTH: usize = 8;
+
+    fn near(&self) -> &[Pair] {
+        &self.pairs[self.forgotten..]
+    }
+
+    fn forget_first(&mut self) {
+        self.forgotten += 1;
+        if self.forgotten >= Self::WORTH && 2 * self.forgotten >= self.pairs.len() {
+            self.pairs.drain(..self.forgotten);
+            self.forgotten = 0;
+        }
+    }
+}
+
 /// Two pairs each, on different variables.
 struct Quadruples<'r> {
-    moments: &'r [Moment],
-    pairs: &'r Pairs,
+    histories: &'r Histories,
+    classes: &'r [Class],
     seen: Seen,
     numbers: Numbering<Pattern>,
     /// Of several occurrences, the one that begins first.
@@ -67,16 +87,33 @@ struct Quadruples<'r> {
 }
 
 impl Quadruples<'_> {
-    /// The first of the members on another variable that may combine with `one` as no two pairs of these classes have
+    /// Adds what a pair makes with later ones of the opposite lane.
+    #[inline]
+    fn combine(&mut self, one: &Pair, mut rest: &[Pair], rounds: &mut Rounds) {
+        let mut again: Option<Again> = None;
+        while let Some(nth) = self.first_new(one, rest) {
+            let other = &rest[nth];
+            let again = *again.get_or_insert_with(|| rounds.again(one.first));
+            // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
+            if again <= Again(other.first) {
+                break;
+            }
+            if rounds.is_in_round(one.first, again, other.second) && rounds.are_one(one.second, other.first) {
+                self.add(one, other);
+            }
+            rest = &rest[nth + 1..];
+        }
+    }
+
+    /// The first of the pairs on another variable that may combine with `one` as no two pairs of these classes have
     /// before.
     #[inline]
-    fn first_new(&self, one: &Pair, members: &[Member]) -> Option<usize> {
+    fn first_new(&self, one: &Pair, pairs: &[Pair]) -> Option<usize> {
         let row = &self.seen.bits[self.seen.row(one)];
-        let location_of = |first: u32| self.moments[first as usize].location;
-        members.iter().position(|member| {
-            let [word, bit] = place(one, member.class, member.first);
-            row.get(word).is_none_or(|word| word >> bit & 1 == 0)
-                && location_of(member.first) != location_of(one.first)
+        let location_of = |pair: &Pair| self.histories.moments()[pair.first as usize].location;
+        pairs.iter().position(|other| {
+            let [word, bit] = place(one, other);
+            row.get(word).is_none_or(|word| word >> bit & 1 == 0) && location_of(other) != location_of(one)
         })
     }
 
@@ -92,7 +129,7 @@ impl Quadruples<'_> {
         };
         self.seen.note(one, other);
         let [(id, sites), (other_id, other_sites)] =
-            [one, other].map(|pair| self.pairs.classes[pair.class as usize]);
+            [one, other].map(|pair| self.classes[pair.class as usize]);
         let Some(id) = PatternId::quadruple(id, other_id, crossing) else { return };
         let mut steps = [
             (one.first, sites[0]),
@@ -138,16 +175,16 @@ impl Seen {
 
     fn note(&mut self, one: &Pair, other: &Pair) {
         let row = self.row(one);
-        let [word, bit] = place(one, other.class, other.first);
+        let [word, bit] = place(one, other);
         if let Some(word) = self.bits[row].get_mut(word) {
             *word |= 1 << bit;
         }
     }
 }
 
-/// Word and bit for `one` and a second pair with this class and first access.
+/// Word and bit for two pairs.
 #[inline]
-fn place(one: &Pair, class: u32, first: u32) -> [usize; 2] {
-    let bit = 2 * class as usize + usize::from(one.second >= first);
+fn place(one: &Pair, other: &Pair) -> [usize; 2] {
+    let bit = 2 * other.class as usize + usize::from(one.second >= other.first);
     [bit / 64, bit % 64]
 }

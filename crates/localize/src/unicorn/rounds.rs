@@ -8,7 +8,7 @@ use crate::histories::{Entry, Histories};
 use crate::run::{SiteId, ThreadId};
 use crate::spare;
 
-/// To look at an access so many times takes as long as to know when it comes again (measured in instructions).
+/// To look at an access so many times takes as long as to know all about it (measured in instructions).
 const LOOKS: usize = 8;
 
 /// Whether a thread does the same again in a later turn: at the same site, to the same location. Few accesses are asked about in most
@@ -20,24 +20,23 @@ pub(super) struct Rounds<'h> {
     all: Option<All>,
 }
 
-/// When the thread does the same again, or the highest number if it never does; and when its own turn begins.
-type Times = [u32; 2];
+/// When the thread of an access does the same in a later turn: the highest number if it never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Again(pub u32);
+
+/// What is known of an access.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    again: Again,
+    /// When its turn begins.
+    begin: u32,
+    /// One more than when the last of the earlier turns began in which the thread did the same; 0 if there is none.
+    before: u32,
+}
 
 /// Of each access.
 struct All {
     times: Vec<Times>,
-}
-
-/// The next time that a thread does something, in which turn, and when it does so in a turn after that.
-#[derive(Clone, Copy)]
-struct Next {
-    index: u32,
-    turn: u32,
-    again: u32,
-}
-
-impl Next {
-    const NEVER: Self = Self { index: u32::MAX, turn: u32::MAX, again: u32::MAX };
 }
 
 impl<'h> Rounds<'h> {
@@ -45,54 +44,60 @@ impl<'h> Rounds<'h> {
         Self { histories, looked_at: 0, all: None }
     }
 
-    /// Whether two accesses of a thread are of one round. The later one stands for its turn, which may have begun long before.
+    /// Whether two accesses of a thread are of one round.
     pub fn are_one(&mut self, one: u32, other: u32) -> bool {
         let (first, second) = (one.min(other), one.max(other));
-        let begin = self.turn_of(second);
-        !self.is_repeated(first, begin) && !self.is_done_since(first, second, begin)
+        let again = self.again(first);
+        self.is_in_round(first, again, second)
     }
 
-    /// Whether the thread has done the second, a write whose turn begins at `begin`, in an earlier turn, one that began after the
-    /// first.
-    fn is_done_since(&mut self, first: u32, second: u32, begin: u32) -> bool {
-        let own = self.histories.moments()[second as usize];
-        if !own.kind.writes() {
-            return false;
-        }
-        let (before, _) = self.around(second);
-        let (until_first, since) = before.split_at(before.partition_point(|entry| entry.index <= first));
-        let earlier = &since[..since.partition_point(|entry| entry.index < begin)];
-        // Whoever was there already has begun that turn before the first.
-        let there = until_first.last().map(|entry| entry.thread);
-        let mut begun_since = earlier.iter().skip_while(|entry| Some(entry.thread) == there);
-        begun_since.any(|entry| (entry.thread, entry.site) == (own.thread, own.site))
+    /// The same if it is known which comes first and when that is done again. The second stands for its turn, which may have begun
+    /// long before.
+    pub fn is_in_round(&mut self, first: u32, again: Again, second: u32) -> bool {
+        again >= Again(self.begin(second)) && !self.is_done_since(first, second)
     }
 
-    /// Whether the thread of an access does the same again before the access with the index `before`.
-    pub fn is_repeated(&mut self, access: u32, before: u32) -> bool {
+    /// When the thread of an access does the same again.
+    pub fn again(&mut self, access: u32) -> Again {
         if let Some(all) = self.all() {
-            return all.times[access as usize][0] < before;
+            return all.times[access as usize].again;
         }
-        let (_, rest) = self.around(access);
+        let (_, rest) = self.histories.around(access);
         let Entry { thread, site, .. } = rest[0];
         let mut looked_at = 0;
-        let meanwhile = rest.iter().take_while(|entry| entry.index < before).inspect(|_| looked_at += 1);
-        let mut others_since = meanwhile.skip_while(|entry| entry.thread == thread);
-        let is_repeated = others_since.any(|entry| (entry.thread, entry.site) == (thread, site));
+        let mut others_since =
+            rest.iter().inspect(|_| looked_at += 1).skip_while(|entry| entry.thread == thread);
+        let same = others_since.find(|entry| (entry.thread, entry.site) == (thread, site));
         self.looked_at += looked_at;
-        is_repeated
+        Again(same.map_or(u32::MAX, |entry| entry.index))
     }
 
     /// When the turn of an access begins.
-    fn turn_of(&mut self, access: u32) -> u32 {
+    fn begin(&mut self, access: u32) -> u32 {
         if let Some(all) = self.all() {
-            return all.times[access as usize][1];
+            return all.times[access as usize].begin;
         }
-        let (before, rest) = self.around(access);
-        let of_turn = before.iter().rev().take_while(|entry| entry.thread == rest[0].thread);
-        let (length, begin) = of_turn.fold((0, access), |(length, _), entry| (length + 1, entry.index));
-        self.looked_at += length;
-        begin
+        let (before, rest) = self.histories.around(access);
+        let length = length_of_turn(before, rest[0].thread);
+        self.looked_at += length + 1;
+        before[before.len() - length..].first().map_or(access, |entry| entry.index)
+    }
+
+    /// Whether the thread has done the second, a write, in an earlier turn, one that began after the first.
+    fn is_done_since(&mut self, first: u32, second: u32) -> bool {
+        let (before, rest) = self.histories.around(second);
+        let Entry { thread, site, kind, .. } = rest[0];
+        if !kind.writes() {
+            return false;
+        }
+        if let Some(all) = self.all() {
+            return all.times[second as usize].before > first + 1;
+        }
+        let earlier = &before[..before.len() - length_of_turn(before, thread)];
+        let turns = earlier.chunk_by(|one, next| one.thread == next.thread).rev();
+        let mut since =
+            turns.inspect(|turn| self.looked_at += turn.len()).take_while(|turn| turn[0].index > first);
+        since.any(|turn| turn[0].thread == thread && turn.iter().any(|entry| entry.site == site))
     }
 
     /// What is known of all accesses, once it is worth it.
@@ -102,29 +107,33 @@ impl<'h> Rounds<'h> {
         }
         self.all.as_ref()
     }
+}
 
-    /// The accesses to its location before an access, and those from it on.
-    fn around(&mut self, access: u32) -> (&'h [Entry], &'h [Entry]) {
-        let location = self.histories.location_of(access);
-        self.looked_at += location.len().ilog2() as usize + 1;
-        location.split_at(location.partition_point(|entry| entry.index < access))
-    }
+/// How many of the latest accesses are by this thread.
+fn length_of_turn(accesses: &[Entry], thread: ThreadId) -> usize {
+    accesses.iter().rev().take_while(|entry| entry.thread == thread).count()
 }
 
 impl All {
     fn of(histories: &Histories) -> Self {
         let mut times: Vec<Times> = spare::take();
-        times.resize(histories.moments().len(), [u32::MAX, 0]);
+        times.resize(histories.moments().len(), Times { again: Again(u32::MAX), begin: 0, before: 0 });
         let mut known = Known::new();
         for location in histories.locations() {
+            let turns = || location.chunk_by(|one, next| one.thread == next.thread);
             known.begin_location();
-            let turns = location.chunk_by(|one, next| one.thread == next.thread);
-            for (number, turn) in (0u32..).zip(turns.rev()) {
+            for (number, turn) in (0u32..).zip(turns()) {
+                for entry in turn {
+                    let times = &mut times[entry.index as usize];
+                    times.begin = turn[0].index;
+                    times.before = known.in_earlier_turns(entry, number, turn[0].index + 1).unwrap_or(0);
+                }
+            }
+            known.begin_location();
+            for (number, turn) in (0u32..).zip(turns().rev()) {
                 for entry in turn.iter().rev() {
-                    let next = known.next(entry.thread, entry.site);
-                    let again = if next.turn == number { next.again } else { next.index };
-                    times[entry.index as usize] = [again, turn[0].index];
-                    *next = Next { index: entry.index, turn: number, again };
+                    let later = known.in_earlier_turns(entry, number, entry.index);
+                    times[entry.index as usize].again = Again(later.unwrap_or(u32::MAX));
                 }
             }
         }
@@ -138,8 +147,9 @@ impl Drop for All {
     }
 }
 
-/// What is known of each thread at each site of one location. Runs have so many locations, most of them with few accesses, that
-/// to empty a map for each would take longest: here, what is left of earlier locations counts as free.
+/// What is known of each thread at each site of one location, whose turns are gone through one after another. Runs have so many
+/// locations, most of them with few accesses, that to empty a map for each would take longest: here, what is left of earlier locations
+/// counts as free.
 struct Known {
     /// Each where its hash says or behind. Their number is a power of two, and at least half of them are free.
     places: Vec<Place>,
@@ -153,7 +163,11 @@ struct Place {
     location: u32,
     thread: ThreadId,
     site: SiteId,
-    next: Next,
+    /// In which turn that was last, and its time.
+    turn: u32,
+    time: u32,
+    /// The time of the last turn before.
+    earlier: Option<u32>,
 }
 
 impl Known {
@@ -166,19 +180,25 @@ impl Known {
         self.used = 0;
     }
 
-    /// When a thread comes to a site next, to be changed.
+    /// Notes a time for what an access in this turn does, and gives the one that was noted last for the same in a turn before.
     #[inline]
-    fn next(&mut self, thread: ThreadId, site: SiteId) -> &mut Next {
+    fn in_earlier_turns(&mut self, access: &Entry, turn: u32, time: u32) -> Option<u32> {
+        let Entry { thread, site, .. } = *access;
         let mut at = self.find(thread, site);
-        if self.places[at].location != self.location {
-            if 2 * self.used >= self.places.len() {
-                self.grow();
-                at = self.find(thread, site);
-            }
-            self.places[at] = Place { location: self.location, thread, site, next: Next::NEVER };
-            self.used += 1;
+        let is_new = self.places[at].location != self.location;
+        if is_new && 2 * self.used >= self.places.len() {
+            self.grow();
+            at = self.find(thread, site);
         }
-        &mut self.places[at].next
+        self.used += usize::from(is_new);
+        let place = &mut self.places[at];
+        let earlier = match *place {
+            _ if is_new => None,
+            known if known.turn == turn => known.earlier,
+            known => Some(known.time),
+        };
+        *place = Place { location: self.location, thread, site, turn, time, earlier };
+        earlier
     }
 
     /// Where it is, or would be.
@@ -208,7 +228,8 @@ impl Known {
 }
 
 impl Place {
-    const FREE: Self = Self { location: 0, thread: ThreadId(0), site: SiteId(0), next: Next::NEVER };
+    const FREE: Self =
+        Self { location: 0, thread: ThreadId(0), site: SiteId(0), turn: 0, time: 0, earlier: None };
 }
 
 #[cfg(test)]
@@ -231,7 +252,7 @@ mod tests {
                 location: LocationId(below(4)),
                 site: SiteId(below(3)),
                 stack: StackId(0),
-                kind: AccessKind::Read,
+                kind: if below(2) == 0 { AccessKind::Read } else { AccessKind::Write },
                 uncertain: false,
                 value: None,
                 before: None,
@@ -241,20 +262,17 @@ mod tests {
                 frees: false,
             }));
             let histories = Histories::of(&run);
-            let all = All::of(&histories);
-            for (access, &[again, begin]) in (0..length).zip(&all.times) {
-                for before in access + 1..length {
-                    let mut rounds = Rounds::of(&histories);
-                    assert_eq!(rounds.is_repeated(access, before), again < before, "{access} {before}");
-                    assert_eq!(rounds.turn_of(access), begin, "{access}");
+            let mut known = Rounds { all: Some(All::of(&histories)), ..Rounds::of(&histories) };
+            let mut all_along = Rounds::of(&histories);
+            for (access, other) in (0..length).flat_map(|one| (one..length).map(move |other| (one, other))) {
+                for rounds in [&mut Rounds::of(&histories), &mut all_along] {
+                    assert_eq!(rounds.again(access), known.again(access), "{access}");
+                    assert_eq!(rounds.begin(access), known.begin(access), "{access}");
+                    let is_done = rounds.is_done_since(access, other);
+                    assert_eq!(is_done, known.is_done_since(access, other), "{access} {other}");
                 }
             }
-            let mut rounds = Rounds::of(&histories);
-            for access in (0..length).cycle().take(1000) {
-                assert_eq!(rounds.is_repeated(access, length), all.times[access as usize][0] < length);
-                assert_eq!(rounds.turn_of(access), all.times[access as usize][1]);
-            }
-            assert!(length == 0 || rounds.all.is_some(), "no more lookups than are worth it");
+            assert!(length < 20 || all_along.all.is_some(), "no more lookups than are worth it");
         }
     }
 }
