@@ -28,11 +28,10 @@ use rustc_hash::FxHashMap;
 use crate::counts::Counts;
 use crate::finding::{self, Finding};
 use crate::histories::Histories;
-use crate::numbering::IdNumbering;
 use crate::occurrences::{Occurrence, Occurrences};
 use crate::options::Options;
 use crate::pattern::Pattern;
-use crate::run::{AccessKind, Observation, SiteId, ThreadId};
+use crate::run::{AccessKind, Observation, SiteId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::suspect::{Circumstance, Previous, Suspect};
@@ -76,37 +75,45 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
 
 /// The first accesses at each site.
 pub(crate) fn sightings(histories: &Histories) -> FxHashMap<SiteId, Sightings> {
-    let mut numbers = IdNumbering::default();
-    // After the own thread, after another, and of all; as large as can be where there is none.
-    let mut firsts: Vec<[u32; 3]> = Vec::new();
+    let codes = histories.codes();
+    // By actor: after the own thread, after another, and of all; as large as can be where there is none.
+    let mut firsts: Vec<[u32; 3]> = vec![[u32::MAX; 3]; codes.actor_count()];
     for stretch in histories.stretches() {
-        let mut previous: Option<ThreadId> = None;
+        let mut previous: Option<u32> = None;
         for access in stretch {
-            let (site, is_new) = numbers.number(access.site.0);
-            if is_new {
-                firsts.push([u32::MAX; 3]);
-            }
-            let [local, remote, any] = &mut firsts[site as usize];
+            let thread = codes.thread_number(access.code);
+            let [local, remote, any] = &mut firsts[access.code.actor()];
             *any = access.index.min(*any);
-            if let Some(previous) = previous.replace(access.thread) {
-                let first = if previous == access.thread { local } else { remote };
+            if let Some(previous) = previous.replace(thread) {
+                let first = if previous == thread { local } else { remote };
                 *first = access.index.min(*first);
             }
         }
     }
-    let known = |index: u32| (index != u32::MAX).then_some(index);
-    let sightings = firsts.into_iter().map(|firsts| {
-        let [local, remote, any] = firsts.map(known);
-        Sightings { local, remote, any }
-    });
-    numbers.ids().iter().map(|&id| SiteId(id)).zip(sightings).collect()
+    let mut sightings: FxHashMap<SiteId, Sightings> = FxHashMap::default();
+    for (actor, firsts) in firsts.into_iter().enumerate() {
+        let [local, remote, any] = firsts.map(|index| (index != u32::MAX).then_some(index));
+        sightings.entry(codes.site_of(actor)).or_default().take_in(Sightings { local, remote, any });
+    }
+    sightings
 }
 
 /// The first accesses at a site: after its own thread, after another, and of all.
+#[derive(Default)]
 pub(crate) struct Sightings {
     local: Option<u32>,
     remote: Option<u32>,
     any: Option<u32>,
+}
+
+impl Sightings {
+    /// Keeps the first of these and others.
+    fn take_in(&mut self, others: Self) {
+        let first = |one: Option<u32>, other: Option<u32>| one.into_iter().chain(other).min();
+        self.local = first(self.local, others.local);
+        self.remote = first(self.remote, others.remote);
+        self.any = first(self.any, others.any);
+    }
 }
 
 /// The predicates by Importance.

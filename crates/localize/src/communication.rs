@@ -23,7 +23,8 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::numbering::{IdNumbering, Numbering};
+use crate::histories::Moment;
+use crate::numbering::Numbering;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{Outcome, RunId, SiteId};
 use crate::scan::Scan;
@@ -202,34 +203,28 @@ impl Recent {
 /// Tells `edge` each communication of a run with the indices of its accesses, in the order of its sinks.
 fn each_edge(scan: &Scan, mut edge: impl FnMut(Edge, [u32; 2])) {
     let histories = &scan.histories;
-    let mut threads = IdNumbering::default();
-    let mut contexts: Vec<Context> = Vec::new();
+    let codes = histories.codes();
+    let mut contexts: Vec<Context> = vec![Context::default(); codes.thread_count()];
     let mut locations: Vec<Sharing> = Vec::new();
     locations.resize_with(histories.location_count(), Sharing::default);
     let mut gaps = scan.run.gaps.iter().peekable();
-    for (index, access) in (0u32..).zip(histories.moments()) {
+    for (index, &Moment { location, code }) in (0u32..).zip(histories.moments()) {
         while let Some(gap) = gaps.next_if(|gap| gap.before <= index as usize) {
             if let Some(location) = histories.number_of(gap.location) {
                 locations[location] = Sharing::default();
             }
         }
-        let (thread, is_new) = threads.number(access.thread.0);
-        if is_new {
-            contexts.push(Context::default());
-        }
-        let sharing = &mut locations[access.location as usize];
+        let (thread, site) = (codes.thread_number(code), codes.site(code));
         let context = contexts[thread as usize];
-        let writes = access.kind.writes();
-        if let Some(source) = sharing.source_for(thread, writes) {
-            let sites = [source.site, access.site];
-            edge(
-                Edge { sites, contexts: [source.context, context], overwrites: writes },
-                [source.index, index],
-            );
-        }
-        sharing.communicate(thread, writes, |thread, event| contexts[thread as usize].push(event));
-        if writes {
-            sharing.writer = Some(Writer { index, thread, site: access.site, context });
+        let writes = code.writes();
+        let access = Accessor { index, thread, site, context };
+        let publish = |thread: u32, event| contexts[thread as usize].push(event);
+        let sharing = &mut locations[location as usize];
+        let source =
+            if writes { sharing.write(access, publish) } else { sharing.read(access.thread, publish) };
+        if let Some(source) = source {
+            let (sites, contexts) = ([source.site, site], [source.context, context]);
+            edge(Edge { sites, contexts, overwrites: writes }, [source.index, index]);
         }
     }
 }
@@ -237,13 +232,13 @@ fn each_edge(scan: &Scan, mut edge: impl FnMut(Edge, [u32; 2])) {
 /// Who has to do with the data in a location. Threads are told by number.
 #[derive(Default)]
 struct Sharing {
-    writer: Option<Writer>,
+    writer: Option<Accessor>,
     /// The other threads that have read since.
     readers: Readers,
 }
 
 #[derive(Clone, Copy)]
-struct Writer {
+struct Accessor {
     index: u32,
     thread: u32,
     site: SiteId,
@@ -251,32 +246,37 @@ struct Writer {
 }
 
 impl Sharing {
-    /// The writer from which an access gets data, or whose data it overwrites.
-    fn source_for(&self, thread: u32, writes: bool) -> Option<Writer> {
-        let repeats = !writes && self.readers.contains(thread);
-        self.writer.filter(|writer| writer.thread != thread && !repeats)
+    /// A thread reads. Gives the writer from which it gets data, and tells `publish` what that is to which thread.
+    #[inline]
+    fn read(&mut self, thread: u32, mut publish: impl FnMut(u32, ContextEvent)) -> Option<Accessor> {
+        let is_own = self.writer.is_some_and(|writer| writer.thread == thread);
+        if is_own || self.readers.contains(thread) {
+            return None;
+        }
+        publish(thread, ContextEvent::LocalRead);
+        if let Some(writer) = self.writer {
+            publish(writer.thread, ContextEvent::RemoteRead);
+        }
+        self.readers.insert(thread);
+        self.writer
     }
 
-    /// Tells `publish` what an access is to which thread.
-    fn communicate(&mut self, thread: u32, writes: bool, mut publish: impl FnMut(u32, ContextEvent)) {
-        let other_writer = self.writer.map(|writer| writer.thread).filter(|&writer| writer != thread);
-        let is_foreign = self.writer.is_none() || other_writer.is_some();
-        if writes {
-            if is_foreign || !self.readers.is_empty() {
-                publish(thread, ContextEvent::LocalWrite);
-                let mut tell = |other| {
-                    if other != thread {
-                        publish(other, ContextEvent::RemoteWrite);
-                    }
-                };
-                self.readers.drain(&mut tell);
-                other_writer.into_iter().for_each(tell);
-            }
-        } else if is_foreign && !self.readers.contains(thread) {
-            publish(thread, ContextEvent::LocalRead);
-            other_writer.into_iter().for_each(|writer| publish(writer, ContextEvent::RemoteRead));
-            self.readers.insert(thread);
+    /// A thread writes. Gives the other writer whose data it overwrites, and tells `publish` what that is to which thread.
+    #[inline]
+    fn write(&mut self, by: Accessor, mut publish: impl FnMut(u32, ContextEvent)) -> Option<Accessor> {
+        let previous = self.writer.replace(by);
+        let other = previous.filter(|previous| previous.thread != by.thread);
+        if previous.is_none() || other.is_some() || !self.readers.is_empty() {
+            publish(by.thread, ContextEvent::LocalWrite);
+            let mut tell = |other| {
+                if other != by.thread {
+                    publish(other, ContextEvent::RemoteWrite);
+                }
+            };
+            self.readers.drain(&mut tell);
+            other.map(|other| other.thread).into_iter().for_each(tell);
         }
+        other
     }
 }
 

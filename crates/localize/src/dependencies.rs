@@ -60,9 +60,11 @@ pub(crate) fn each(stretch: &[Entry], state: &mut State, mut found: impl FnMut(D
 
 /// Tells `found` each dependency of a run, location by location and by ascending tail in each.
 pub(crate) fn each_of_run(histories: &Histories, mut found: impl FnMut(Dependency)) {
-    let mut state = State::default();
+    let (mut state, mut entries) = (State::default(), Vec::new());
     for stretch in histories.stretches() {
-        each(stretch, &mut state, &mut found);
+        entries.clear();
+        entries.extend(stretch.iter().map(|&spot| histories.entry(spot)));
+        each(&entries, &mut state, &mut found);
     }
 }
 

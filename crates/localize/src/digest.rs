@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use crate::avio::{self, History};
 use crate::dependencies::{self, Instance, Places, State};
 use crate::gathering::Gathering;
-use crate::histories::Entry;
+use crate::histories::{Entry, Spot};
 use crate::numbering::Numbering;
 use crate::occurrences::Occurrences;
 use crate::pattern::PatternId;
@@ -107,6 +107,7 @@ impl Digest {
 /// What is used again from one look to the next.
 #[derive(Default)]
 struct Look {
+    segment: Vec<Entry>,
     state: State,
     history: History,
     /// The accesses that the last one depends on.
@@ -115,11 +116,13 @@ struct Look {
 
 impl Look {
     /// Adds to the digest what ends with the last access of a segment.
-    fn at_last(&mut self, scan: &Scan, segment: &[Entry], digest: &mut Digest) {
+    fn at_last(&mut self, scan: &Scan, segment: &[Spot], digest: &mut Digest) {
+        self.segment.clear();
+        self.segment.extend(segment.iter().map(|&spot| scan.histories.entry(spot)));
         let Some(last) = segment.last().map(|last| last.index) else { return };
         let location = scan.run.accesses[last as usize].location;
         self.heads.clear();
-        dependencies::each(segment, &mut self.state, |pair| {
+        dependencies::each(&self.segment, &mut self.state, |pair| {
             if pair.tail.index != last {
                 return;
             }
@@ -135,7 +138,7 @@ impl Look {
             };
             digest.add(known, instance);
         });
-        avio::each_triple(segment, &mut self.history, |id, accesses| {
+        avio::each_triple(&self.segment, &mut self.history, |id, accesses| {
             let indices @ [_, middle, third] = accesses.map(|access| access.index);
             if third != last {
                 return;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use crate::codes::{Code, Codes};
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::spare;
 
@@ -12,31 +13,37 @@ use crate::spare;
 #[derive(Debug)]
 pub(crate) struct Histories {
     moments: Vec<Moment>,
-    entries: Vec<Entry>,
-    /// Where each access stands among the entries, by its global index.
+    spots: Vec<Spot>,
+    /// Where each access stands among the spots, by its global index.
     places: Vec<u32>,
     /// Where each location begins, and the end.
     starts: Vec<u32>,
     /// Those of one location with no gap among them.
     stretches: Vec<Range<u32>>,
     numbers: LocationNumbers,
+    codes: Codes,
     has_loops: bool,
 }
 
 /// What techniques need to know of an access that they come to by time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    pub thread: ThreadId,
     /// The number of its location.
     pub location: u32,
-    pub site: SiteId,
-    pub kind: AccessKind,
+    pub code: Code,
 }
 
 /// What they need to know of one that they come to by location.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct Spot {
     /// Its global index. Indices are kept small, since there are many; a run of 2³² accesses would not fit into memory.
+    pub index: u32,
+    pub code: Code,
+}
+
+/// The same with what its code means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
     pub index: u32,
     pub thread: ThreadId,
     pub site: SiteId,
@@ -47,27 +54,28 @@ impl Histories {
     /// Sorts the accesses of `run`, by counting.
     pub fn of(run: &Run) -> Self {
         let mut numbers = LocationNumbers::Own;
-        let (moments, mut starts, has_loops) = numbered(run, &mut numbers).unwrap_or_else(|| {
-            numbers = LocationNumbers::Given(FxHashMap::default());
-            numbered(run, &mut numbers).unwrap_or_default()
-        });
+        let Numbered { moments, mut starts, codes, has_loops } =
+            numbered(run, &mut numbers).unwrap_or_else(|| {
+                numbers = LocationNumbers::Given(FxHashMap::default());
+                numbered(run, &mut numbers).unwrap_or_default()
+            });
         for location in 1..starts.len() {
             starts[location] += starts[location - 1];
         }
-        let (entries, places) = by_location(&moments, starts.clone());
+        let (spots, places) = by_location(&moments, starts.clone());
         let mut cuts = starts.clone();
         for gap in &run.gaps {
             if let Some(location) = numbers.find(gap.location).filter(|&location| location + 1 < starts.len())
             {
-                let all = &entries[starts[location] as usize..starts[location + 1] as usize];
-                let before = all.partition_point(|entry| (entry.index as usize) < gap.before);
+                let all = &spots[starts[location] as usize..starts[location + 1] as usize];
+                let before = all.partition_point(|spot| (spot.index as usize) < gap.before);
                 cuts.push(starts[location] + before as u32);
             }
         }
         cuts.sort_unstable();
         let stretches = cuts.windows(2).map(|ends| ends[0]..ends[1]).filter(|stretch| !stretch.is_empty());
         let stretches = stretches.collect();
-        Self { moments, entries, places, starts, stretches, numbers, has_loops }
+        Self { moments, spots, places, starts, stretches, numbers, codes, has_loops }
     }
 
     /// All accesses, in time order.
@@ -97,36 +105,56 @@ impl Histories {
     }
 
     /// The accesses to its location before the access with this global index, and those from it on.
-    pub fn around(&self, index: u32) -> (&[Entry], &[Entry]) {
+    pub fn around(&self, index: u32) -> (&[Spot], &[Spot]) {
         let location = self.moments[index as usize].location as usize;
         let [start, end] = [self.starts[location], self.starts[location + 1]].map(|place| place as usize);
         let place = self.places[index as usize] as usize;
-        (&self.entries[start..place], &self.entries[place..end])
+        (&self.spots[start..place], &self.spots[place..end])
     }
 
     /// All accesses to one location, for each location.
-    pub fn locations(&self) -> impl Iterator<Item = &[Entry]> {
-        self.starts.windows(2).map(|ends| &self.entries[ends[0] as usize..ends[1] as usize])
+    pub fn locations(&self) -> impl Iterator<Item = &[Spot]> {
+        self.starts.windows(2).map(|ends| &self.spots[ends[0] as usize..ends[1] as usize])
     }
 
     /// The accesses to one location with no gap among them, for each location: nothing may be concluded across a gap.
-    pub fn stretches(&self) -> impl Iterator<Item = &[Entry]> {
-        self.stretches.iter().map(|stretch| &self.entries[stretch.start as usize..stretch.end as usize])
+    pub fn stretches(&self) -> impl Iterator<Item = &[Spot]> {
+        self.stretches.iter().map(|stretch| &self.spots[stretch.start as usize..stretch.end as usize])
     }
 
     /// All accesses, location by location: the stretches, one after another.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub fn spots(&self) -> &[Spot] {
+        &self.spots
+    }
+
+    /// What the accesses' codes mean.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
+    /// An access with what its code means.
+    pub fn entry(&self, Spot { index, code }: Spot) -> Entry {
+        Entry { index, thread: self.codes.thread(code), site: self.codes.site(code), kind: code.kind() }
     }
 }
 
-/// The accesses in few bytes each; behind 0 how many there are to each location; and whether some are in loops. Nothing if
-/// the locations have no small numbers. Goes through the accesses only once: they are far larger than any cache.
-fn numbered(run: &Run, numbers: &mut LocationNumbers) -> Option<(Vec<Moment>, Vec<u32>, bool)> {
+#[derive(Default)]
+struct Numbered {
+    moments: Vec<Moment>,
+    /// Behind 0 how many there are to each location.
+    starts: Vec<u32>,
+    codes: Codes,
+    has_loops: bool,
+}
+
+/// The accesses in few bytes each. Nothing if the locations have no small numbers. Goes through the accesses only once: they are far
+/// larger than any cache.
+fn numbered(run: &Run, numbers: &mut LocationNumbers) -> Option<Numbered> {
     let most = 2 * run.accesses.len() + 1024;
     let mut moments = spare::take();
     moments.reserve(run.accesses.len());
     let mut counts: Vec<u32> = Vec::new();
+    let mut codes = Codes::default();
     let mut has_loops = false;
     for &Access { thread, location, site, kind, iteration, .. } in &run.accesses {
         has_loops |= iteration.is_some();
@@ -138,33 +166,33 @@ fn numbered(run: &Run, numbers: &mut LocationNumbers) -> Option<(Vec<Moment>, Ve
             counts.resize(location + 2, 0);
         }
         counts[location + 1] += 1;
-        moments.push(Moment { thread, location: location as u32, site, kind });
+        moments.push(Moment { location: location as u32, code: codes.add(thread, site, kind) });
     }
-    Some((moments, counts, has_loops))
+    Some(Numbered { moments, starts: counts, codes, has_loops })
 }
 
 impl Drop for Histories {
     fn drop(&mut self) {
         spare::give(std::mem::take(&mut self.moments));
-        spare::give(std::mem::take(&mut self.entries));
+        spare::give(std::mem::take(&mut self.spots));
         spare::give(std::mem::take(&mut self.places));
     }
 }
 
 /// Puts the accesses to each location where it begins, and tells where each has come.
-fn by_location(moments: &[Moment], mut next: Vec<u32>) -> (Vec<Entry>, Vec<u32>) {
-    let nothing = Entry { index: 0, thread: ThreadId(0), site: SiteId(0), kind: AccessKind::Read };
-    let mut entries = spare::take();
-    entries.resize(moments.len(), nothing);
+fn by_location(moments: &[Moment], mut next: Vec<u32>) -> (Vec<Spot>, Vec<u32>) {
+    let mut spots: Vec<Spot> = spare::take();
+    let Some(first) = moments.first() else { return (spots, Vec::new()) };
+    spots.resize(moments.len(), Spot { index: 0, code: first.code });
     let mut places = spare::take();
     places.reserve(moments.len());
-    for (index, &Moment { thread, location, site, kind }) in (0u32..).zip(moments) {
+    for (index, &Moment { location, code }) in (0u32..).zip(moments) {
         let place = &mut next[location as usize];
-        entries[*place as usize] = Entry { index, thread, site, kind };
+        spots[*place as usize] = Spot { index, code };
         places.push(*place);
         *place += 1;
     }
-    (entries, places)
+    (spots, places)
 }
 
 /// Locations by number, from 0 on.
@@ -223,10 +251,10 @@ mod tests {
         run
     }
 
-    fn indices<'h>(parts: impl Iterator<Item = &'h [Entry]>) -> Vec<Vec<u32>> {
+    fn indices<'h>(parts: impl Iterator<Item = &'h [Spot]>) -> Vec<Vec<u32>> {
         let mut parts: Vec<Vec<u32>> = parts
             .filter(|part| !part.is_empty())
-            .map(|part| part.iter().map(|entry| entry.index).collect())
+            .map(|part| part.iter().map(|spot| spot.index).collect())
             .collect();
         parts.sort();
         parts

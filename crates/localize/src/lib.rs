@@ -13,6 +13,7 @@ mod bugaboo;
 mod cci;
 mod cleaning;
 pub mod code;
+mod codes;
 mod collector;
 mod communication;
 mod counts;

@@ -78,7 +78,7 @@ impl<K: Copy + Eq + Hash> Default for Numbering<K> {
 }
 
 /// The same for ids that are mostly small numbers themselves, which need no hash.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct IdNumbering {
     ids: Vec<u32>,
     /// One more than the number of a small id; 0 where there is none.

@@ -1,16 +1,16 @@
 //! What an access comes after, on its location: the part of the history on which its dependencies and triples depend.
 //! Long runs repeat a few such segments very often, so that each different one is looked at only where it comes first.
 
+use crate::codes::Code;
 use crate::dependencies::keep_earliest;
-use crate::histories::{Entry, Histories};
-use crate::numbering::IdNumbering;
+use crate::histories::{Histories, Spot};
 use crate::sequences::Sequences;
 
 /// The different segments of a run. A segment ends with an access, and begins with its thread's previous access to the
 /// location or with the last write, whichever is earlier.
 #[derive(Default)]
 pub(crate) struct Segments {
-    sequences: Sequences<u64>,
+    sequences: Sequences<Code>,
     /// Where they end, by number.
     ends: Vec<Ends>,
 }
@@ -38,30 +38,27 @@ const LONGEST: usize = 16;
 
 impl Segments {
     /// Gathers the segments of a run. Those that are too long to be compared with others are told to `long` at once.
-    pub fn each_of(&mut self, histories: &Histories, mut long: impl FnMut(&[Entry])) {
-        let mut threads = IdNumbering::default();
+    pub fn each_of(&mut self, histories: &Histories, mut long: impl FnMut(&[Spot])) {
+        let known = histories.codes();
         // By thread: the stretch of its latest access, and where that is.
-        let mut latest: Vec<(u32, u32)> = Vec::new();
-        let mut codes: Vec<u64> = Vec::new();
+        let mut latest: Vec<(u32, u32)> = vec![(0, 0); known.thread_count()];
+        let mut codes: Vec<Code> = Vec::new();
         let mut before = 0;
         for (stretch, accesses) in (1u32..).zip(histories.stretches()) {
             let location = histories.moments()[accesses[0].index as usize].location;
             codes.clear();
             let mut last_write: Option<u32> = None;
             // Where the thread at hand began its turn.
-            let (mut turn_of, mut turn) = (accesses[0].thread, 0);
+            let (mut turn_of, mut turn) = (known.thread_number(accesses[0].code), 0);
             for (nth, access) in (0u32..).zip(accesses) {
-                let (thread, is_new) = threads.number(access.thread.0);
-                if is_new {
-                    latest.push((0, 0));
-                }
-                codes.push(code(access, thread));
+                let thread = known.thread_number(access.code);
+                codes.push(access.code);
                 let (own_stretch, own) = std::mem::replace(&mut latest[thread as usize], (stretch, nth));
                 let own = (own_stretch == stretch).then_some(own);
-                if access.thread != turn_of {
-                    (turn_of, turn) = (access.thread, nth);
+                if thread != turn_of {
+                    (turn_of, turn) = (thread, nth);
                 }
-                let writes = access.kind.writes();
+                let writes = access.code.writes();
                 // Without a write, a read depends on nothing, and a write on all reads.
                 let start = match last_write {
                     Some(write) => own.map_or(write, |own| own.min(write)),
@@ -86,7 +83,8 @@ impl Segments {
             before += accesses.len() as u32;
         }
     }
-    fn add(&mut self, codes: &[u64], end: End) {
+
+    fn add(&mut self, codes: &[Code], end: End) {
         let (number, is_new) = self.sequences.number(codes);
         if is_new {
             self.ends.push(Ends { length: codes.len() as u32, first: end, other: None });
@@ -97,15 +95,10 @@ impl Segments {
     }
 
     /// Each different segment, where it comes first and where it first comes on another location.
-    pub fn known<'h>(&self, histories: &'h Histories) -> impl Iterator<Item = &'h [Entry]> {
+    pub fn known<'h>(&self, histories: &'h Histories) -> impl Iterator<Item = &'h [Spot]> {
         self.ends.iter().flat_map(move |ends| {
             let places = [Some(ends.first), ends.other].into_iter().flatten().map(|end| end.place + 1);
-            places.map(move |end| &histories.entries()[(end - ends.length) as usize..end as usize])
+            places.map(move |end| &histories.spots()[(end - ends.length) as usize..end as usize])
         })
     }
-}
-
-/// An access as others see it: site, kind and thread.
-fn code(access: &Entry, thread: u32) -> u64 {
-    u64::from(access.site.0) | (access.kind as u64) << 32 | u64::from(thread) << 34
 }

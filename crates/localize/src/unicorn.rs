@@ -43,7 +43,7 @@ pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
 
 /// Finds them, by way of what the run's windows show.
 pub(crate) fn find(scan: &Scan) -> (Occurrences, Views) {
-    let mut conflicts = Conflicts::new(scan.histories.moments().len());
+    let mut conflicts = Conflicts::new(&scan.histories);
     let views = Views::of(scan, |view, codes, slots| conflicts.leave(view, codes, slots));
     let mut found = Occurrences::of(scan.run);
     conflicts.add_on_one_variable(&views, &mut found);

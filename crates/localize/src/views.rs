@@ -1,11 +1,10 @@
 //! What the windows of a run show when a slot leaves them. Long runs repeat a few views very often, so that each
 //! different one is looked at only once.
 
-use crate::numbering::IdNumbering;
-use crate::run::ThreadId;
+use crate::codes::Code;
 use crate::scan::Scan;
 use crate::sequences::Sequences;
-use crate::window::{Code, Slot, Window};
+use crate::window::{Slot, Window};
 
 /// Each different view with its earliest occurrence.
 pub(crate) struct Views {
@@ -14,37 +13,20 @@ pub(crate) struct Views {
     /// The global indices of the accesses in the occurrence whose oldest slot comes first, of all views one after
     /// another.
     indices: Vec<u32>,
-    /// How many accesses each thread makes.
-    by_thread: Vec<u32>,
 }
 
 impl Views {
     /// Those of a run. `leaving` is told the slots, oldest first, each time that the first of them leaves, with the
     /// number of the view and of what it consists.
     pub fn of(scan: &Scan, mut leaving: impl FnMut(usize, &[Code], &mut [Slot])) -> Self {
-        let mut views = Self { sequences: Sequences::default(), indices: Vec::new(), by_thread: Vec::new() };
-        let mut by_thread: Vec<u32> = Vec::new();
-        let mut threads = IdNumbering::default();
+        let mut views = Self { sequences: Sequences::default(), indices: Vec::new() };
         let mut window = Window::default();
         for stretch in scan.histories.stretches() {
-            let number = |thread: ThreadId| {
-                let (number, is_new) = threads.number(thread.0);
-                if is_new {
-                    by_thread.push(0);
-                }
-                by_thread[number as usize] += 1;
-                number
-            };
-            window.slide(stretch, scan.options.window, number, |codes, slots| {
+            window.slide(stretch, scan.histories.codes(), scan.options.window, |codes, slots| {
                 leaving(views.add(codes, slots), codes, slots);
             });
         }
-        Self { by_thread, ..views }
-    }
-
-    /// How many accesses each thread makes, in no order.
-    pub fn by_thread(&self) -> &[u32] {
-        &self.by_thread
+        views
     }
 
     /// Each different view, by number, with the indices of its accesses where it comes first.

@@ -15,8 +15,8 @@
 
 use std::num::NonZeroUsize;
 
-use crate::histories::Entry;
-use crate::run::{AccessKind, SiteId, ThreadId};
+use crate::codes::{Code, Codes};
+use crate::histories::Spot;
 
 /// What is left of a turn: its last write, else its last read.
 #[derive(Clone, Copy, Debug)]
@@ -27,52 +27,17 @@ pub(crate) struct Slot {
     pub note: u32,
 }
 
-/// The access of a slot as others see it: its site, whether it is a write, and the number of its thread.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Code(u64);
-
-impl Code {
-    const WRITES: u64 = 1 << 32;
-    const THREAD: u32 = 33;
-
-    fn new(access: &Entry, thread: u32) -> Self {
-        let writes = u64::from(access.kind.writes()) * Self::WRITES;
-        Self(u64::from(access.site.0) | writes | u64::from(thread) << Self::THREAD)
-    }
-
-    pub fn site(self) -> SiteId {
-        SiteId(self.0 as u32)
-    }
-
-    /// Read or Write.
-    pub fn kind(self) -> AccessKind {
-        if self.writes() { AccessKind::Write } else { AccessKind::Read }
-    }
-
-    pub fn thread(self) -> u32 {
-        (self.0 >> Self::THREAD) as u32
-    }
-
-    fn writes(self) -> bool {
-        self.0 & Self::WRITES != 0
-    }
-}
-
-impl From<Code> for u64 {
-    fn from(code: Code) -> Self {
-        code.0
-    }
-}
-
 /// The slots of one location, oldest first.
 #[derive(Default)]
 pub(crate) struct Window {
     /// Those that have left, and behind them those in the window.
     slots: Vec<Slot>,
-    /// The same for their codes.
+    /// What their accesses do. An update is a write.
     codes: Vec<Code>,
     /// How many have left.
     left: usize,
+    /// The number of the last slot's thread.
+    last_thread: u32,
 }
 
 impl Window {
@@ -80,17 +45,17 @@ impl Window {
     const MOST_LEFT: usize = 64;
 
     /// Slides a window of `size` slots over the accesses to a location. `leaving` is told the slots, oldest first, each
-    /// time that the first of them is about to leave. `number` gives the numbers of threads.
+    /// time that the first of them is about to leave.
     pub fn slide(
         &mut self,
-        stretch: &[Entry],
+        stretch: &[Spot],
+        codes: &Codes,
         size: NonZeroUsize,
-        mut number: impl FnMut(ThreadId) -> u32,
         mut leaving: impl FnMut(&[Code], &mut [Slot]),
     ) {
-        for access in stretch {
-            let code = Code::new(access, number(access.thread));
-            self.take(Slot { index: access.index, note: 0 }, code, size, &mut leaving);
+        for &Spot { index, code } in stretch {
+            let thread = codes.thread_number(code);
+            self.take(Slot { index, note: 0 }, code.as_written(), thread, size, &mut leaving);
         }
         for oldest in self.left..self.slots.len() {
             leaving(&self.codes[oldest..], &mut self.slots[oldest..]);
@@ -105,13 +70,14 @@ impl Window {
         &mut self,
         new: Slot,
         code: Code,
+        thread: u32,
         size: NonZeroUsize,
         leaving: &mut impl FnMut(&[Code], &mut [Slot]),
     ) {
         if self.slots.len() > self.left
             && let (Some(slot), Some(last)) = (self.slots.last_mut(), self.codes.last_mut())
         {
-            if last.thread() == code.thread() {
+            if self.last_thread == thread {
                 if code.writes() || !last.writes() {
                     (*slot, *last) = (new, code);
                 }
@@ -132,6 +98,7 @@ impl Window {
         }
         self.slots.push(new);
         self.codes.push(code);
+        self.last_thread = thread;
     }
 
     /// Removes the slot that the last one, a read, makes needless, if there is one.

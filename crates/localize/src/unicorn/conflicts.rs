@@ -2,14 +2,16 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::codes::{Code, Codes};
 use crate::gathering::Gathering;
+use crate::histories::Histories;
 use crate::numbering::Numbering;
 use crate::occurrences::Occurrences;
 use crate::pattern::PatternId;
 use crate::run::SiteId;
 use crate::spare;
 use crate::views::Views;
-use crate::window::{Code, Slot};
+use crate::window::Slot;
 
 /// Two accesses of different threads to one location, at least one of them a write.
 #[derive(Clone, Copy)]
@@ -27,7 +29,8 @@ pub(super) struct Pair {
 pub(super) type Class = (PatternId, [SiteId; 2]);
 
 /// Step 1, and of step 2 what is about one variable.
-pub(super) struct Conflicts {
+pub(super) struct Conflicts<'h> {
+    codes: &'h Codes,
     classes: Numbering<Class>,
     lanes: Numbering<LaneKey>,
     /// The pairs of which the views consist: where each view's begin, by its number, and the end.
@@ -36,6 +39,7 @@ pub(super) struct Conflicts {
     /// The slots that left and are part of pairs, by the upper bits of their index: index, view, and the second access of
     /// each pair in that view.
     buckets: Vec<Vec<u32>>,
+    pair_count: usize,
     /// Two pairs, (a, b) and (b, c), with a and c by one thread.
     triples: Gathering<u64, 3>,
     recent: Recent,
@@ -62,6 +66,8 @@ impl Hash for LaneKey {
 #[derive(Clone, Copy)]
 struct InView {
     slot: u32,
+    /// The number of that one's thread.
+    thread: u32,
     class: u32,
     lane: u32,
 }
@@ -76,16 +82,18 @@ struct Ending {
     next: u32,
 }
 
-impl Conflicts {
-    pub fn new(accesses: usize) -> Self {
+impl<'h> Conflicts<'h> {
+    pub fn new(histories: &'h Histories) -> Self {
         let mut buckets = Vec::new();
-        buckets.resize_with(accesses.div_ceil(BUCKET), spare::take);
+        buckets.resize_with(histories.moments().len().div_ceil(BUCKET), spare::take);
         Self {
+            codes: histories.codes(),
             classes: Numbering::new(),
             lanes: Numbering::new(),
             in_view: Vec::new(),
             view_starts: vec![0],
             buckets,
+            pair_count: 0,
             triples: Gathering::new(),
             recent: Recent::new(),
             ending: Vec::new(),
@@ -113,8 +121,7 @@ impl Conflicts {
             if !self.recent.is_earlier([class, thread, view as u32], first) {
                 continue;
             }
-            let to_thread = |pair: &&InView| codes[pair.slot as usize].thread() == thread;
-            for pair in in_view.iter().filter(to_thread) {
+            for pair in in_view.iter().filter(|pair| pair.thread == thread) {
                 let classes = u64::from(class) << 32 | u64::from(pair.class);
                 let accesses = [first, oldest.index, later[pair.slot as usize - 1].index];
                 self.triples.add(classes, [first, 0], accesses);
@@ -122,7 +129,8 @@ impl Conflicts {
         }
         let bucket = &mut self.buckets[oldest.index as usize / BUCKET];
         bucket.extend_from_slice(&[oldest.index, view as u32]);
-        let thread = codes[0].thread();
+        self.pair_count += in_view.len();
+        let thread = self.codes.thread_number(codes[0]);
         for &InView { slot, class, .. } in in_view {
             let other = &mut later[slot as usize - 1];
             self.ending.push(Ending { first: oldest.index, thread, class, next: other.note });
@@ -133,13 +141,15 @@ impl Conflicts {
 
     #[cold]
     fn add_view(&mut self, codes: &[Code]) {
-        let (oldest, later) = (codes[0], (1..).zip(&codes[1..]));
-        for (slot, other) in later.filter(|(_, other)| other.thread() != oldest.thread()) {
-            if let Some(id) = PatternId::pair(oldest.kind(), other.kind()) {
-                let class = self.classes.number((id, [oldest.site(), other.site()])).0;
-                let threads = [oldest.thread(), other.thread()];
+        let oldest = codes[0];
+        for (slot, &other) in (1..).zip(&codes[1..]) {
+            let threads @ [own, thread] = [oldest, other].map(|code| self.codes.thread_number(code));
+            let id = PatternId::pair(oldest.kind(), other.kind()).filter(|_| own != thread);
+            if let Some(id) = id {
+                let sites = [oldest, other].map(|code| self.codes.site(code));
+                let class = self.classes.number((id, sites)).0;
                 let lane = self.lanes.number(LaneKey { id, threads }).0;
-                self.in_view.push(InView { slot, class, lane });
+                self.in_view.push(InView { slot, thread, class, lane });
             }
         }
         self.view_starts.push(self.in_view.len() as u32);
@@ -186,6 +196,11 @@ impl Conflicts {
         self.lanes.keys().iter().map(opposite_of).collect()
     }
 
+    /// How many pairs there are.
+    pub fn pair_count(&self) -> usize {
+        self.pair_count
+    }
+
     /// Tells `found` all pairs, by ascending index of their first access, then of their second.
     pub fn each_pair(&self, mut found: impl FnMut(Pair)) {
         self.buckets.iter().for_each(|bucket| self.each_by_first(bucket, &mut found));
@@ -213,7 +228,7 @@ impl Conflicts {
 /// Pairs of so many first accesses are sorted at a time: as many as a processor's cache has room for.
 const BUCKET: usize = 1 << 12;
 
-impl Drop for Conflicts {
+impl Drop for Conflicts<'_> {
     fn drop(&mut self) {
         self.buckets.drain(..).for_each(spare::give);
     }

@@ -1,8 +1,5 @@
 //! Patterns on two variables: each pair is combined with the next few.
 
-use std::collections::VecDeque;
-use std::ops::Range;
-
 use crate::histories::Histories;
 use crate::numbering::Numbering;
 use crate::occurrences::{Occurrence, Occurrences};
@@ -27,52 +24,84 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
         numbers: Numbering::new(),
         earliest: Vec::new(),
     };
-    let mut lanes = vec![Lane::default(); opposites.len()];
-    // Until all that are near enough have come.
-    let mut waiting: VecDeque<Pair> = VecDeque::new();
-    let mut combine_first = |lanes: &mut [Lane], waiting: &mut VecDeque<Pair>| {
-        let Some(one) = waiting.pop_front() else { return };
-        lanes[one.lane as usize].forget_first();
+    let mut near = Near::new(opposites.len(), scan.options.distance.min(conflicts.pair_count()));
+    let mut combine_first = |near: &mut Near| {
+        let one = near.take_first();
         if let Some(opposite) = opposites[one.lane as usize] {
-            quadruples.combine(&one, lanes[opposite as usize].near(), &mut rounds);
+            quadruples.combine(&one, near.of_lane(opposite), &mut rounds);
         }
     };
     conflicts.each_pair(|pair| {
-        lanes[pair.lane as usize].pairs.push(pair);
-        waiting.push_back(pair);
-        if waiting.len() > scan.options.distance {
-            combine_first(&mut lanes, &mut waiting);
+        near.add(pair);
+        if near.count > scan.options.distance {
+            combine_first(&mut near);
         }
     });
-    while !waiting.is_empty() {
-        combine_first(&mut lanes, &mut waiting);
+    while near.count > 0 {
+        combine_first(&mut near);
     }
     let known = quadruples.numbers.keys().iter().zip(quadruples.earliest);
     found.suspects.extend(known.map(|(&pattern, occurrence)| (pattern.into(), occurrence)));
 }
 
-/// The pairs of a lane that are near.
-#[derive(Clone, Default)]
-struct Lane {
-    /// Behind some that are not any more.
-    pairs: Vec<Pair>,
-    forgotten: usize,
+/// Pairs that are near each other: as many of those that came last as the distance says, and one.
+struct Near {
+    /// Each at its place, modulo their number. Its size is a power of two.
+    pairs: Vec<Link>,
+    /// Where the first is.
+    first: usize,
+    count: usize,
+    /// Where the first and the last pair of each lane are; if there are none, the first is nowhere.
+    lanes: Vec<[u32; 2]>,
 }
 
-impl Lane {
-    /// Fewer are not worth moving the others.
-    const WORTH: usize = 8;
+#[derive(Clone, Copy)]
+struct Link {
+    pair: Pair,
+    /// Where the next pair of its lane is, or nowhere.
+    next: u32,
+}
 
-    fn near(&self) -> &[Pair] {
-        &self.pairs[self.forgotten..]
+impl Near {
+    const NOWHERE: u32 = u32::MAX;
+
+    fn new(lanes: usize, distance: usize) -> Self {
+        let nothing = Link { pair: Pair { first: 0, second: 0, class: 0, lane: 0 }, next: Self::NOWHERE };
+        let pairs = vec![nothing; (distance + 1).next_power_of_two()];
+        Self { pairs, first: 0, count: 0, lanes: vec![[Self::NOWHERE; 2]; lanes] }
     }
 
-    fn forget_first(&mut self) {
-        self.forgotten += 1;
-        if self.forgotten >= Self::WORTH && 2 * self.forgotten >= self.pairs.len() {
-            self.pairs.drain(..self.forgotten);
-            self.forgotten = 0;
+    /// There must be room: no more than the distance.
+    #[inline]
+    fn add(&mut self, pair: Pair) {
+        let place = (self.first + self.count) & (self.pairs.len() - 1);
+        self.pairs[place] = Link { pair, next: Self::NOWHERE };
+        self.count += 1;
+        let [first, last] = &mut self.lanes[pair.lane as usize];
+        if *first == Self::NOWHERE {
+            *first = place as u32;
+        } else {
+            self.pairs[*last as usize].next = place as u32;
         }
+        *last = place as u32;
+    }
+
+    /// Removes the first of all, which is the first of its lane. There must be one.
+    #[inline]
+    fn take_first(&mut self) -> Pair {
+        let Link { pair, next } = self.pairs[self.first];
+        self.lanes[pair.lane as usize][0] = next;
+        self.first = (self.first + 1) & (self.pairs.len() - 1);
+        self.count -= 1;
+        pair
+    }
+
+    /// The pairs of a lane.
+    #[inline]
+    fn of_lane(&self, lane: u32) -> impl Iterator<Item = &Pair> {
+        let link = |place: u32| self.pairs.get(place as usize);
+        let first = link(self.lanes[lane as usize][0]);
+        std::iter::successors(first, move |known| link(known.next)).map(|link| &link.pair)
     }
 }
 
@@ -89,10 +118,12 @@ struct Quadruples<'r> {
 impl Quadruples<'_> {
     /// Adds what a pair makes with later ones of the opposite lane.
     #[inline]
-    fn combine(&mut self, one: &Pair, mut rest: &[Pair], rounds: &mut Rounds) {
+    fn combine<'p>(&mut self, one: &Pair, later: impl Iterator<Item = &'p Pair>, rounds: &mut Rounds) {
         let mut again: Option<Again> = None;
-        while let Some(nth) = self.first_new(one, rest) {
-            let other = &rest[nth];
+        for other in later {
+            if self.seen.is_noted(one, other) || self.is_on_one_variable(one, other) {
+                continue;
+            }
             let again = *again.get_or_insert_with(|| rounds.again(one.first));
             // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
             if again <= Again(other.first) {
@@ -101,20 +132,13 @@ impl Quadruples<'_> {
             if rounds.is_in_round(one.first, again, other.second) && rounds.are_one(one.second, other.first) {
                 self.add(one, other);
             }
-            rest = &rest[nth + 1..];
         }
     }
 
-    /// The first of the pairs on another variable that may combine with `one` as no two pairs of these classes have
-    /// before.
-    #[inline]
-    fn first_new(&self, one: &Pair, pairs: &[Pair]) -> Option<usize> {
-        let row = &self.seen.bits[self.seen.row(one)];
-        let location_of = |pair: &Pair| self.histories.moments()[pair.first as usize].location;
-        pairs.iter().position(|other| {
-            let [word, bit] = place(one, other);
-            row.get(word).is_none_or(|word| word >> bit & 1 == 0) && location_of(other) != location_of(one)
-        })
+    fn is_on_one_variable(&self, one: &Pair, other: &Pair) -> bool {
+        let [location, other] =
+            [one, other].map(|pair| self.histories.moments()[pair.first as usize].location);
+        location == other
     }
 
     /// Adds two pairs of opposite lanes on different variables.
@@ -167,24 +191,23 @@ impl Seen {
         Self { width, bits: vec![0; classes * width] }
     }
 
-    /// The bits of a first pair's class.
-    fn row(&self, one: &Pair) -> Range<usize> {
-        let start = one.class as usize * self.width;
-        start..start + self.width
+    #[inline]
+    fn is_noted(&self, one: &Pair, other: &Pair) -> bool {
+        let [word, bit] = self.place(one, other);
+        self.bits.get(word).is_some_and(|word| word >> bit & 1 == 1)
     }
 
     fn note(&mut self, one: &Pair, other: &Pair) {
-        let row = self.row(one);
-        let [word, bit] = place(one, other);
-        if let Some(word) = self.bits[row].get_mut(word) {
+        let [word, bit] = self.place(one, other);
+        if let Some(word) = self.bits.get_mut(word) {
             *word |= 1 << bit;
         }
     }
-}
 
-/// Word and bit for two pairs.
-#[inline]
-fn place(one: &Pair, other: &Pair) -> [usize; 2] {
-    let bit = 2 * other.class as usize + usize::from(one.second >= other.first);
-    [bit / 64, bit % 64]
+    /// Word and bit for two pairs.
+    #[inline]
+    fn place(&self, one: &Pair, other: &Pair) -> [usize; 2] {
+        let bit = 2 * other.class as usize + usize::from(one.second >= other.first);
+        [one.class as usize * self.width + bit / 64, bit % 64]
+    }
 }

@@ -4,8 +4,8 @@
 //! since the first, if that is a write: in a later round, the first may be left out, while reading may be repeated within a round. That
 //! counts only if others have used the location meanwhile: of accesses in one turn it is not known exactly when they came, compared with those to other locations.
 
-use crate::histories::{Entry, Histories};
-use crate::run::{SiteId, ThreadId};
+use crate::codes::Codes;
+use crate::histories::{Histories, Spot};
 use crate::spare;
 
 /// To look at an access so many times takes as long as to know all about it (measured in instructions).
@@ -54,7 +54,25 @@ impl<'h> Rounds<'h> {
     /// The same if it is known which comes first and when that is done again. The second stands for its turn, which may have begun
     /// long before.
     pub fn is_in_round(&mut self, first: u32, again: Again, second: u32) -> bool {
-        again >= Again(self.begin(second)) && !self.is_done_since(first, second)
+        let histories = self.histories;
+        let writes = histories.moments()[second as usize].code.writes();
+        if let Some(all) = self.all() {
+            let Times { begin, before, .. } = all.times[second as usize];
+            return again >= Again(begin) && !(writes && before > first + 1);
+        }
+        let (before, rest) = histories.around(second);
+        let is_by_one_thread = |one: &Spot, other: &Spot| is_by_one_thread(histories.codes(), one, other);
+        let own_turn = before.iter().rev().take_while(|spot| is_by_one_thread(spot, &rest[0])).count();
+        let (earlier, own_turn) = before.split_at(before.len() - own_turn);
+        self.looked_at += own_turn.len() + 1;
+        let begin = own_turn.first().unwrap_or(&rest[0]).index;
+        if !writes || again < Again(begin) {
+            return again >= Again(begin);
+        }
+        let turns = earlier.chunk_by(is_by_one_thread).rev().inspect(|turn| self.looked_at += turn.len());
+        let mut since = turns.take_while(|turn| turn[0].index > first);
+        let actor = rest[0].code.actor();
+        !since.any(|turn| turn.iter().any(|spot| spot.code.actor() == actor))
     }
 
     /// When the thread of an access does the same again.
@@ -62,42 +80,12 @@ impl<'h> Rounds<'h> {
         if let Some(all) = self.all() {
             return all.times[access as usize].again;
         }
-        let (_, rest) = self.histories.around(access);
-        let Entry { thread, site, .. } = rest[0];
-        let mut looked_at = 0;
-        let mut others_since =
-            rest.iter().inspect(|_| looked_at += 1).skip_while(|entry| entry.thread == thread);
-        let same = others_since.find(|entry| (entry.thread, entry.site) == (thread, site));
-        self.looked_at += looked_at;
-        Again(same.map_or(u32::MAX, |entry| entry.index))
-    }
-
-    /// When the turn of an access begins.
-    fn begin(&mut self, access: u32) -> u32 {
-        if let Some(all) = self.all() {
-            return all.times[access as usize].begin;
-        }
-        let (before, rest) = self.histories.around(access);
-        let length = length_of_turn(before, rest[0].thread);
-        self.looked_at += length + 1;
-        before[before.len() - length..].first().map_or(access, |entry| entry.index)
-    }
-
-    /// Whether the thread has done the second, a write, in an earlier turn, one that began after the first.
-    fn is_done_since(&mut self, first: u32, second: u32) -> bool {
-        let (before, rest) = self.histories.around(second);
-        let Entry { thread, site, kind, .. } = rest[0];
-        if !kind.writes() {
-            return false;
-        }
-        if let Some(all) = self.all() {
-            return all.times[second as usize].before > first + 1;
-        }
-        let earlier = &before[..before.len() - length_of_turn(before, thread)];
-        let turns = earlier.chunk_by(|one, next| one.thread == next.thread).rev();
-        let mut since =
-            turns.inspect(|turn| self.looked_at += turn.len()).take_while(|turn| turn[0].index > first);
-        since.any(|turn| turn[0].thread == thread && turn.iter().any(|entry| entry.site == site))
+        let (codes, (_, rest)) = (self.histories.codes(), self.histories.around(access));
+        let own_turn = rest.iter().take_while(|spot| is_by_one_thread(codes, &rest[0], spot)).count();
+        let actor = rest[0].code.actor();
+        let others = rest[own_turn..].iter().take_while(|spot| spot.code.actor() != actor).count();
+        self.looked_at += own_turn + others;
+        Again(rest.get(own_turn + others).map_or(u32::MAX, |spot| spot.index))
     }
 
     /// What is known of all accesses, once it is worth it.
@@ -109,18 +97,18 @@ impl<'h> Rounds<'h> {
     }
 }
 
-/// How many of the latest accesses are by this thread.
-fn length_of_turn(accesses: &[Entry], thread: ThreadId) -> usize {
-    accesses.iter().rev().take_while(|entry| entry.thread == thread).count()
+fn is_by_one_thread(codes: &Codes, one: &Spot, other: &Spot) -> bool {
+    codes.thread_number(one.code) == codes.thread_number(other.code)
 }
 
 impl All {
     fn of(histories: &Histories) -> Self {
         let mut times: Vec<Times> = spare::take();
         times.resize(histories.moments().len(), Times { again: Again(u32::MAX), begin: 0, before: 0 });
-        let mut known = Known::new();
+        let codes = histories.codes();
+        let mut known = Known::new(codes.actor_count());
         for location in histories.locations() {
-            let turns = || location.chunk_by(|one, next| one.thread == next.thread);
+            let turns = || location.chunk_by(|one, next| is_by_one_thread(codes, one, next));
             known.begin_location();
             for (number, turn) in (0u32..).zip(turns()) {
                 for entry in turn {
@@ -147,95 +135,53 @@ impl Drop for All {
     }
 }
 
-/// What is known of each thread at each site of one location, whose turns are gone through one after another. Runs have so many
-/// locations, most of them with few accesses, that to empty a map for each would take longest: here, what is left of earlier locations
-/// counts as free.
+/// What is known of each actor at one location, whose turns are gone through one after another. Runs have so many locations, most of
+/// them with few accesses, that to empty a list for each would take longest: here, what is left of earlier locations does not count.
 struct Known {
-    /// Each where its hash says or behind. Their number is a power of two, and at least half of them are free.
+    /// By actor.
     places: Vec<Place>,
     location: u32,
-    /// Those of the location at hand.
-    used: usize,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Place {
     location: u32,
-    thread: ThreadId,
-    site: SiteId,
-    /// In which turn that was last, and its time.
+    /// Its last turn so far, and the time of that.
     turn: u32,
     time: u32,
-    /// The time of the last turn before.
+    /// The time of its last turn before.
     earlier: Option<u32>,
 }
 
 impl Known {
-    fn new() -> Self {
-        Self { places: vec![Place::FREE; 16], location: 0, used: 0 }
+    fn new(actors: usize) -> Self {
+        Self { places: vec![Place::default(); actors], location: 0 }
     }
 
     fn begin_location(&mut self) {
         self.location += 1;
-        self.used = 0;
     }
 
     /// Notes a time for what an access in this turn does, and gives the one that was noted last for the same in a turn before.
     #[inline]
-    fn in_earlier_turns(&mut self, access: &Entry, turn: u32, time: u32) -> Option<u32> {
-        let Entry { thread, site, .. } = *access;
-        let mut at = self.find(thread, site);
-        let is_new = self.places[at].location != self.location;
-        if is_new && 2 * self.used >= self.places.len() {
-            self.grow();
-            at = self.find(thread, site);
-        }
-        self.used += usize::from(is_new);
-        let place = &mut self.places[at];
+    fn in_earlier_turns(&mut self, access: &Spot, turn: u32, time: u32) -> Option<u32> {
+        let place = &mut self.places[access.code.actor()];
         let earlier = match *place {
-            _ if is_new => None,
+            known if known.location != self.location => None,
             known if known.turn == turn => known.earlier,
             known => Some(known.time),
         };
-        *place = Place { location: self.location, thread, site, turn, time, earlier };
+        *place = Place { location: self.location, turn, time, earlier };
         earlier
     }
-
-    /// Where it is, or would be.
-    #[inline]
-    fn find(&self, thread: ThreadId, site: SiteId) -> usize {
-        // The multiplier of SplitMix64; the upper half of a product is the one that all bits reach.
-        let hash = (u64::from(thread.0) << 32 | u64::from(site.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut at = (hash >> 32) as usize & (self.places.len() - 1);
-        while let place = &self.places[at]
-            && place.location == self.location
-            && (place.thread, place.site) != (thread, site)
-        {
-            at = (at + 1) & (self.places.len() - 1);
-        }
-        at
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let larger = vec![Place::FREE; 4 * self.places.len()];
-        let known = std::mem::replace(&mut self.places, larger);
-        for place in known.into_iter().filter(|place| place.location == self.location) {
-            let at = self.find(place.thread, place.site);
-            self.places[at] = place;
-        }
-    }
-}
-
-impl Place {
-    const FREE: Self =
-        Self { location: 0, thread: ThreadId(0), site: SiteId(0), turn: 0, time: 0, earlier: None };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Access, AccessKind, LocationId, LocksetId, Outcome, Run, RunId, StackId};
+    use crate::run::{
+        Access, AccessKind, LocationId, LocksetId, Outcome, Run, RunId, SiteId, StackId, ThreadId,
+    };
 
     /// What is looked up one by one is what is known of all.
     #[test]
@@ -266,10 +212,12 @@ mod tests {
             let mut all_along = Rounds::of(&histories);
             for (access, other) in (0..length).flat_map(|one| (one..length).map(move |other| (one, other))) {
                 for rounds in [&mut Rounds::of(&histories), &mut all_along] {
-                    assert_eq!(rounds.again(access), known.again(access), "{access}");
-                    assert_eq!(rounds.begin(access), known.begin(access), "{access}");
-                    let is_done = rounds.is_done_since(access, other);
-                    assert_eq!(is_done, known.is_done_since(access, other), "{access} {other}");
+                    let again = rounds.again(access);
+                    assert_eq!(again, known.again(access), "{access}");
+                    for again in [again, Again(u32::MAX)] {
+                        let is_in_round = rounds.is_in_round(access, again, other);
+                        assert_eq!(is_in_round, known.is_in_round(access, again, other), "{access} {other}");
+                    }
                 }
             }
             assert!(length < 20 || all_along.all.is_some(), "no more lookups than are worth it");

@@ -6,9 +6,10 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::codes::Code;
 use crate::histories::Histories;
 use crate::pattern::Pattern;
-use crate::run::{SiteId, ThreadId};
+use crate::run::SiteId;
 
 /// What some runs show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,15 +90,16 @@ const MOST: usize = 64;
 /// Who has accessed a location.
 #[derive(Default)]
 struct Visitors {
-    /// Each site in each thread once, by first access; with how many visitors before it are known to precede
-    /// its latest access.
-    known: Vec<(SiteId, ThreadId, usize)>,
+    /// The code of each actor's first access, in the order of these; with how many visitors before it are known to precede its latest
+    /// access.
+    known: Vec<(Code, usize)>,
     /// Who follows the latest among them: most come in the same order again and again.
     expected: usize,
 }
 
 /// The orders that a run shows.
 pub(super) fn orders(histories: &Histories) -> Orders {
+    let codes = histories.codes();
     let mut found = Orders::default();
     let mut recent = Recent::new();
     let mut visitors = Visitors::default();
@@ -105,8 +107,9 @@ pub(super) fn orders(histories: &Histories) -> Orders {
         visitors.known.clear();
         visitors.expected = 0;
         for access in accesses {
-            visitors.visit(access.site, access.thread, |earlier, is_other_thread| {
-                let order = [earlier, access.site];
+            visitors.visit(access.code, |earlier| {
+                let is_other_thread = codes.thread_number(earlier) != codes.thread_number(access.code);
+                let order = [earlier, access.code].map(|code| codes.site(code));
                 if recent.is_new(order, is_other_thread) {
                     found.together.insert(unordered(order));
                     if is_other_thread {
@@ -120,9 +123,9 @@ pub(super) fn orders(histories: &Histories) -> Orders {
 }
 
 impl Visitors {
-    /// Tells `found` which sites come before this access, and whether in another thread, if that is not known yet.
-    fn visit(&mut self, site: SiteId, thread: ThreadId, mut found: impl FnMut(SiteId, bool)) {
-        let is_own = |&(known, visitor, _): &(SiteId, ThreadId, usize)| (known, visitor) == (site, thread);
+    /// Tells `found` the visitors that come before this access, if that is not known yet.
+    fn visit(&mut self, code: Code, found: impl FnMut(Code)) {
+        let is_own = |(known, _): &(Code, usize)| known.actor() == code.actor();
         let own = match self.known.get(self.expected).filter(|visitor| is_own(visitor)) {
             Some(_) => Some(self.expected),
             None => self.known.iter().position(is_own),
@@ -131,16 +134,14 @@ impl Visitors {
             Some(own) => own,
             None if self.known.len() == MOST => return,
             None => {
-                self.known.push((site, thread, 0));
+                self.known.push((code, 0));
                 self.known.len() - 1
             }
         };
         let all = self.known.len();
         self.expected = if own + 1 == all { 0 } else { own + 1 };
-        let told = std::mem::replace(&mut self.known[own].2, all);
-        for &(earlier, visitor, _) in &self.known[told..] {
-            found(earlier, visitor != thread);
-        }
+        let told = std::mem::replace(&mut self.known[own].1, all);
+        self.known[told..].iter().map(|&(earlier, _)| earlier).for_each(found);
     }
 }
 
@@ -173,7 +174,7 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Access, AccessKind, LocationId, LocksetId, Outcome, Run, RunId, StackId};
+    use crate::run::{Access, AccessKind, LocationId, LocksetId, Outcome, Run, RunId, StackId, ThreadId};
 
     /// A run of accesses that are given as site, thread and location.
     fn run(accesses: &[[u32; 3]]) -> Run {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use crate::codes::Codes;
 use crate::histories::Moment;
-use crate::numbering::IdNumbering;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::SiteId;
 use crate::scan::Scan;
@@ -32,54 +32,59 @@ const TAIL: usize = 8;
 pub(super) struct Reach {
     /// Where it accesses what threads share; nothing for a passing run, which came to its end.
     pub sites: FxHashSet<SiteId>,
-    /// The last accesses of each thread, the newest first: global index and access.
-    tails: Vec<Vec<(u32, Moment)>>,
+    /// The last accesses of each thread, the newest first.
+    tails: Vec<Vec<Last>>,
+}
+
+/// One of the last accesses of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Last {
+    index: u32,
+    thread: u32,
+    location: u32,
+    site: SiteId,
 }
 
 impl Reach {
     pub fn of(scan: &Scan) -> Arc<Self> {
         let is_failing = scan.run.outcome.is_failing();
         let sites = if is_failing { scan.sites().keys().copied().collect() } else { FxHashSet::default() };
-        let wanted = scan.views().by_thread().iter().map(|&accesses| TAIL.min(accesses as usize)).sum();
-        Arc::new(Self { sites, tails: tails(scan.histories.moments(), wanted) })
+        let codes = scan.histories.codes();
+        let wanted = codes.accesses_by_thread().into_iter().map(|accesses| TAIL.min(accesses as usize)).sum();
+        Arc::new(Self { sites, tails: tails(scan.histories.moments(), codes, wanted) })
     }
 
     /// Whether a thread does nothing more after an access at this site.
     fn ends_at(&self, site: SiteId) -> bool {
-        self.tails.iter().any(|tail| tail.first().is_some_and(|(_, newest)| newest.site == site))
+        self.tails.iter().any(|tail| tail.first().is_some_and(|newest| newest.site == site))
     }
 
     /// Whether the last that a thread does is this write, and another thread, among its own last accesses, does both reads after it: of
     /// what was written, and the other one.
     fn ends_within(&self, [write, read]: [SiteId; 2], other_read: SiteId) -> bool {
         let newest = self.tails.iter().filter_map(|tail| tail.first());
-        newest.filter(|(_, written)| written.site == write).any(|&(when, written)| {
+        newest.filter(|written| written.site == write).any(|written| {
             self.tails.iter().any(|tail| {
-                let after =
-                    || tail.iter().filter(|(index, moment)| *index > when && moment.thread != written.thread);
-                let reads_it = |moment: &Moment| (moment.site, moment.location) == (read, written.location);
-                after().any(|(_, moment)| reads_it(moment))
-                    && after().any(|(_, moment)| moment.site == other_read)
+                let is_after = |last: &&Last| last.index > written.index && last.thread != written.thread;
+                let after = || tail.iter().filter(is_after);
+                after().any(|last| (last.site, last.location) == (read, written.location))
+                    && after().any(|last| last.site == other_read)
             })
         })
     }
 }
 
 /// The last accesses of each thread, the newest first, which are so many in all.
-fn tails(moments: &[Moment], mut wanted: usize) -> Vec<Vec<(u32, Moment)>> {
-    let mut threads = IdNumbering::default();
-    let mut tails: Vec<Vec<(u32, Moment)>> = Vec::new();
-    for (index, &moment) in moments.iter().enumerate().rev() {
+fn tails(moments: &[Moment], codes: &Codes, mut wanted: usize) -> Vec<Vec<Last>> {
+    let mut tails: Vec<Vec<Last>> = vec![Vec::new(); codes.thread_count()];
+    for (index, &Moment { location, code }) in moments.iter().enumerate().rev() {
         if wanted == 0 {
             break;
         }
-        let (thread, is_new) = threads.number(moment.thread.0);
-        if is_new {
-            tails.push(Vec::with_capacity(TAIL));
-        }
+        let thread = codes.thread_number(code);
         let tail = &mut tails[thread as usize];
         if tail.len() < TAIL {
-            tail.push((index as u32, moment));
+            tail.push(Last { index: index as u32, thread, location, site: codes.site(code) });
             wanted -= 1;
         }
     }
@@ -178,22 +183,16 @@ mod tests {
     /// To stop when all is known leaves nothing out: one thread has few accesses, and these come first.
     #[test]
     fn the_ends_of_threads_are_what_a_look_at_all_accesses_tells() {
-        let by = |thread| Moment {
-            thread: ThreadId(thread),
-            location: 0,
-            site: SiteId(thread),
-            kind: AccessKind::Read,
-        };
         let threads = [vec![7, 7, 7], (0..100).map(|nth| nth % 2).collect()].concat();
-        let moments: Vec<Moment> = threads.into_iter().map(by).collect();
-        let told = |wanted| -> Vec<Vec<(u32, u32)>> {
-            let tails = tails(&moments, wanted);
-            tails
-                .iter()
-                .map(|tail| tail.iter().map(|(index, moment)| (*index, moment.thread.0)).collect())
-                .collect()
+        let mut codes = Codes::default();
+        let by = |thread| Moment {
+            location: 0,
+            code: codes.add(ThreadId(thread), SiteId(thread), AccessKind::Read),
         };
+        let moments: Vec<Moment> = threads.into_iter().map(by).collect();
+        let told = |wanted| tails(&moments, &codes, wanted);
         assert_eq!(told(3 + 2 * TAIL), told(usize::MAX));
-        assert_eq!(told(2 * TAIL), told(usize::MAX)[..2]);
+        assert_eq!(told(usize::MAX).iter().map(Vec::len).collect::<Vec<_>>(), [3, TAIL, TAIL]);
+        assert_eq!(told(2 * TAIL)[1..], told(usize::MAX)[1..]);
     }
 }

@@ -1,0 +1,145 @@
+//! Accesses as small numbers: which thread does what where. Runs have few such things and do each very often, so that to compare numbers,
+//! or to look things up by them, takes the place of hashing.
+
+use std::hash::{Hash, Hasher};
+
+use crate::numbering::{IdNumbering, Numbering};
+use crate::run::{AccessKind, SiteId, ThreadId};
+
+/// What an access does, as a number of its run: by which actor, and its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Code(u32);
+
+impl Code {
+    const KIND_BITS: u32 = 2;
+
+    fn new(actor: u32, kind: AccessKind) -> Self {
+        Self(actor << Self::KIND_BITS | kind as u32)
+    }
+
+    /// A thread at a site: smaller than [`Codes::actor_count`].
+    #[inline]
+    pub fn actor(self) -> usize {
+        (self.0 >> Self::KIND_BITS) as usize
+    }
+
+    #[inline]
+    pub fn kind(self) -> AccessKind {
+        match self.0 & 0b11 {
+            0 => AccessKind::Read,
+            1 => AccessKind::Write,
+            _ => AccessKind::Update,
+        }
+    }
+
+    #[inline]
+    pub fn writes(self) -> bool {
+        self.0 & 0b11 != 0
+    }
+
+    /// The same with an update as a write.
+    #[inline]
+    pub fn as_written(self) -> Self {
+        Self(self.0 & !0b11 | u32::from(self.writes()))
+    }
+}
+
+impl From<Code> for u64 {
+    fn from(code: Code) -> Self {
+        u64::from(code.0)
+    }
+}
+
+/// A thread at a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Actor {
+    thread: ThreadId,
+    site: SiteId,
+}
+
+impl Hash for Actor {
+    /// In one word.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.thread.0) << 32 | u64::from(self.site.0));
+    }
+}
+
+/// What the codes of a run mean.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    actors: Numbering<Actor>,
+    /// The number of each actor's thread, and how many accesses the actor makes.
+    known: Vec<(u32, u32)>,
+    threads: IdNumbering,
+}
+
+impl Codes {
+    /// The code of one more access.
+    #[inline]
+    pub fn add(&mut self, thread: ThreadId, site: SiteId, kind: AccessKind) -> Code {
+        let (actor, is_new) = self.actors.number(Actor { thread, site });
+        if is_new {
+            self.known.push((self.threads.number(thread.0).0, 0));
+        }
+        self.known[actor as usize].1 += 1;
+        Code::new(actor, kind)
+    }
+
+    pub fn actor_count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The threads have numbers from 0 on, in the order in which they first come.
+    pub fn thread_count(&self) -> usize {
+        self.threads.ids().len()
+    }
+
+    #[inline]
+    pub fn thread_number(&self, code: Code) -> u32 {
+        self.known[code.actor()].0
+    }
+
+    pub fn thread(&self, code: Code) -> ThreadId {
+        self.actors.keys()[code.actor()].thread
+    }
+
+    pub fn site(&self, code: Code) -> SiteId {
+        self.site_of(code.actor())
+    }
+
+    /// Where an actor is.
+    pub fn site_of(&self, actor: usize) -> SiteId {
+        self.actors.keys()[actor].site
+    }
+
+    /// How many accesses each thread makes, by its number.
+    pub fn accesses_by_thread(&self) -> Vec<u32> {
+        let mut accesses = vec![0; self.thread_count()];
+        for &(thread, count) in &self.known {
+            accesses[thread as usize] += count;
+        }
+        accesses
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_mean_what_was_added() {
+        let mut codes = Codes::default();
+        let kinds = [AccessKind::Read, AccessKind::Write, AccessKind::Update];
+        let all =
+            (0..7).flat_map(|thread| (0..7).flat_map(move |site| kinds.map(|kind| (thread, site, kind))));
+        for (thread, site, kind) in all {
+            let code = codes.add(ThreadId(10 * thread), SiteId(site), kind);
+            assert_eq!((codes.thread(code), codes.site(code)), (ThreadId(10 * thread), SiteId(site)));
+            assert_eq!((code.kind(), code.writes()), (kind, kind.writes()));
+            assert_eq!(code.as_written(), codes.add(ThreadId(10 * thread), SiteId(site), kind.as_written()));
+            assert_eq!(codes.thread_number(code), thread);
+        }
+        assert_eq!((codes.actor_count(), codes.thread_count()), (49, 7));
+        assert_eq!(codes.accesses_by_thread(), [42; 7]);
+    }
+}
