@@ -1,5 +1,5 @@
-//! The seventeen problematic patterns of the Unicorn thesis (its Table 1), and the identity across runs of
-//! these and of other accesses that belong together.
+//! The seventeen problematic patterns of the Unicorn thesis (its Table 1) with three more rows, and the identity across runs
+//! of these and of other accesses that belong together.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,11 +10,14 @@ use crate::shape::{Shape, Step};
 use AccessKind::{Read as R, Write as W};
 
 /// A row of the table: kinds of access, by which of two threads, to which of two variables, in time order.
+///
+/// The thesis has P1 to P17. In P18 to P20 each thread reads one variable and writes the other, and each read finds what was there
+/// before the other thread's write: what databases call write skew. No order of the two threads, one after the other, does that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "`PatternId::steps` is the table")]
 #[rustfmt::skip]
 pub enum PatternId {
-    P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, P14, P15, P16, P17,
+    P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, P14, P15, P16, P17, P18, P19, P20,
 }
 
 /// What goes wrong when a pattern is to blame.
@@ -30,7 +33,7 @@ pub enum Violation {
 
 /// Accesses at their sites: the same value in every run that shows them, whatever the threads and addresses.
 ///
-/// Rows of the table that are linearizations of one partial order are one pattern: P10 and P11; and P13, P15,
+/// Rows of the table that are linearizations of one partial order are one pattern: P10 and P11; P19 and P20; and P13, P15,
 /// P16 and P17, which differ in the name of the first thread besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern {
@@ -66,9 +69,10 @@ const W2Y: Step = step(W, 2, 'y');
 impl PatternId {
     /// Every row, in the order of the table.
     #[rustfmt::skip]
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::P1, Self::P2, Self::P3, Self::P4, Self::P5, Self::P6, Self::P7, Self::P8, Self::P9,
         Self::P10, Self::P11, Self::P12, Self::P13, Self::P14, Self::P15, Self::P16, Self::P17,
+        Self::P18, Self::P19, Self::P20,
     ];
 
     /// The accesses in time order.
@@ -91,6 +95,9 @@ impl PatternId {
             Self::P15 => &[R1X, W2Y, W2X, R1Y],
             Self::P16 => &[R1X, W2Y, R1Y, W2X],
             Self::P17 => &[W1X, R2Y, W1Y, R2X],
+            Self::P18 => &[R1X, W2X, R2Y, W1Y],
+            Self::P19 => &[R1X, R2Y, W2X, W1Y],
+            Self::P20 => &[R1X, R2Y, W1Y, W2X],
         }
     }
 
@@ -139,6 +146,9 @@ impl PatternId {
             (Self::P1, Self::P2, Apart) => Some(Self::P14),
             (Self::P1, Self::P2, Overlapping) => Some(Self::P15),
             (Self::P1, Self::P2, Nested) => Some(Self::P16),
+            (Self::P1, Self::P1, Apart) => Some(Self::P18),
+            (Self::P1, Self::P1, Overlapping) => Some(Self::P19),
+            (Self::P1, Self::P1, Nested) => Some(Self::P20),
             _ => None,
         }
     }
@@ -165,6 +175,8 @@ impl Pattern {
             PatternId::P15 => (PatternId::P13, [b, a, d, c]),
             PatternId::P16 => (PatternId::P13, [b, a, c, d]),
             PatternId::P17 => (PatternId::P13, [a, b, d, c]),
+            PatternId::P19 => (PatternId::P19, padded.min([b, a, d, c])),
+            PatternId::P20 => (PatternId::P19, [a, b, d, c].min([b, a, c, d])),
             other => (other, padded),
         };
         Self { shape: representative.into(), sites }
@@ -227,6 +239,12 @@ impl Pattern {
             first.thread != second.thread && first.variable == second.variable
         });
         conflicts.map(|ends| (ends.map(|(step, _)| step.kind), ends.map(|(_, site)| site)))
+    }
+
+    /// Whether each of two threads decides by what the other is about to change (P18 to P20).
+    pub(crate) fn is_write_skew(&self) -> bool {
+        let rows = [PatternId::P18, PatternId::P19, PatternId::P20];
+        rows.into_iter().any(|row| self.shape == row.into())
     }
 
     /// What goes wrong when this pattern is to blame. Of a single access no more can be said than that it comes
@@ -292,6 +310,13 @@ mod tests {
             [(PatternId::P17, [1, 3, 4, 2]), (PatternId::P15, [3, 1, 4, 2]), (PatternId::P16, [3, 1, 2, 4])]
         {
             assert_eq!(Pattern::new(id, &sites(order)), p13);
+        }
+        // R1(x)@1 → W2(x)@2 and R2(y)@3 → W1(y)@4, likewise.
+        let p19 = Pattern::new(PatternId::P19, &sites([1, 3, 2, 4]));
+        for (id, order) in
+            [(PatternId::P20, [1, 3, 4, 2]), (PatternId::P19, [3, 1, 4, 2]), (PatternId::P20, [3, 1, 2, 4])]
+        {
+            assert_eq!(Pattern::new(id, &sites(order)), p19);
         }
     }
 

@@ -108,7 +108,7 @@ impl fmt::Display for Shape {
 }
 
 impl fmt::Debug for Shape {
-    /// The row of the table, `P5`, or else all steps: `R1x-W2x-R2y-W1y`.
+    /// The row of the table, `P5`, or else all steps: `R1x-W2x-W1y-R2y`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(id) = self.row() {
             return fmt::Debug::fmt(&id, f);
@@ -148,9 +148,9 @@ mod tests {
             step(AccessKind::Read, 1, 'x'),
             step(AccessKind::Write, 2, 'x'),
             step(AccessKind::Read, 2, 'y'),
-            step(AccessKind::Write, 1, 'y'),
+            step(AccessKind::Read, 1, 'y'),
         ]);
         assert_eq!(couple.row(), None);
-        assert_eq!((couple.to_string(), format!("{couple:?}")), ("RWRW".into(), "R1x-W2x-R2y-W1y".into()));
+        assert_eq!((couple.to_string(), format!("{couple:?}")), ("RWRR".into(), "R1x-W2x-R2y-R1y".into()));
     }
 }

@@ -7,7 +7,7 @@
 //! forms a pair with each later slot that it conflicts with; these are P1–P3. Step 2: the pairs are sorted by
 //! their first access, and each is combined with the next few. Two pairs that run between the same two threads
 //! in opposite directions make a triple (P4–P8) if the second begins with the access that ends the first, and
-//! may make a quadruple (P9–P17) if they are on different variables and not too far apart.
+//! may make a quadruple (P9–P20) if they are on different variables and not too far apart.
 //!
 //! **Misses** patterns of three variables or three threads; pairs wider than the window; pairs on two variables
 //! further apart in the sorted list than the distance; reads that follow a write of the same turn.
@@ -25,6 +25,8 @@
 //!    done the second, a write, since the first, in another turn (see `rounds.rs`). In loops, what one thread writes first in one round and last in the next would make a quadruple
 //!    with whatever another thread reads between the rounds, which is in order.
 //! 6. A pattern's sites stand for its accesses, and stacks do not, as for Falcon.
+//! 7. P18 to P20 are not in the thesis, which has the two pairs of a quadruple of opposite kinds: a decision on one variable, written to
+//!    another, that another thread's decision on the second crosses.
 
 mod conflicts;
 mod quadruples;

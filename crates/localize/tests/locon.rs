@@ -336,7 +336,7 @@ const TABLE_1: [BugType; 15] = [
         threads: ["a:Rx d:Wy", "b:Wx c:Ry"],
         legal: &["adbc", "bcad"],
         illegal: &[
-            ("abcd", SITE, "1/1 1.00 f=1 p=0 R1x-W2x-R2y-W1y R1(x)@a W2(x)@b R2(y)@c W1(y)@d III-site"),
+            ("abcd", SITE, "1/1 1.00 f=1 p=0 P18 R1(x)@a W2(x)@b R2(y)@c W1(y)@d III-site"),
             ("badc", SITE, "1/1 1.00 f=1 p=0 W1x-R2x-W2y-R1y W1(x)@b R2(x)@a W2(y)@d R1(y)@c III-site"),
             ("abc", II, "1/1 1.00 f=1 p=1 P1 R1(x)@c W2(x)@d II"),
         ],
@@ -346,8 +346,8 @@ const TABLE_1: [BugType; 15] = [
         threads: ["a:Rx d:Wy", "b:Ry c:Wx"],
         legal: &["adbc", "bcad"],
         illegal: &[
-            ("abcd", SITE, "1/1 1.00 f=1 p=0 R1x-R2y-W2x-W1y R1(x)@a R2(y)@b W2(x)@c W1(y)@d III-site"),
-            ("badc", SITE, "1/1 1.00 f=1 p=0 R1x-R2y-W2x-W1y R1(x)@b R2(y)@a W2(x)@d W1(y)@c III-site"),
+            ("abcd", SITE, "1/1 1.00 f=1 p=0 P19 R1(x)@a R2(y)@b W2(x)@c W1(y)@d III-site"),
+            ("badc", SITE, "1/1 1.00 f=1 p=0 P19 R1(x)@b R2(y)@a W2(x)@d W1(y)@c III-site"),
         ],
     },
     BugType {

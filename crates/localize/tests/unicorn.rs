@@ -85,6 +85,27 @@ fn p10_and_p11_are_one_pattern() {
     );
 }
 
+/// Write skew: which of two reads, and of two writes, comes first is chance. That a thread has written before it reads is another pattern.
+#[test]
+fn p19_and_p20_are_one_pattern_and_p18_is_another() {
+    check(
+        &Options::default(),
+        "
+        F: R1(x)@a R2(y)@c W2(x)@b W1(y)@d
+        F: R1(x)@a R2(y)@c W1(y)@d W2(x)@b
+        F: R2(y)@c R1(x)@a W1(y)@d W2(x)@b
+        F: R2(y)@c R1(x)@a W2(x)@b W1(y)@d
+        P: R1(x)@a W2(x)@b R2(y)@c W1(y)@d
+        ",
+        "
+        1/1 1.00 f=4 p=0 P19 R1(x)@a R2(y)@c W2(x)@b W1(y)@d
+        2/2 0.80 f=4 p=1 P1 R1(x)@a W2(x)@b
+        2/2 0.80 f=4 p=1 P1 R1(x)@c W2(x)@d
+        4/1 0.00 f=0 p=1 P18 R1(x)@a W2(x)@b R2(y)@c W1(y)@d
+        ",
+    );
+}
+
 /// The example is named by its own order: here by that of the last run, the only one that fails.
 #[test]
 fn p13_p15_p16_and_p17_are_one_pattern() {

@@ -174,6 +174,53 @@ fn two_variables_belong_together() {
     );
 }
 
+/// Each of two doctors leaves if the other is there. Whoever asks second stays, so that either half of what goes wrong tells it as well
+/// as the other, and neither is wrong by itself.
+#[test]
+fn two_decisions_that_cross_are_told_as_such() {
+    check_first(
+        &many(
+            &["R1(b)@ask_b W1(a)@leave_a R2(a)@ask_a", "R2(a)@ask_a W2(b)@leave_b R1(b)@ask_b"],
+            &["R1(b)@ask_b R2(a)@ask_a W1(a)@leave_a W2(b)@leave_b"],
+        ),
+        "P20 ask_b ask_a leave_a leave_b",
+    );
+}
+
+/// A request looks whether the door is closed and counts itself in; who closes it looks at the count. Each half alone does no harm.
+#[test]
+fn a_decision_that_another_crosses_is_told_with_both_variables() {
+    check_first(
+        &many(
+            &[
+                "R1(closed)@look W1(count)@enter W2(closed)@close R2(count)@ask",
+                "R1(closed)@look W2(closed)@close W1(count)@enter R2(count)@ask",
+                "W2(closed)@close R2(count)@ask R1(closed)@look W3(count)@enter",
+            ],
+            &["R1(closed)@look W2(closed)@close R2(count)@ask W1(count)@enter"],
+        ),
+        "P18 look close ask enter",
+    );
+}
+
+/// A read that comes too early stands by itself, whatever the two threads do besides in each run.
+#[test]
+fn an_order_is_no_half_of_what_passing_runs_have_too() {
+    check_first(
+        &many(
+            &[
+                "R2(stop)@poll W2(x)@make R1(x)@use W1(stop)@end",
+                "W2(x)@make R2(stop)@poll R1(x)@use W1(stop)@end",
+            ],
+            &[
+                "R2(stop)@poll R1(x)@use W2(x)@make W1(stop)@end",
+                "R1(x)@use R2(stop)@poll W2(x)@make W1(stop)@end",
+            ],
+        ),
+        "P1 use make",
+    );
+}
+
 /// The value of initialisation is read only because the update is late: the update's order is to blame.
 #[test]
 fn initialisation_is_not_to_blame() {

@@ -187,11 +187,11 @@ impl<'h> Conflicts<'h> {
         self.classes.keys()
     }
 
-    /// For each lane, the one with whose pairs its own can make quadruples: all of these, in the table, run in opposite directions
-    /// and have opposite kinds.
-    pub fn opposite_lanes(&self) -> Vec<Option<u32>> {
+    /// For each lane, those with whose pairs its own can make quadruples: all of these, in the table, run in opposite directions
+    /// and have opposite kinds, or are a read and then a write both times.
+    pub fn opposite_lanes(&self) -> Vec<[Option<u32>; 2]> {
         let opposite_of = |&LaneKey { id, threads: [from, to] }: &LaneKey| {
-            self.lanes.find(LaneKey { id: opposite(id), threads: [to, from] })
+            opposite(id).map(|id| self.lanes.find(LaneKey { id: id?, threads: [to, from] }))
         };
         self.lanes.keys().iter().map(opposite_of).collect()
     }
@@ -234,11 +234,11 @@ impl Drop for Conflicts<'_> {
     }
 }
 
-fn opposite(pair: PatternId) -> PatternId {
+fn opposite(pair: PatternId) -> [Option<PatternId>; 2] {
     match pair {
-        PatternId::P1 => PatternId::P2,
-        PatternId::P2 => PatternId::P1,
-        same => same,
+        PatternId::P1 => [Some(PatternId::P2), Some(PatternId::P1)],
+        PatternId::P2 => [Some(PatternId::P1), None],
+        same => [Some(same), None],
     }
 }
 

@@ -13,7 +13,7 @@ use super::rounds::{Again, Rounds};
 /// made when they are near and forgotten at once: all of a run would not fit into any cache.
 pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrences) {
     let opposites = conflicts.opposite_lanes();
-    if opposites.iter().all(Option::is_none) {
+    if opposites.iter().all(|opposite| *opposite == [None; 2]) {
         return;
     }
     let mut rounds = Rounds::of(&scan.histories);
@@ -27,7 +27,7 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     let mut near = Near::new(opposites.len(), scan.options.distance.min(conflicts.pair_count()));
     let mut combine_first = |near: &mut Near| {
         let one = near.take_first();
-        if let Some(opposite) = opposites[one.lane as usize] {
+        for opposite in opposites[one.lane as usize].into_iter().flatten() {
             quadruples.combine(&one, near.of_lane(opposite), &mut rounds);
         }
     };

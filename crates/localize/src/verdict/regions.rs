@@ -82,7 +82,7 @@ fn take_in_parts(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f64) {
 }
 
 /// The pairs of which a triple or quadruple consists.
-pub(super) fn parts(whole: &Pattern) -> impl Iterator<Item = Pattern> {
+pub(super) fn parts(whole: &Pattern) -> impl Iterator<Item = Pattern> + Clone {
     let pair = |([head, tail], sites): ([AccessKind; 2], [SiteId; 2])| {
         PatternId::pair(head, tail).map(|id| Pattern::new(id, &sites))
     };

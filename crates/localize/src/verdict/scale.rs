@@ -55,12 +55,14 @@ impl Clue<'_> {
     }
 
     /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
-    /// the words of locks; an unserializable triple before its pairs, unless it is but a loop's next round.
+    /// the words of locks; an unserializable triple before its pairs, unless it is but a loop's next round, and likewise two
+    /// decisions that cross: a read before another's write is in order by itself.
     pub fn compare(&self, other: &Self) -> Ordering {
         let rank = |clue: &Self| {
             let sites = clue.pattern.sites();
             let is_loop = sites.len() == 3 && sites[0] == sites[2];
-            let length = [3, 2, 4].iter().position(|&length| length == sites.len());
+            let length = if clue.pattern.is_write_skew() { 3 } else { sites.len() };
+            let length = [3, 2, 4].iter().position(|&known| known == length);
             (clue.is_new_code, clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
         };
         rank(self)
@@ -205,13 +207,22 @@ impl<'e> Scale<'e> {
             || sites.len() == Shape::MAX_STEPS && uses.any(|sites| !self.evidence.orders.is_turned(sites))
     }
 
-    /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing.
+    /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing. Of two decisions
+    /// that cross, neither is the one to blame if both do: whoever comes second may not find what was there before, so that no run has one
+    /// pair without the other.
     fn is_said_by_a_part(&self, pattern: Pattern, evidence: f64) -> bool {
-        pattern.shape().len() == Shape::MAX_STEPS
-            && regions::parts(&pattern).any(|part| {
-                let seen = self.evidence.clues.get(&part);
-                seen.is_some_and(|seen| self.evidence_of(&seen.runs) >= evidence)
-            })
+        let says_as_much = |part: Pattern| {
+            let seen = self.evidence.clues.get(&part);
+            seen.is_some_and(|seen| self.evidence_of(&seen.runs) >= evidence)
+        };
+        let mut parts = regions::parts(&pattern);
+        match pattern.shape().len() {
+            Shape::MAX_STEPS if pattern.is_write_skew() => {
+                parts.clone().any(says_as_much) && !parts.all(says_as_much)
+            }
+            Shape::MAX_STEPS => parts.any(says_as_much),
+            _ => false,
+        }
     }
 
     /// In how many trials chance gives a clue that is as good as the best.

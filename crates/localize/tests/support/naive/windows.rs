@@ -10,7 +10,7 @@ use localize::*;
 use super::Event;
 
 /// The accesses of each row in time order, as printed. The nth row is P(n+1).
-const TABLE: [&str; 17] = [
+const TABLE: [&str; 20] = [
     "R1x W2x",
     "W1x R2x",
     "W1x W2x",
@@ -28,6 +28,9 @@ const TABLE: [&str; 17] = [
     "R1x W2y W2x R1y",
     "R1x W2y R1y W2x",
     "W1x R2y W1y R2x",
+    "R1x W2x R2y W1y",
+    "R1x R2y W2x W1y",
+    "R1x R2y W1y W2x",
 ];
 
 /// Whether a reader takes one slot per write, as here, or one per turn, as in the papers.
