@@ -40,6 +40,7 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     line: *mut Line,
     leaf: u32,
 ) {
+    core::hint::assert_unchecked(address.is_multiple_of(SIZE));
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if owner & SHARED != 0 {
         let hint = location::hint(line, address, (*tls::current()).id());

@@ -30,6 +30,7 @@ mod errno;
 mod fibers;
 mod handovers;
 mod hooks;
+mod in_turn;
 mod intercept;
 mod jumps;
 mod kept;

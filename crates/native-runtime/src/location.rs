@@ -23,11 +23,12 @@ use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
 use crate::{known_reads, log, loops, mapping, releases, sites, slots, spin};
 
 #[inline]
-unsafe fn at(index: u32) -> *mut Location {
+pub unsafe fn at(index: u32) -> *mut Location {
     mapping::record(RegionId::Locations, index)
 }
 
-unsafe fn lock_of(location: *mut Location) -> &'static AtomicU32 {
+#[inline]
+pub unsafe fn lock_of(location: *mut Location) -> &'static AtomicU32 {
     AtomicU32::from_ptr(&raw mut (*location).lock)
 }
 
@@ -89,11 +90,8 @@ unsafe fn note_repetition(
     slot: *mut Slot,
     touch: Touch,
 ) -> bool {
-    let read_on_record = || {
-        (*slot).read == touch.leaf
-            || slots::places_of_site(slot, touch.leaf) != 0
-            || slots::knows_site(slot, touch.leaf)
-    };
+    let read_on_record =
+        || slots::has_read_at(slot, touch.leaf, false) || slots::knows_site(slot, touch.leaf);
     let write_on_record = || {
         (&raw const (*location).owner).read_volatile() == thread.id
             && ((*slot).write == touch.leaf || sites::is_noted(touch.leaf))
@@ -307,32 +305,56 @@ pub unsafe fn repeats_at_hint(
     size: usize,
     touch: Touch,
 ) -> bool {
+    match slot_at_hint(thread, hint, index, address, size) {
+        Some(slot) => repeats_in_slot(thread, slot, index, touch),
+        None => false,
+    }
+}
+
+/// The thread's slot of the location that is exactly these bytes, if the hint says where it is.
+#[inline(always)]
+pub unsafe fn slot_at_hint(
+    thread: &Thread,
+    hint: u32,
+    index: u32,
+    address: usize,
+    size: usize,
+) -> Option<*mut Slot> {
     let found = hint ^ extent(address, size);
     if found >> EXTENT_AT != 0 {
-        return false;
+        return None;
     }
     let slot = slots::at(found);
     // At once: neither is more likely to be wrong.
-    if ((*slot).thread ^ thread.id) | ((*slot).location ^ index) != 0 {
-        return false;
-    }
-    let leaf = touch.leaf;
+    (((*slot).thread ^ thread.id) | ((*slot).location ^ index) == 0).then_some(slot)
+}
+
+/// Notes an access in the thread's slot if it only repeats what is on record, as far as can be told without a call.
+#[inline(always)]
+pub unsafe fn repeats_in_slot(thread: &Thread, slot: *mut Slot, index: u32, touch: Touch) -> bool {
     let on_record = match touch.kind {
-        Kind::Read => {
-            // Which of these it is differs from access to access in loops that a compiler has unrolled, so that a jump
-            // for each would be one that the processor cannot foresee.
-            let here = ((*slot).read == leaf) | (slots::places_of_site(slot, leaf) != 0);
-            here | (!slots::has_room_for_site(slot) && known_reads::contains(&thread.known_reads, slot, leaf))
-        }
-        _ => {
-            (&raw const (*at(index)).owner).read_volatile() == thread.id
-                && ((*slot).write == leaf || sites::is_noted_first(leaf))
-        }
+        Kind::Read => has_read(thread, slot, touch.leaf),
+        Kind::Write => has_written(thread, slot, index, touch.leaf),
+        Kind::Update => has_written(thread, slot, index, touch.leaf) && has_read(thread, slot, touch.leaf),
     };
     if on_record {
         slots::note(slot, touch, thread);
     }
     on_record
+}
+
+/// Has the turn a read at this leaf on record?
+#[inline(always)]
+unsafe fn has_read(thread: &Thread, slot: *const Slot, leaf: u32) -> bool {
+    let known = !slots::has_room_for_site(slot) && known_reads::contains(&thread.known_reads, slot, leaf);
+    slots::has_read_at(slot, leaf, known)
+}
+
+/// Is it the thread's turn, with a write at this leaf on record?
+#[inline(always)]
+unsafe fn has_written(thread: &Thread, slot: *const Slot, index: u32, leaf: u32) -> bool {
+    (&raw const (*at(index)).owner).read_volatile() == thread.id
+        && ((*slot).write == leaf || sites::is_noted_first(leaf))
 }
 
 /// Records an access that begins a turn or has a site of its own; false if the budget does not allow it. `tick` is

@@ -2,6 +2,7 @@
 //!
 //! A thread has one slot per location and version, and further ones behind it for more reading sites.
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{Location, RegionId, SLOT_SITES, Slot, ThreadRecord};
@@ -157,43 +158,62 @@ pub unsafe fn note(slot: *mut Slot, touch: Touch, thread: &Thread) {
         (*slot).read = touch.leaf;
         (*slot).read_tick = thread.last_tick;
         (*slot).read_locks = thread.held.set;
-        // Most often it is already so, and what is not stored need not be waited for.
-        if (*slot).reread != LATER {
-            (*slot).reread = LATER;
-            (*slot).rewritten = (*slot).rewritten.min(EARLIER);
-        }
     }
     if touch.kind != Kind::Read {
         (*slot).write = touch.leaf;
         (*slot).write_tick = thread.last_tick;
         (*slot).write_locks = thread.held.set;
-        if (*slot).rewritten != LATER {
-            (*slot).rewritten = LATER;
-            (*slot).reread = (*slot).reread.min(EARLIER);
-        }
+    }
+    // Most often it is already so, and what is not stored need not be waited for.
+    let (reread, rewritten) = ((*slot).reread, (*slot).rewritten);
+    let (is_so, new) = match touch.kind {
+        Kind::Read => (reread == LATER, (LATER, rewritten.min(EARLIER))),
+        Kind::Write => (rewritten == LATER, (reread.min(EARLIER), LATER)),
+        Kind::Update => ((reread, rewritten) == (EARLIER, LATER), (EARLIER, LATER)),
+    };
+    if !is_so {
+        ((*slot).reread, (*slot).rewritten) = new;
     }
 }
 
-/// Where among the slot's own sites the leaf is: a bit for each of them. All are compared at once, since which of them
-/// it is differs from access to access where a compiler has unrolled a loop.
+/// Is the leaf that of the slot's last read, or one of its own sites, or `known` to be on record otherwise?
+///
+/// In assembly, since compilers make a jump of each of these conditions: which of them it is differs from access to
+/// access where a loop has been unrolled, and the processor cannot foresee that. One site after the other, since a wider
+/// load would have to wait until what was last stored beside them has left the processor.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn places_of_site(slot: *const Slot, leaf: u32) -> u32 {
-    use core::arch::x86_64::{
-        _mm_castsi128_ps, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_ps, _mm_set1_epi32,
-    };
-    const LANES: usize = 4;
-    const _: () = assert!(core::mem::offset_of!(Slot, sites) + SLOT_SITES * 4 == size_of::<Slot>());
-    // The sites are the slot's last words; what stands before them is loaded too, and ignored.
-    let lanes = slot.add(1).cast::<u32>().sub(LANES).cast();
-    let equal = _mm_cmpeq_epi32(_mm_loadu_si128(lanes), _mm_set1_epi32(leaf as i32));
-    (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) >> (LANES - SLOT_SITES)
+pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, known: bool) -> bool {
+    const _: () = assert!(SLOT_SITES == 3);
+    let mut found = known as u8;
+    core::arch::asm!(
+        "cmp {leaf:e}, [{slot} + {read}]",
+        "sete {one}",
+        "or {found}, {one}",
+        "cmp {leaf:e}, [{slot} + {sites}]",
+        "sete {one}",
+        "or {found}, {one}",
+        "cmp {leaf:e}, [{slot} + {sites} + 4]",
+        "sete {one}",
+        "or {found}, {one}",
+        "cmp {leaf:e}, [{slot} + {sites} + 8]",
+        "sete {one}",
+        "or {found}, {one}",
+        slot = in(reg) slot,
+        leaf = in(reg) leaf,
+        read = const offset_of!(Slot, read),
+        sites = const offset_of!(Slot, sites),
+        found = inout(reg_byte) found,
+        one = out(reg_byte) _,
+        options(pure, readonly, nostack),
+    );
+    found != 0
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub unsafe fn places_of_site(slot: *const Slot, leaf: u32) -> u32 {
-    (*slot).sites.iter().rev().fold(0, |places, &site| places << 1 | (site == leaf) as u32)
+pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, known: bool) -> bool {
+    known | ((*slot).read == leaf) | (*slot).sites.contains(&leaf)
 }
 
 /// The next slot of the same thread at the same location. Without the lock the list may be on its way back to

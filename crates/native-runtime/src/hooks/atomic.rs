@@ -11,12 +11,24 @@ use recording::flag;
 use crate::atomic_locks::{self, Operation};
 use crate::cells::{self, Kind};
 use crate::real::with_caller;
-use crate::{context, control, lock_code, sampling, thread};
+use crate::{context, control, in_turn, lock_code, sampling, thread};
 
 /// Does the operation, recorded if the thread is. `operate` is called exactly once. `exchange` is what it replaces
 /// by what, if it does so only if it finds the former.
-#[inline]
-unsafe fn recorded(
+#[inline(always)]
+unsafe fn recorded<const SIZE: usize>(
+    address: usize,
+    pc: usize,
+    exchange: Option<(u64, u64)>,
+    operate: &mut impl FnMut() -> Kind,
+) {
+    if !in_turn::operate::<SIZE>(address, pc, operate) {
+        recorded_in_any_case(address, SIZE, pc, exchange, operate);
+    }
+}
+
+#[inline(never)]
+unsafe fn recorded_in_any_case(
     address: usize,
     size: usize,
     pc: usize,
@@ -48,8 +60,15 @@ unsafe fn recorded(
 }
 
 /// A read: unlike other operations it may be done twice.
-#[inline]
-unsafe fn recorded_read(address: usize, size: usize, pc: usize, read: &mut dyn FnMut() -> Kind) {
+#[inline(always)]
+unsafe fn recorded_read<const SIZE: usize>(address: usize, pc: usize, read: &mut impl FnMut() -> Kind) {
+    if !in_turn::read::<SIZE>(address, pc, read) {
+        read_in_any_case(address, SIZE, pc, read);
+    }
+}
+
+#[inline(never)]
+unsafe fn read_in_any_case(address: usize, size: usize, pc: usize, read: &mut dyn FnMut() -> Kind) {
     let left_out = sampling::leaves_out();
     match if left_out && !lock_code::is_present() { None } else { thread::enter() } {
         Some(thread) => {
@@ -111,7 +130,7 @@ macro_rules! atomic {
 
             pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> $value {
                 let mut result = 0;
-                recorded_read(address, SIZE, pc, &mut || {
+                recorded_read::<SIZE>(address, pc, &mut || {
                     result = at(address).load(Ordering::SeqCst);
                     Kind::Read
                 });
@@ -119,7 +138,7 @@ macro_rules! atomic {
             }
 
             pub unsafe extern "C" fn store(address: usize, value: $value, order: c_int, pc: usize) {
-                recorded(address, SIZE, pc, None, &mut || {
+                recorded::<SIZE>(address, pc, None, &mut || {
                     at(address).store(value, order_of_store(order));
                     Kind::Write
                 });
@@ -127,7 +146,7 @@ macro_rules! atomic {
 
             unsafe fn update(address: usize, pc: usize, change: impl Fn(&$atomic) -> $value) -> $value {
                 let mut result = 0;
-                recorded(address, SIZE, pc, None, &mut || {
+                recorded::<SIZE>(address, pc, None, &mut || {
                     result = change(at(address));
                     Kind::Update
                 });
@@ -175,7 +194,7 @@ macro_rules! atomic {
             ) -> Result<$value, $value> {
                 let mut result = Ok(0);
                 let exchange = Some((expected as u64, new as u64));
-                recorded(address, SIZE, pc, exchange, &mut || {
+                recorded::<SIZE>(address, pc, exchange, &mut || {
                     result = at(address).compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
                     // One that fails has only looked.
                     if result.is_ok() { Kind::Update } else { Kind::Read }
@@ -302,11 +321,11 @@ mod bits128 {
     /// Both halves are one operation but two words of shadow: the second word is noted after the first.
     unsafe fn recorded_pair(address: usize, pc: usize, operate: &mut dyn FnMut() -> Kind) {
         let mut kind = Kind::Read;
-        recorded(address, 8, pc, None, &mut || {
+        recorded::<8>(address, pc, None, &mut || {
             kind = operate();
             kind
         });
-        recorded(address + 8, 8, pc, None, &mut || kind);
+        recorded::<8>(address + 8, pc, None, &mut || kind);
     }
 
     pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> Pair {

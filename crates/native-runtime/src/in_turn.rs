@@ -1,0 +1,121 @@
+//! Atomic operations in the midst of a turn: nearly all that a program does with one of its locations. The thread's
+//! slot is found by the hint in the word's line, as plain accesses find it, and whatever is not as usual is left to
+//! [`crate::cells`].
+
+use core::sync::atomic::{Ordering, compiler_fence, fence};
+
+use recording::{Slot, flag};
+
+use crate::cell::SHARED;
+use crate::cells::{Kind, Touch};
+use crate::shadow;
+use crate::thread::{self, Thread};
+use crate::tls;
+use crate::{location, lock_code, log, noise, spin};
+
+/// A location that is exactly the bytes of an operation, and the thread's slot there.
+struct Found {
+    thread: &'static mut Thread,
+    location: u32,
+    slot: *mut Slot,
+    leaf: u32,
+}
+
+impl Found {
+    /// Has nobody begun a turn at the location since it was found?
+    #[inline(always)]
+    unsafe fn is_current(&self) -> bool {
+        (&raw const (*self.slot).location).read_volatile() == self.location
+    }
+}
+
+/// Finds the location for an operation that may be done here.
+#[inline(always)]
+unsafe fn find<const SIZE: usize>(address: usize, pc: usize) -> Option<Found> {
+    let tls = tls::current();
+    // Null while the thread is not recorded, or only now and then.
+    let root = (*tls).root;
+    if root.is_null() || !log::is_active() {
+        return None;
+    }
+    let block = shadow::block(root, address);
+    let distance = (pc as u32).wrapping_sub((*tls).frame.function);
+    if block.is_null() || distance >= (*tls).frame.size || (*tls).busy != 0 {
+        return None;
+    }
+    let line = shadow::line_in(block, address);
+    let owner = (&raw const (*line).owner[(address >> 2) & 1]).read_volatile();
+    let thread = &mut *(*tls).thread;
+    if owner & SHARED == 0 || noise::is_due_at_access(thread) || (*thread.stack).is_wanted() {
+        return None;
+    }
+    if lock_code::is_present() && concerns_lock(thread, pc) {
+        return None;
+    }
+    let location = owner & !SHARED;
+    let hint = *location::hint(line, address, (*tls).id());
+    let slot = location::slot_at_hint(thread, hint, location, address, SIZE)?;
+    Some(Found { thread, location, slot, leaf: (*tls).frame.first_leaf + distance })
+}
+
+/// Is the operation one of a lock's, or the first since the thread has had to wait for one?
+#[inline(never)]
+unsafe fn concerns_lock(thread: &mut Thread, pc: usize) -> bool {
+    // A signal handler must not look up a role in the midst of this.
+    (*thread.tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    let does = thread.awaited.address != 0 || lock_code::role(thread, pc).is_some();
+    thread::leave(thread);
+    does
+}
+
+/// Does an operation on a location of which the thread has a slot. False, with nothing done, if it needs a closer look.
+#[inline(always)]
+pub unsafe fn operate<const SIZE: usize>(
+    address: usize,
+    pc: usize,
+    operate: &mut impl FnMut() -> Kind,
+) -> bool {
+    let Some(found) = find::<SIZE>(address, pc) else { return false };
+    let lock = location::lock_of(location::at(found.location));
+    // A signal handler must not wait for the lock of the thread that it interrupts.
+    (*found.thread.tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        thread::leave(found.thread);
+        return false;
+    }
+    let is_current = found.is_current();
+    if is_current {
+        let before = location::content(address, SIZE);
+        let touch = Touch { kind: operate(), flags: flag::ATOMIC, leaf: found.leaf };
+        if !location::repeats_in_slot(found.thread, found.slot, found.location, touch) {
+            location::touch_locked(found.thread, found.location, touch, before);
+        }
+        noise::pass_access(found.thread);
+    }
+    spin::unlock(lock);
+    thread::leave(found.thread);
+    is_current
+}
+
+/// Does a read that the thread's turn has on record, without the lock: right if no turn began in the meantime. False if it
+/// needs a closer look; `read` may have been called then.
+#[inline(always)]
+pub unsafe fn read<const SIZE: usize>(address: usize, pc: usize, read: &mut impl FnMut() -> Kind) -> bool {
+    let Some(found) = find::<SIZE>(address, pc) else { return false };
+    let lock = location::lock_of(location::at(found.location));
+    if lock.load(Ordering::Acquire) != 0 {
+        return false;
+    }
+    read();
+    fence(Ordering::Acquire);
+    let touch = Touch { kind: Kind::Read, flags: 0, leaf: found.leaf };
+    let done = lock.load(Ordering::Acquire) == 0
+        && found.is_current()
+        && location::repeats_in_slot(found.thread, found.slot, found.location, touch);
+    if done {
+        noise::pass_access(found.thread);
+    }
+    done
+}
