@@ -1,7 +1,7 @@
 //! Plain accesses. The common case, an access to bytes that only this thread has used since they came to
 //! life, is decided here by one comparison and noted by two stores; everything else is in [`crate::cells`].
 
-use crate::cell::{BYTES, ID, READS_AT, SHARED, SPLIT, WRITES_AT};
+use crate::cell::{BYTES, Cell, ID, Masks, READS_AT, SHARED, SPLIT, WRITES_AT, exchange};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
@@ -45,10 +45,52 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     if owner & SHARED != 0 {
         let hint = location::hint(line, address, (*tls::current()).id());
         shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
-    } else if SIZE == 1 && owner & SPLIT != 0 && byte_of_split::<WRITE>(line, address, leaf, pc) {
+    } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
+        if !byte_of_split::<WRITE>(line, address, leaf, pc) {
+            byte_of_another::<WRITE>(address, pc, line, leaf);
+        }
+    } else if SIZE == 1 && one_more_byte::<WRITE>(owner, line, address, leaf) {
+        // Buffers are filled so.
     } else {
         in_parts::<SIZE, WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// Notes an access to one more byte of a half that is nobody's yet, or of which this thread alone has accessed bytes,
+/// at the same site; false if it needs a closer look. What [`own::note_half`] does, in the most frequent cases.
+#[inline(always)]
+unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address: usize, leaf: u32) -> bool {
+    let tls = tls::current();
+    let (half, id) = ((address >> 2) & 1, (*tls).id());
+    let cell = Cell::half(line, half);
+    let (last, stamp, masks_at) = if WRITE {
+        (cell.write, cell.write_stamp, WRITES_AT)
+    } else {
+        (cell.read, cell.read_stamp, READS_AT)
+    };
+    let is_own = owner & (SHARED | SPLIT | BYTES | ID) == BYTES | id && *last == leaf;
+    if !(owner == 0 || is_own) || control::looks_at_all() {
+        return false;
+    }
+    let masks = owner | 1 << masks_at << (address & 3);
+    let masks = Masks { reads: masks >> READS_AT & 15, writes: masks >> WRITES_AT & 15 };
+    let done = exchange(cell.owner, owner, masks.owner(id));
+    if done {
+        *last = leaf;
+        *stamp = (*tls).stamp();
+    }
+    done
+}
+
+/// An access to one byte of a split half that is not this thread's: most often one that another has handed on.
+#[inline(never)]
+unsafe fn byte_of_another<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    let tls = tls::current();
+    if (*tls).busy != 0
+        || !passing::take_over_byte_of_split::<WRITE>(&mut *(*tls).thread, line, address, leaf)
+    {
+        in_parts::<1, WRITE>(address, pc, line, leaf);
     }
 }
 
@@ -61,7 +103,7 @@ unsafe fn in_parts<const SIZE: usize, const WRITE: bool>(
     leaf: u32,
 ) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
-    if SIZE == 1 && take_over_byte::<WRITE>(owner, line, address, leaf) {
+    if SIZE == 1 && take_over_first_byte::<WRITE>(owner, line, address, leaf) {
         // Buffers are handed on so.
     } else if (SIZE == 2 || SIZE == 4)
         && owner & SPLIT != 0
@@ -180,22 +222,21 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
     false
 }
 
-/// An access to one byte that another thread has handed on, of a half whose owner field is this; false if it needs a
-/// closer look.
+/// An access to the first byte of a half that another thread has handed on as a whole, with this owner field; false if it
+/// needs a closer look.
 #[inline(always)]
-unsafe fn take_over_byte<const WRITE: bool>(half: u32, line: *mut Line, address: usize, leaf: u32) -> bool {
+unsafe fn take_over_first_byte<const WRITE: bool>(
+    owner: u32,
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+) -> bool {
     let tls = tls::current();
-    let owner = if half & SPLIT != 0 {
-        (&raw const (*shadow::bytes(line).add(address & 7)).owner).read_volatile()
-    } else if half & BYTES == 0 && half & ID != (*tls).id() {
-        half
-    } else {
-        return false;
-    };
     owner != 0
-        && owner & SHARED == 0
+        && owner & (SHARED | SPLIT | BYTES) == 0
+        && owner != (*tls).id()
         && (*tls).busy == 0
-        && passing::take_over_byte::<WRITE>(&mut *(*tls).thread, line, address, leaf)
+        && passing::take_over_first_byte::<WRITE>(&mut *(*tls).thread, line, address, leaf)
 }
 
 /// An access for which there is no quicker way.

@@ -64,51 +64,91 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
     true
 }
 
-/// Takes over a byte of a half that is split, or another thread's as a whole, if that is no more news than the last that
-/// this thread took over: whoever goes through a buffer byte by byte does so nearly all the time. False, with nothing
-/// done, if it needs a closer look.
+/// Takes over a byte of a split half, if that is no more news than the last that this thread took over: whoever goes
+/// through a buffer byte by byte does so nearly all the time. False, with nothing done, if it needs a closer look.
 #[inline(always)]
-pub unsafe fn take_over_byte<const WRITE: bool>(
+pub unsafe fn take_over_byte_of_split<const WRITE: bool>(
     thread: &mut Thread,
     line: *mut Line,
     address: usize,
     leaf: u32,
 ) -> bool {
     let (half, byte) = ((address >> 2) & 1, address & 3);
-    let is_split = (&raw const (*line).owner[half]).read_volatile() == SPLIT;
-    let cell = if is_split { Cell::byte(line, half, byte) } else { Cell::half(line, half) };
-    let is_last = || thread.no_news == (cell.newest(), leaf);
-    if !is_last() || noise::is_due_at_access(thread) {
+    let cell = Cell::byte(line, half, byte);
+    if !is_last_again::<WRITE>(thread, &cell, leaf) {
         return false;
     }
+    let Some(lock) = try_lock(thread, address) else { return false };
+    let done =
+        (*line).owner[half] == SPLIT && cell.has_one_user() && is_last_again::<WRITE>(thread, &cell, leaf);
+    if done {
+        take_byte::<WRITE>(thread, line, address, leaf);
+    }
+    unlock(thread, lock);
+    done
+}
+
+/// The same for a byte of a half that is another thread's as a whole.
+#[inline(always)]
+pub unsafe fn take_over_first_byte<const WRITE: bool>(
+    thread: &mut Thread,
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+) -> bool {
+    let half = (address >> 2) & 1;
+    let cell = Cell::half(line, half);
+    if !is_last_again::<WRITE>(thread, &cell, leaf) {
+        return false;
+    }
+    let Some(lock) = try_lock(thread, address) else { return false };
+    let done = cell.is_whole_of_another(thread)
+        && is_last_again::<WRITE>(thread, &cell, leaf)
+        && split(thread, line, half);
+    if done {
+        take_byte::<WRITE>(thread, line, address, leaf);
+    }
+    unlock(thread, lock);
+    done
+}
+
+/// Would taking over these bytes be no more news than the last time, and be no matter of a delay? A read of what was only
+/// read is one: it makes the bytes nobody's.
+#[inline(always)]
+unsafe fn is_last_again<const WRITE: bool>(thread: &Thread, cell: &Cell, leaf: u32) -> bool {
+    thread.no_news == (cell.newest(), leaf) && (WRITE || *cell.write != 0) && !noise::is_due_at_access(thread)
+}
+
+/// Takes the lock of a word if nobody has it. A signal handler must not wait for the lock of the thread that it interrupts.
+#[inline(always)]
+unsafe fn try_lock(thread: &mut Thread, address: usize) -> Option<&'static AtomicU32> {
     let lock = stripe(address);
-    // A signal handler must not wait for the lock of the thread that it interrupts.
     (*thread.tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
     if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
         thread::leave(thread);
-        return false;
+        return None;
     }
-    // A read of what was only read makes the byte nobody's.
-    let is_passed_on = *cell.write != 0 || WRITE;
-    let is_as_before = if is_split {
-        (*line).owner[half] == SPLIT && cell.has_one_user()
-    } else {
-        cell.is_whole_of_another(thread)
-    };
-    let done = is_as_before && is_passed_on && is_last() && (is_split || split(thread, line, half));
-    if done {
-        noise::pass_access(thread);
-        log::count_thinned(thread);
-        let kind = if WRITE { Kind::Write } else { Kind::Read };
-        Cell::byte(line, half, byte).take(thread, Touch { kind, flags: 0, leaf });
-        if byte == 3 {
-            split::join(thread, line, half);
-        }
-    }
+    Some(lock)
+}
+
+#[inline(always)]
+unsafe fn unlock(thread: &mut Thread, lock: &AtomicU32) {
     spin::unlock(lock);
     thread::leave(thread);
-    done
+}
+
+/// Gives a byte of a split half to this thread.
+#[inline(always)]
+unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, address: usize, leaf: u32) {
+    let (half, byte) = ((address >> 2) & 1, address & 3);
+    noise::pass_access(thread);
+    log::count_thinned(thread);
+    let kind = if WRITE { Kind::Write } else { Kind::Read };
+    Cell::byte(line, half, byte).take(thread, Touch { kind, flags: 0, leaf });
+    if byte == 3 {
+        split::join(thread, line, half);
+    }
 }
 
 /// Takes a cell from the one thread that has used it so far.
