@@ -76,6 +76,9 @@ const MOST_PREEMPTIONS: u32 = 16;
 /// Runs from which a search that is not mixed learns where threads meet. Then that is taken as known, so that later
 /// runs are alike.
 const LEARNING_RUNS: usize = 3;
+/// A mixed one learns more, as long as nothing has failed: which orders of accesses were not seen is of no use once one is known
+/// that fails.
+const MOST_LEARNING_RUNS: usize = 8;
 /// Recordings larger than this are not looked into between two runs: it would take longer than the runs.
 const MOST_BYTES: usize = 8 << 20;
 
@@ -269,7 +272,11 @@ impl Search {
         if matches!(self.scheduling, Scheduling::Mixed | Scheduling::Near) {
             self.near.observe(record, plan, &recordings);
         }
-        if self.scheduling == Scheduling::Mixed || self.seen < LEARNING_RUNS {
+        let learns = match self.scheduling {
+            Scheduling::Mixed => self.seen < MOST_LEARNING_RUNS || !self.portfolio.has_failed(),
+            _ => self.seen < LEARNING_RUNS,
+        };
+        if learns {
             let run = localize::RunId(record.run.0);
             let profile = localize::profile(run, outcome, &recordings, &mut self.code);
             self.predicted.observe(&profile.run);

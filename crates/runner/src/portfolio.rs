@@ -6,18 +6,19 @@
 //! number of failures per second. The seconds are those of runs that pass: what a failure takes (a time-out, a backtrace)
 //! it takes in any way that brings it about.
 //!
-//! As long as nothing has failed, chance alone would decide between the ways. Two of three runs are made in the two
-//! that need the fewest runs on the whole (docs/search.md), so that the mixture is never far behind them.
+//! Ways that make a test fail rarely cost as many runs as they have. So two begin by turns (docs/search.md): free runs with noise, which
+//! are the cheapest, and the controlled way that needs the fewest runs on the whole; what the one never shows, the other often does.
+//! Another way is let in only where one of the two kinds stays away for some runs.
 //!
 //! Runs near a failing one are not left to the bandit: they give both kinds wherever there is a failing run, but no independent
-//! evidence. So every second run is one of them, unless another way gives as much.
+//! evidence. So up to two of three runs are made so, unless another way is known to give as much.
 //!
 //! The same seed and the same outcomes make the same choices. How long runs take counts by powers of two only,
 //! so that small differences do not matter.
 
 mod policy;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub use policy::Policy;
@@ -53,10 +54,14 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// These lead by turns until the first failure: one needs the fewest runs where failures are rare, the other elsewhere.
-const LEADERS: [Policy; 2] = [Policy::Pos, Policy::Surw];
-/// Runs of each way before any is preferred.
-const FIRST_TRIES: u64 = 2;
+/// These begin, and lead by turns until the first failure.
+const LEADERS: [Policy; 2] = [Policy::Noise, Policy::Pos];
+/// Runs in a row that all pass or all fail, those near a failing one not counted, after which one more way is tried.
+const PATIENCE: u64 = 8;
+/// Runs near a failing one between two others.
+const MOST_NEAR: u64 = 2;
+/// Before it has so many runs, nobody knows whether a way gives as much.
+const KNOWN: u64 = 8;
 /// A controlled run that takes so much longer than free ones is slow, if it takes so many seconds at all.
 const SLOW: f64 = 20.0;
 const SLOW_SECONDS: f64 = 1.0;
@@ -86,10 +91,15 @@ pub struct Portfolio {
     seed: u64,
     policies: Vec<Policy>,
     tallies: BTreeMap<Policy, Tally>,
-    /// Runs begun.
-    begun: BTreeMap<Policy, u64>,
+    /// Ways in which a run was begun.
+    begun: BTreeSet<Policy>,
     choices: u64,
-    latest: Option<Policy>,
+    /// The latest runs that are near a failing one.
+    near_in_a_row: u64,
+    /// The latest runs that all passed or all failed, since another way was let in.
+    alike: u64,
+    /// Whether these failed.
+    latest_failed: bool,
     /// The most scheduling points of a controlled run that passed.
     points: u64,
     slow: u32,
@@ -127,9 +137,11 @@ impl Portfolio {
             seed,
             policies: policies.to_vec(),
             tallies: BTreeMap::new(),
-            begun: BTreeMap::new(),
+            begun: BTreeSet::new(),
             choices: 0,
-            latest: None,
+            near_in_a_row: 0,
+            alike: 0,
+            latest_failed: false,
             points: 0,
             slow: 0,
             lost: 0,
@@ -146,34 +158,40 @@ impl Portfolio {
         let (near, possible): (Vec<Policy>, Vec<Policy>) =
             possible.partition(|&policy| policy == Policy::Near);
         let near = near.first().copied().filter(|_| self.is_due_near(&possible));
-        let begun = |policy: &Policy| self.begun.get(policy).copied().unwrap_or(0);
-        let turn = (self.choices % (1 + LEADERS.len() as u64)) as usize;
-        let leader = LEADERS.iter().copied().nth(turn.wrapping_sub(1));
-        let leader = leader.filter(|leader| !self.has_failed() && possible.contains(leader));
-        // One of each first, then another one, and then by what came of them.
-        let untried = possible.iter().copied().filter(|policy| begun(policy) < FIRST_TRIES).min_by_key(begun);
-        let chosen = near.or(leader).or(untried).unwrap_or_else(|| self.draw(&possible));
-        *self.begun.entry(chosen).or_default() += 1;
+        let (tried, untried): (Vec<Policy>, Vec<Policy>) =
+            possible.into_iter().partition(|policy| LEADERS.contains(policy) || self.begun.contains(policy));
+        // Where nobody leads there is nothing to be patient with.
+        let new = untried.first().copied().filter(|_| self.alike >= PATIENCE || tried.is_empty());
+        // Every third run is drawn, so that those that were let in get their turn.
+        let leader = LEADERS.get((self.choices % 3) as usize).copied();
+        let leader = leader.filter(|leader| !self.has_failed() && tried.contains(leader));
+        let chosen = near.or(new).or(leader).unwrap_or_else(|| self.draw(&tried));
+        if Some(chosen) == new {
+            self.alike = 0;
+        }
+        self.near_in_a_row = if chosen == Policy::Near { self.near_in_a_row + 1 } else { 0 };
+        self.begun.insert(chosen);
         self.choices += 1;
-        self.latest = Some(chosen);
         chosen
     }
 
-    /// Is it time for a run near a failing one? Not two in a row, and not if one of the other ways gives as much.
+    /// Is it time for a run near a failing one? Not too many in a row, and not if one of the other ways is known to give as much.
     fn is_due_near(&self, others: &[Policy]) -> bool {
         let tally = |policy: Policy| self.tallies.get(&policy).copied().unwrap_or_default();
         let usual = mean_seconds(self.tallies.values()).unwrap_or(1.0);
         // A way that takes longer gives less; one that takes no time gives no more than its runs.
         let worth = |tally: Tally| tally.mean_worth(PRIOR) / (tally.expected_seconds(usual) / usual).max(1.0);
-        let best = others.iter().map(|&policy| worth(tally(policy))).fold(0.0, f64::max);
+        let known = others.iter().map(|&policy| tally(policy)).filter(|tally| tally.runs >= KNOWN);
+        let best = known.map(worth).fold(0.0, f64::max);
         let near = tally(Policy::Near);
         self.has_failed()
-            && self.latest != Some(Policy::Near)
+            && self.near_in_a_row < MOST_NEAR
             && near.mean_worth(PRIOR_NEAR) * NEAR > best
             && near.expected_seconds(usual) < usual * NEAR_SECONDS
     }
 
-    fn has_failed(&self) -> bool {
+    /// Whether a run has failed.
+    pub fn has_failed(&self) -> bool {
         self.tallies.values().any(|tally| tally.failed > 0)
     }
 
@@ -204,6 +222,10 @@ impl Portfolio {
             if !run.failed {
                 self.points = self.points.max(run.points);
             }
+        }
+        if policy != Policy::Near {
+            self.alike = if run.failed == self.latest_failed { self.alike + 1 } else { 1 };
+            self.latest_failed = run.failed;
         }
         let tally = self.tallies.entry(policy).or_default();
         tally.runs += 1;
@@ -305,7 +327,7 @@ mod tests {
         let counts =
             chosen(&[(Policy::Noise, 0.01, 0.01), (Policy::Pct, 0.3, 0.01), (Policy::Pos, 0.02, 0.01)]);
         assert!(counts[&Policy::Pct] > 200, "{counts:?}");
-        assert!(counts.values().all(|&count| count >= FIRST_TRIES), "{counts:?}");
+        assert_eq!(counts.len(), 3, "{counts:?}");
     }
 
     #[test]
@@ -318,9 +340,9 @@ mod tests {
     fn what_failures_take_does_not_count() {
         let mut portfolio = Portfolio::new(5, &[Policy::Noise, Policy::Surw]);
         let mut counts: BTreeMap<Policy, u64> = BTreeMap::new();
-        for number in 0..300 {
+        for _ in 0..300 {
             let policy = portfolio.choose(|_| true);
-            let failed = policy == Policy::Surw && number % 3 == 0;
+            let failed = policy == Policy::Surw && counts.get(&policy).unwrap_or(&0) % 3 == 0;
             let seconds = if failed { 30.0 } else { 0.01 };
             portfolio.observe(policy, &Run { failed, seconds, points: 9, taken_away: 0 });
             *counts.entry(policy).or_default() += 1;
@@ -328,25 +350,52 @@ mod tests {
         assert!(counts[&Policy::Surw] > 200, "{counts:?}");
     }
 
-    #[test]
-    fn two_ways_lead_until_the_first_failure() {
-        let ways = Policy::MIXED.map(|policy| if policy == Policy::Near { Policy::Noise } else { policy });
-        let mut portfolio = Portfolio::new(5, &ways);
-        let run = Run { failed: false, seconds: 0.01, points: 9, taken_away: 0 };
-        let choose = |portfolio: &mut Portfolio, failed| {
-            let policy = portfolio.choose(|_| true);
-            portfolio.observe(policy, &Run { failed, ..run });
+    /// The ways that are chosen if all runs pass, or fail, from now on.
+    fn choices(portfolio: &mut Portfolio, failed: bool, runs: usize) -> Vec<Policy> {
+        let run = Run { failed, seconds: 0.01, points: 9, taken_away: 0 };
+        let choose = |_| {
+            let policy = portfolio.choose(|policy| policy != Policy::Near);
+            portfolio.observe(policy, &run);
             policy
         };
-        let chosen: Vec<Policy> = (0..60).map(|_| choose(&mut portfolio, false)).collect();
-        let lead = |turn: &[Policy]| turn[1..] == LEADERS;
-        assert!(chosen.chunks(3).all(lead), "{chosen:?}");
-        assert!(ways.iter().all(|policy| chosen.contains(policy)), "{chosen:?}");
-        while LEADERS.contains(&choose(&mut portfolio, true)) {}
-        let led = (0..99).filter(|_| LEADERS.contains(&choose(&mut portfolio, false))).count();
-        assert!(led < 66, "{led}");
-        let mut others = Portfolio::new(5, &Policy::MIXED);
-        assert!((0..40).all(|_| !others.choose(|policy| !policy.is_controlled()).is_controlled()));
+        (0..runs).map(choose).collect()
+    }
+
+    #[test]
+    fn two_ways_lead_and_others_are_let_in_as_failures_stay_away() {
+        let mut portfolio = Portfolio::new(5, &Policy::MIXED);
+        let patience = PATIENCE as usize;
+        let chosen = choices(&mut portfolio, false, 9 * patience);
+        assert_eq!(chosen[..2], LEADERS);
+        assert!(chosen[..patience].iter().all(|policy| LEADERS.contains(policy)), "{chosen:?}");
+        let led = chosen.iter().filter(|policy| LEADERS.contains(policy)).count();
+        assert!(led * 2 > chosen.len(), "{chosen:?}");
+        let tried: BTreeSet<Policy> = chosen.iter().copied().collect();
+        assert_eq!(tried.len(), Policy::MIXED.len() - 1, "all but runs near a failing one: {tried:?}");
+        let new = (0..chosen.len()).filter(|&at| !chosen[..at].contains(&chosen[at])).skip(2);
+        let new: Vec<usize> = new.collect();
+        assert!(new.windows(2).all(|two| two[1] - two[0] >= patience), "{new:?}");
+    }
+
+    #[test]
+    fn where_runs_fail_and_pass_no_further_way_is_tried() {
+        let mut portfolio = Portfolio::new(5, &Policy::MIXED);
+        let patience = PATIENCE as usize;
+        for _ in 0..20 {
+            let chosen =
+                [choices(&mut portfolio, false, patience - 1), choices(&mut portfolio, true, 1)].concat();
+            assert!(chosen.iter().all(|policy| LEADERS.contains(policy)), "{chosen:?}");
+        }
+        let failing = choices(&mut portfolio, true, 2 * patience);
+        assert!(failing.iter().any(|policy| !LEADERS.contains(policy)), "nothing passes: {failing:?}");
+    }
+
+    #[test]
+    fn without_those_that_lead_others_are_tried() {
+        let ways = [Policy::Pct, Policy::Random];
+        assert!(choices(&mut Portfolio::new(5, &ways), false, 40).iter().all(|way| ways.contains(way)));
+        let mut free = Portfolio::new(5, &Policy::MIXED);
+        assert!((0..40).all(|_| !free.choose(|policy| !policy.is_controlled()).is_controlled()));
     }
 
     #[test]
@@ -356,13 +405,13 @@ mod tests {
     }
 
     #[test]
-    fn runs_near_a_failing_one_are_made_where_failures_are_rare_and_never_in_a_row() {
+    fn runs_near_a_failing_one_are_made_where_failures_are_rare_and_never_many_in_a_row() {
         let near = |(others, near, seconds)| {
             let counts = chosen(&[(Policy::Pos, others, 0.01), (Policy::Near, near, seconds)]);
             counts.get(&Policy::Near).copied().unwrap_or(0)
         };
         let often = near((0.05, 0.5, 0.02));
-        assert!((100..=150).contains(&often), "{often}");
+        assert!((140..=200).contains(&often), "{often}");
         assert!(near((0.5, 0.5, 0.01)) < 30, "others do as well");
         assert!(near((0.2, 0.01, 0.01)) < 30, "nothing fails there");
         assert!(near((0.05, 0.5, 1.0)) < 30, "it takes too long");
@@ -370,12 +419,11 @@ mod tests {
             chosen(&[(Policy::Noise, 0.04, 0.01), (Policy::Delays, 0.4, 0.2), (Policy::Near, 0.5, 0.02)]);
         assert!(slow[&Policy::Near] > 60, "others would, but not in this time: {slow:?}");
         let mut portfolio = Portfolio::new(5, &[Policy::Pos, Policy::Near]);
-        for number in 0..20 {
-            let run = Run { failed: number == 0, seconds: 0.01, points: 9, taken_away: 0 };
-            portfolio.observe(Policy::Pos, &run);
-        }
+        let run = Run { failed: true, seconds: 0.01, points: 9, taken_away: 0 };
+        portfolio.observe(Policy::Pos, &run);
         let chosen: Vec<Policy> = (0..99).map(|_| portfolio.choose(|_| true)).collect();
-        assert!(chosen.windows(2).all(|two| two.contains(&Policy::Near) && two.contains(&Policy::Pos)));
+        let turn = [Policy::Near, Policy::Near, Policy::Pos];
+        assert!(chosen.chunks(3).all(|three| three == turn), "at once, and by turns: {chosen:?}");
     }
 
     #[test]

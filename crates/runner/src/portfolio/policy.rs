@@ -30,17 +30,17 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Those that a portfolio mixes, in the order in which they are first tried: what is learned from a free and from
-    /// a controlled run serves the others.
+    /// Those that a portfolio mixes, in the order in which they are first tried: by how many runs they need on the whole
+    /// (docs/search.md), and what is new in each.
     pub const MIXED: [Policy; 9] = [
         Policy::Noise,
-        Policy::Random,
-        Policy::Directed,
-        Policy::Surw,
         Policy::Pos,
+        Policy::Surw,
+        Policy::Directed,
         Policy::Pct,
-        Policy::DirectedDelays,
         Policy::Delays,
+        Policy::DirectedDelays,
+        Policy::Random,
         Policy::Near,
     ];
 
