@@ -127,7 +127,7 @@ fn ask(
         said.push((detector.name().to_owned(), judge(subject, buggy, fixed)?));
     }
     let program = build::build(subject, tool, folder, Variant::Buggy, 1)?;
-    let target = Target { tool, subject, program: &program, folder };
+    let target = Target { tool, subject, program: &program, folder, time: None };
     let unsnarl = target.attempt(&["--seed", &arguments.seed.to_string()], 0)?;
     Ok(Entry { detectors: said, unsnarl })
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use runner::Session;
@@ -57,6 +58,8 @@ pub struct Target<'a> {
     pub program: &'a Path,
     /// For its session.
     pub folder: &'a Path,
+    /// After this time the tool is interrupted, as its user would.
+    pub time: Option<Duration>,
 }
 
 impl Target<'_> {
@@ -65,7 +68,16 @@ impl Target<'_> {
     pub fn attempt(&self, flags: &[&str], others: usize) -> anyhow::Result<Attempt> {
         let folder = self.folder.join("session");
         drop(fs::remove_dir_all(&folder));
-        let mut unsnarl = self.tool.command();
+        let mut unsnarl = match self.time {
+            None => self.tool.command(),
+            Some(time) => {
+                let mut timeout = Command::new("timeout");
+                // Its runs are not interrupted by us.
+                timeout.args(["--foreground", "--signal=INT", "--preserve-status"]);
+                timeout.arg(time.as_secs_f64().to_string()).arg(self.tool.program());
+                timeout
+            }
+        };
         unsnarl.arg("run").arg("--session").arg(&folder).args(flags);
         unsnarl.args(["--timeout", &format!("{}s", self.subject.truth.timeout_seconds)]);
         let begun = Instant::now();

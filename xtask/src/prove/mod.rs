@@ -105,7 +105,7 @@ fn try_out(subject: &Subject, tool: &Tool, folder: &Path, arguments: &Arguments)
     if let Some(kept) = kept.filter(|kept| kept.fingerprint == fingerprint) {
         return Ok(kept.attempt);
     }
-    let target = Target { tool, subject, program: &program, folder };
+    let target = Target { tool, subject, program: &program, folder, time: None };
     let attempt = target.attempt(&["--seed", &arguments.seed.to_string()], arguments.others)?;
     let kept = Kept { fingerprint, attempt };
     fs::write(&path, serde_json::to_vec(&kept)?)

@@ -1,11 +1,9 @@
-//! Which search comes next. Time is short, so that not all of them may be made: all programs have a few first, then those
-//! come that fail rarely, whose searches differ most, then the rest. Searches for failures and for proofs have half
-//! of the time each.
-
-use std::time::Duration;
+//! Which search comes next. Time is short, so that not all of them may be made: all programs have one for a failure and one for
+//! the proof, in all ways, before any has a second one; after a few come those that fail rarely, whose searches differ
+//! most, and then the rest.
 
 /// What is searched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Goal {
     Failure,
     Proof,
@@ -23,44 +21,14 @@ pub struct Item {
 /// Trials that all programs have before any has more.
 const FIRST: u32 = 3;
 
-/// All that is to be done, in its order.
-pub struct Agenda {
-    failures: Vec<Item>,
-    proofs: Vec<Item>,
-    spent: [Duration; 2],
-}
-
-impl Agenda {
-    /// `rare` says of each program whether it fails rarely.
-    pub fn new(rare: &[bool], trials: u32, proofs: bool) -> Agenda {
-        let of = |goal: Goal| {
-            let programs = 0..rare.len();
-            let mut items: Vec<Item> = (0..trials)
-                .flat_map(|trial| programs.clone().map(move |program| Item { goal, trial, program }))
-                .collect();
-            items.sort_by_key(|item| (item.trial >= FIRST && !rare[item.program], item.trial));
-            items.reverse();
-            items
-        };
-        let proofs = if proofs { of(Goal::Proof) } else { Vec::new() };
-        Agenda { failures: of(Goal::Failure), proofs, spent: [Duration::ZERO; 2] }
-    }
-
-    /// What comes next.
-    pub fn next(&mut self) -> Option<Item> {
-        let [failures, proofs] = self.spent;
-        let (first, second) = if failures <= proofs {
-            (&mut self.failures, &mut self.proofs)
-        } else {
-            (&mut self.proofs, &mut self.failures)
-        };
-        first.pop().or_else(|| second.pop())
-    }
-
-    /// It took so long.
-    pub fn took(&mut self, goal: Goal, time: Duration) {
-        self.spent[goal as usize] += time;
-    }
+/// All that is to be done, in its order. `rare` says of each program whether it fails rarely.
+pub fn agenda(rare: &[bool], trials: u32, proofs: bool) -> Vec<Item> {
+    let goals: &[Goal] = if proofs { &[Goal::Failure, Goal::Proof] } else { &[Goal::Failure] };
+    let programs = |goal, trial| (0..rare.len()).map(move |program| Item { goal, trial, program });
+    let of_trial = |trial| goals.iter().flat_map(move |&goal| programs(goal, trial));
+    let mut items: Vec<Item> = (0..trials).flat_map(of_trial).collect();
+    items.sort_by_key(|item| (item.trial >= FIRST && !rare[item.program], item.trial, item.goal));
+    items
 }
 
 #[cfg(test)]
@@ -69,22 +37,21 @@ mod tests {
 
     #[test]
     fn all_have_some_trials_and_then_the_rare_ones_have_more() {
-        let mut agenda = Agenda::new(&[false, true], 5, false);
         let order: Vec<(u32, usize)> =
-            std::iter::from_fn(|| agenda.next()).map(|item| (item.trial, item.program)).collect();
+            agenda(&[false, true], 5, false).iter().map(|item| (item.trial, item.program)).collect();
         let first = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)];
         assert_eq!(order, [&first[..], &[(3, 1), (4, 1), (3, 0), (4, 0)]].concat());
     }
 
     #[test]
-    fn both_goals_have_as_much_time() {
-        let mut agenda = Agenda::new(&[false], 3, true);
-        let mut goals = Vec::new();
-        while let Some(item) = agenda.next() {
-            goals.push(item.goal);
-            agenda.took(item.goal, Duration::from_secs(if item.goal == Proof { 10 } else { 6 }));
-        }
+    fn all_have_a_proof_before_any_is_searched_again() {
+        let order: Vec<(Goal, u32, usize)> = agenda(&[false, true], 2, true)
+            .iter()
+            .map(|item| (item.goal, item.trial, item.program))
+            .collect();
         use Goal::{Failure, Proof};
-        assert_eq!(goals, [Failure, Proof, Failure, Proof, Failure, Proof]);
+        let first = [(Failure, 0, 0), (Failure, 0, 1), (Proof, 0, 0), (Proof, 0, 1)];
+        assert_eq!(order[..4], first);
+        assert!(order[4..].iter().all(|&(_, trial, _)| trial == 1));
     }
 }

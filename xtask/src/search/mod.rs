@@ -25,7 +25,7 @@ use crate::prove::attempt::Target;
 use crate::tool::Tool;
 use crate::truth::{self, Language, Subject};
 use crate::workspace;
-use agenda::{Agenda, Goal, Item};
+use agenda::{Goal, Item};
 use native::Stress;
 
 #[derive(clap::Args)]
@@ -36,6 +36,12 @@ pub struct Arguments {
     /// Only in programs that fail more rarely than this by themselves
     #[arg(long, value_name = "RATE", default_value_t = 1.0)]
     below: f64,
+    /// Compare only this way with native stress (may be given several times) [default: all]
+    #[arg(long, value_name = "NAME", value_parser = way_named)]
+    way: Vec<usize>,
+    /// Search with this unsnarl [default: built for release]
+    #[arg(long, value_name = "PROGRAM")]
+    tool: Option<PathBuf>,
     /// How often to search, for each program and way; the median counts
     #[arg(long, value_name = "N", default_value_t = 3)]
     trials: u32,
@@ -48,8 +54,8 @@ pub struct Arguments {
     /// Also search until the cause is confirmed, in the ways that have made the program fail
     #[arg(long)]
     proof: bool,
-    /// Time for the runs of one search for a confirmed cause; trying the cause out comes on top
-    #[arg(long, value_name = "T", default_value = "10s", value_parser = humantime::parse_duration)]
+    /// Time for one search for a confirmed cause, from the first run to the report, after which it has failed
+    #[arg(long, value_name = "T", default_value = "20s", value_parser = humantime::parse_duration)]
     proof_time: Duration,
     /// Begin no search after this time; what is left can be searched by the same command later
     #[arg(long, value_name = "T", value_parser = humantime::parse_duration)]
@@ -63,6 +69,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// The ways that are compared, in the order of the table. How often programs fail by themselves is always told.
+    fn ways(&self) -> Vec<usize> {
+        (0..WAYS.len()).filter(|way| *way == 0 || self.way.is_empty() || self.way.contains(way)).collect()
+    }
+
     fn as_typed(&self) -> String {
         let mut typed = format!(
             " --trials {} --time {}ms --native {}ms --below {} --seed {}",
@@ -72,6 +83,9 @@ impl Arguments {
             self.below,
             self.seed
         );
+        for &way in &self.way {
+            typed += &format!(" --way {}", WAYS[way].typed());
+        }
         if let Some(total) = self.total {
             typed += &format!(" --total {}", humantime::format_duration(total));
         }
@@ -89,6 +103,18 @@ struct Way {
     flags: Option<&'static [&'static str]>,
 }
 
+impl Way {
+    /// Its name on the command line.
+    fn typed(&self) -> String {
+        self.name.replace(", ", "-")
+    }
+}
+
+fn way_named(text: &str) -> Result<usize, String> {
+    let known = || WAYS.iter().map(Way::typed).collect::<Vec<_>>().join(", ");
+    WAYS.iter().position(|way| way.typed() == text).ok_or_else(|| format!("known ways: {}", known()))
+}
+
 const WAYS: [Way; 9] = [
     Way { name: "native", flags: None },
     Way { name: "noise", flags: Some(&["--schedule", "free"]) },
@@ -103,9 +129,6 @@ const WAYS: [Way; 9] = [
 
 /// In a program's folder: its searches so far.
 const KEPT: &str = "searches.json";
-
-/// Failing runs after which a cause is looked for, as many as `unsnarl run` makes by itself.
-const FAILURES: &str = "15";
 
 /// Below this rate a failure counts as rare.
 const RARE: f64 = 0.01;
@@ -236,13 +259,12 @@ impl Searched {
         Ok(Found { runs: session.runs().len() as u32, seconds: session.manifest().wall_seconds, failed })
     }
 
-    /// From the first run to the report: what counts is a confirmed finding that is right.
+    /// From the first run to the report, as `unsnarl run` goes about it by itself: what counts is a confirmed finding that is right.
     fn proof(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
-        let (seed, time) = (seed.to_string(), format!("{}ms", time.as_millis()));
-        let limits = ["--jobs", "1", "--seed", &seed, "--until-failures", FAILURES, "--time", &time];
-        let flags: Vec<&str> = flags.iter().copied().chain(limits).collect();
+        let seed = seed.to_string();
+        let flags: Vec<&str> = flags.iter().copied().chain(["--jobs", "1", "--seed", &seed]).collect();
         let (subject, program, folder) = (&self.subject, &*self.recorded, &*self.folder);
-        let attempt = Target { tool, subject, program, folder }.attempt(&flags, 0)?;
+        let attempt = Target { tool, subject, program, folder, time: Some(time) }.attempt(&flags, 0)?;
         let (runs, failed) = (attempt.runs + attempt.trials, attempt.is_proven());
         Ok(Found { runs, seconds: attempt.seconds, failed })
     }
@@ -264,7 +286,10 @@ impl Searched {
 }
 
 pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
-    let tool = Tool::build()?;
+    let tool = match &arguments.tool {
+        Some(program) => Tool::given(program.clone()),
+        None => Tool::build()?,
+    };
     let folder = workspace::scratch("search")?;
     let mut programs = Vec::new();
     for subject in chosen(arguments)? {
@@ -273,18 +298,16 @@ pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let rare: Vec<bool> =
         programs.iter().map(|program| program.subject.truth.natural_failure_rate < RARE).collect();
-    let mut agenda = Agenda::new(&rare, arguments.trials, arguments.proof);
+    let agenda = agenda::agenda(&rare, arguments.trials, arguments.proof);
     let begun = Instant::now();
     let is_over = || arguments.total.is_some_and(|total| begun.elapsed() >= total);
-    while let Some(item) = agenda.next().filter(|_| !is_over()) {
+    for item in agenda.into_iter().take_while(|_| !is_over()) {
         let program = &mut programs[item.program];
         let name = &program.subject.truth.name;
         eprintln!("{:.0?}: {:?} of {name}, trial {}", begun.elapsed(), item.goal, item.trial + 1);
-        let item_begun = Instant::now();
-        for way in (0..WAYS.len()).take_while(|_| !is_over()) {
+        for way in arguments.ways().into_iter().take_while(|_| !is_over()) {
             program.search(item, way, &tool, arguments)?;
         }
-        agenda.took(item.goal, item_begun.elapsed());
     }
     let lines: Vec<Line> = programs.into_iter().map(Searched::line).collect();
     let text = table::markdown(&lines, arguments);
@@ -311,6 +334,13 @@ fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ways_are_told_by_their_names() {
+        assert_eq!(way_named("mixed-directed"), Ok(WAYS.len() - 1));
+        assert!(way_named("best").unwrap_err().contains("noise, random"));
+        assert!((0..WAYS.len()).all(|way| way_named(&WAYS[way].typed()) == Ok(way)));
+    }
 
     #[test]
     fn a_search_in_vain_is_the_longest() {

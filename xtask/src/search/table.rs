@@ -13,7 +13,8 @@ fn cell(found: Option<Found>) -> String {
 }
 
 pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
-    let table = rows(lines, |line| &line.found);
+    let ways = arguments.ways();
+    let table = rows(lines, &ways, |line| &line.found);
     let rare: Vec<&Line> = lines.iter().filter(|line| is_rare(line)).collect();
     let mut text = format!(
         "Measured on {} by `cargo xtask search{}`: median of {}, and {}.\n\n{table}",
@@ -26,23 +27,27 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
         text += &format!(
             "\nFewer runs than native stress, geometric mean over the {} with a native rate below 1 %: {}.\n",
             if rare.len() == 1 { "one program".to_owned() } else { format!("{} programs", rare.len()) },
-            (1..WAYS.len()).map(|way| saving(&rare, way)).collect::<Vec<_>>().join(", ")
+            ways[1..].iter().map(|&way| saving(&rare, way)).collect::<Vec<_>>().join(", ")
         );
     }
     if arguments.proof {
+        let tried: Vec<&Line> = lines.iter().filter(|line| line.searches[1] > 0).collect();
         text += &format!(
-            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run` with up to 15 failing runs or {:.0?} of them, median of {}:\n\n{}\n{}\n",
+            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run --jobs 1` from its start to its report, {:.0?} at most, median of {}:\n\n{}\n{}\n",
             arguments.proof_time,
             counts(lines, 1),
-            rows(lines, |line| &line.proven),
-            (1..WAYS.len()).map(|way| proofs(lines, way)).collect::<Vec<_>>().join("; ") + "."
+            rows(lines, &ways, |line| &line.proven),
+            ways[1..].iter().map(|&way| proofs(&tried, &ways, way)).collect::<Vec<_>>().join("; ") + "."
         );
-        let last = WAYS.len() - 1;
-        text += &format!(
-            "\nSooner there than another way, of the programs where one of the two got there, {} was: {}.\n",
-            WAYS[last].name,
-            (1..last).map(|way| comparison(lines, last, way)).collect::<Vec<_>>().join(", ")
-        );
+        if let [_, others @ .., last] = &ways[..]
+            && !others.is_empty()
+        {
+            text += &format!(
+                "\nSooner there than another way, of the programs where one of the two got there, {} was: {}.\n",
+                WAYS[*last].name,
+                others.iter().map(|&way| comparison(&tried, *last, way)).collect::<Vec<_>>().join(", ")
+            );
+        }
     }
     text
 }
@@ -85,12 +90,12 @@ fn counts(lines: &[Line], of: usize) -> String {
 }
 
 /// What came of each program in each way.
-fn rows(lines: &[Line], found: fn(&Line) -> &[Option<Found>]) -> String {
-    let names: Vec<&str> = ["program", "native rate"].into_iter().chain(WAYS.map(|way| way.name)).collect();
-    let mut table = head(&names);
+fn rows(lines: &[Line], ways: &[usize], found: fn(&Line) -> &[Option<Found>]) -> String {
+    let names = ways.iter().map(|&way| WAYS[way].name);
+    let mut table = head(&["program", "native rate"].into_iter().chain(names).collect::<Vec<_>>());
     for line in lines {
         let cells = [format!("`{}`", line.name), rate(line)];
-        let found = found(line).iter().map(|&found| cell(found));
+        let found = ways.iter().map(|&way| cell(found(line)[way]));
         table += &row(&cells.into_iter().chain(found).collect::<Vec<_>>());
     }
     table
@@ -102,23 +107,31 @@ fn seconds(line: &Line, way: usize) -> Option<f64> {
 }
 
 /// Of how many causes one way was sooner than another.
-fn comparison(lines: &[Line], way: usize, other: usize) -> String {
+fn comparison(lines: &[&Line], way: usize, other: usize) -> String {
     let never = f64::INFINITY;
-    let times = |line: &Line| [way, other].map(|way| seconds(line, way).unwrap_or(never));
+    let times = |line: &&Line| [way, other].map(|way| seconds(line, way).unwrap_or(never));
     let decided = || lines.iter().map(times).filter(|[one, other]| one != other);
     let sooner = decided().filter(|[one, other]| one < other).count();
     format!("{} {sooner} of {}", WAYS[other].name, decided().count())
 }
 
-/// How many causes a way has confirmed, and of how many it was the first to do so, going by time.
-fn proofs(lines: &[Line], way: usize) -> String {
+/// Who is so near the first to confirm a cause may be the first the next time.
+const NEARLY: f64 = 1.1;
+
+/// How many causes a way has confirmed, and of how many it was the first to do so, or nearly, going by time.
+fn proofs(lines: &[&Line], ways: &[usize], way: usize) -> String {
     let confirmed = lines.iter().filter(|line| seconds(line, way).is_some()).count();
-    let is_first = |line: &&Line| {
-        let best = (1..WAYS.len()).filter_map(|way| seconds(line, way)).min_by(f64::total_cmp);
-        best.is_some() && seconds(line, way) == best
+    let is_within = |line: &Line, times: f64| {
+        let best = ways.iter().filter_map(|&way| seconds(line, way)).min_by(f64::total_cmp);
+        best.zip(seconds(line, way)).is_some_and(|(best, this)| this <= best * times)
     };
-    let first = lines.iter().filter(is_first).count();
-    format!("{}: {confirmed} of {} confirmed, the first {first} times", WAYS[way].name, lines.len())
+    let [first, nearly] =
+        [1.0, NEARLY].map(|times| lines.iter().filter(|line| is_within(line, times)).count());
+    format!(
+        "{}: {confirmed} of {} confirmed, the first {first} times, within a tenth of the first {nearly} times",
+        WAYS[way].name,
+        lines.len()
+    )
 }
 
 /// How many times fewer runs one way needs. What did not fail in time counts with fewer runs than it needs: of native stress that
@@ -165,18 +178,23 @@ mod tests {
     #[test]
     fn the_first_to_confirm_is_told_by_time() {
         let found = |seconds, failed| Some(Found { runs: 9, seconds, failed });
-        let mut proven = vec![None, found(5.0, true), found(2.0, true), found(1.0, false)];
+        let mut proven = vec![None, found(2.3, true), found(2.0, true), found(1.0, false)];
         proven.resize(WAYS.len(), None);
-        let lines = [Line {
-            name: "x".to_owned(),
-            native: native(9, 1),
-            searches: [0, 1],
-            found: Vec::new(),
-            proven,
-        }];
-        assert_eq!(proofs(&lines, 1), "noise: 1 of 1 confirmed, the first 0 times");
-        assert_eq!(proofs(&lines, 2), "random: 1 of 1 confirmed, the first 1 times");
-        assert_eq!(proofs(&lines, 3), "pct: 0 of 1 confirmed, the first 0 times");
+        let line =
+            Line { name: "x".to_owned(), native: native(9, 1), searches: [0, 1], found: Vec::new(), proven };
+        let (lines, ways) = ([&line], [0, 1, 2, 3]);
+        let told = |way| proofs(&lines, &ways, way);
+        assert_eq!(
+            told(1),
+            "noise: 1 of 1 confirmed, the first 0 times, within a tenth of the first 0 times"
+        );
+        assert_eq!(
+            told(2),
+            "random: 1 of 1 confirmed, the first 1 times, within a tenth of the first 1 times"
+        );
+        assert_eq!(told(3), "pct: 0 of 1 confirmed, the first 0 times, within a tenth of the first 0 times");
+        // Those that are not compared are no measure.
+        assert!(proofs(&lines, &[0, 1], 1).contains("the first 1 times"));
         assert_eq!(comparison(&lines, 2, 1), "noise 1 of 1");
         assert_eq!(comparison(&lines, 1, 3), "pct 1 of 1");
         assert_eq!(comparison(&lines, 3, 4), "pos 0 of 0");
