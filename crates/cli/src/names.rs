@@ -345,16 +345,20 @@ impl Names {
         if let Some(&known) = self.libraries_own.get(&stack) {
             return known;
         }
-        let is_own = self.is_rusts_own(stack, code) || self.synchronizes(stack, code);
+        let is_own = self.is_of_nobody_here(stack, code) || self.synchronizes(stack, code);
         self.libraries_own.insert(stack, is_own);
         is_own
     }
 
-    /// Are these calls all within Rust's own libraries, its test harness among them, with nothing of the program's?
-    fn is_rusts_own(&mut self, stack: StackId, code: &Code) -> bool {
-        let is_start = |frame: &Frame| frame.file.is_none() && frame.function.as_deref() == Some("main");
+    /// Are these calls all within Rust's own libraries, its test harness among them, and packages that cargo has fetched, with nothing of
+    /// the program's? That is how an executor's own threads find their work, whatever the work is.
+    fn is_of_nobody_here(&mut self, stack: StackId, code: &Code) -> bool {
+        // What the compiler makes itself has no source: a program's start, and the frame that catches panics.
+        let is_compilers = |name: &str| name == "main" || name.starts_with("__rust_");
+        let is_made =
+            |frame: &Frame| frame.file.is_none() && frame.function.as_deref().is_some_and(is_compilers);
         let mut sites = code.stack(stack).iter().filter(|&&site| !starts_programs(code, site));
-        sites.all(|&site| self.frames(site, code).iter().all(|frame| frame.is_of_rust() || is_start(frame)))
+        sites.all(|&site| self.frames(site, code).iter().all(|frame| frame.is_fetched() || is_made(frame)))
     }
 
     /// Is this within a barrier or the like of C++, or how its atomics keep account of who waits? The C library's have no accesses

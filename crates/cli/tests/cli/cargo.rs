@@ -137,6 +137,56 @@ fn a_rust_test_is_localized_by_name() {
     }
 }
 
+/// Runs what it is given in threads of its own, and keeps account of them: code that somebody else wrote.
+const POOL: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+pub static TURNS: AtomicU32 = AtomicU32::new(0);
+
+pub fn run(jobs: Vec<Box<dyn FnOnce() + Send>>) {
+    let spawn = |job: Box<dyn FnOnce() + Send>| {
+        std::thread::spawn(move || {
+            TURNS.fetch_add(1, SeqCst);
+            job();
+            TURNS.fetch_add(1, SeqCst);
+        })
+    };
+    let threads: Vec<_> = jobs.into_iter().map(spawn).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+"#;
+
+const POOL_USER: &str = r#"
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+static SUM: AtomicU32 = AtomicU32::new(0);
+
+fn main() {
+    let job = || -> Box<dyn FnOnce() + Send> { Box::new(|| { SUM.fetch_add(1, SeqCst); }) };
+    pool::run(vec![job(), job(), job()]);
+}
+"#;
+
+/// An executor's own threads touch what they share on its own account; what they do for the program has the program's code in its
+/// calls.
+#[test]
+fn what_a_fetched_package_does_by_itself_is_no_suspect() {
+    let place = Workplace::new();
+    let package = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}")
+    };
+    place.write(
+        "Cargo.toml",
+        package("user", "[workspace]\n[dependencies]\npool = { path = \"registry/src/here/pool-0.1.0\" }\n"),
+    );
+    place.write("src/main.rs", POOL_USER);
+    place.write("registry/src/here/pool-0.1.0/Cargo.toml", package("pool", ""));
+    place.write("registry/src/here/pool-0.1.0/src/lib.rs", POOL);
+    unsnarl(&place, "cargo --runs 1 --seed 1 --session pool run");
+    let trace = unsnarl(&place, "trace 1").exits(0).says(&["SUM"]);
+    assert!(!trace.stdout.contains("TURNS"), "{trace}");
+}
+
 #[test]
 fn mistakes_are_explained() {
     let place = package();

@@ -84,6 +84,11 @@ impl Frame {
         self.is_in(&["/rustc/", "/rustlib/src/", "/rust/deps/"])
     }
 
+    /// Whether it is code that somebody else has written: it comes with Rust, or in a package that cargo has fetched.
+    pub fn is_fetched(&self) -> bool {
+        self.is_of_rust() || self.is_in(&["/registry/src/", "/git/checkouts/"])
+    }
+
     /// Whether it is code by which C++'s own library makes threads wait for each other: with it, what one thread does there is for the
     /// others to see, in whatever order.
     pub fn synchronizes(&self) -> bool {
@@ -160,5 +165,10 @@ mod tests {
         assert!(frame(&format!("{registry}parking_lot-0.12.5/src/raw_rwlock.rs")).is_library());
         assert!(!frame(&format!("{registry}crossbeam-0.8.5/src/lib.rs")).is_library());
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
+        assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());
+        assert!(frame("/home/me/.cargo/git/checkouts/tokio-1/2a/tokio/src/lib.rs").is_fetched());
+        assert!(frame("/rustc/1f2/library/std/src/thread/mod.rs").is_fetched());
+        assert!(!frame("/home/me/registry/src.rs").is_fetched());
+        assert!(!access(&[("main", 1)]).stack[0].is_fetched());
     }
 }
