@@ -177,11 +177,11 @@ fn what_a_fetched_package_does_by_itself_is_no_suspect() {
     };
     place.write(
         "Cargo.toml",
-        package("user", "[workspace]\n[dependencies]\npool = { path = \"registry/src/here/pool-0.1.0\" }\n"),
+        package("user", "[workspace]\n[dependencies]\npool = { path = \"registry/src/here-0123456789abcdef/pool-0.1.0\" }\n"),
     );
     place.write("src/main.rs", POOL_USER);
-    place.write("registry/src/here/pool-0.1.0/Cargo.toml", package("pool", ""));
-    place.write("registry/src/here/pool-0.1.0/src/lib.rs", POOL);
+    place.write("registry/src/here-0123456789abcdef/pool-0.1.0/Cargo.toml", package("pool", ""));
+    place.write("registry/src/here-0123456789abcdef/pool-0.1.0/src/lib.rs", POOL);
     unsnarl(&place, "cargo --runs 1 --seed 1 --session pool run");
     let trace = unsnarl(&place, "trace 1").exits(0).says(&["SUM"]);
     assert!(!trace.stdout.contains("TURNS"), "{trace}");

@@ -86,7 +86,7 @@ impl Frame {
 
     /// Whether it is code that somebody else has written: it comes with Rust, or in a package that cargo has fetched.
     pub fn is_fetched(&self) -> bool {
-        self.is_of_rust() || self.is_in(&["/registry/src/", "/git/checkouts/"])
+        self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
     }
 
     /// Whether it is code by which C++'s own library makes threads wait for each other: with it, what one thread does there is for the
@@ -109,6 +109,19 @@ impl Frame {
     fn is_in(&self, folders: &[&str]) -> bool {
         self.file.as_deref().is_some_and(|file| folders.iter().any(|folder| file.contains(folder)))
     }
+}
+
+/// Whether a file is where cargo keeps what it has fetched: in a folder whose name ends in a hash of where that came from. A
+/// project of somebody's own may well be called `registry`.
+fn is_in_cargos_keeping(file: &str) -> bool {
+    let has_hash = |folder: &str| {
+        let hash = folder.rsplit_once('-').map_or("", |(_, hash)| hash);
+        hash.len() == 16 && hash.bytes().all(|digit| digit.is_ascii_hexdigit())
+    };
+    ["/registry/src/", "/git/checkouts/"].iter().any(|keeping| {
+        let mut inside = file.match_indices(keeping).map(|(at, _)| &file[at + keeping.len()..]);
+        inside.any(|inside| inside.split_once('/').is_some_and(|(folder, _)| has_hash(folder)))
+    })
 }
 
 #[cfg(test)]
@@ -161,14 +174,15 @@ mod tests {
     fn what_comes_with_the_locks_is_not_the_programs_own() {
         let frame =
             |file: &str| Frame { file: Some(file.to_owned()), ..access(&[("lock", 1)]).stack.remove(0) };
-        let registry = "/home/me/.cargo/registry/src/index-1/";
+        let registry = "/home/me/.cargo/registry/src/index-0123456789abcdef/";
         assert!(frame(&format!("{registry}parking_lot-0.12.5/src/raw_rwlock.rs")).is_library());
         assert!(!frame(&format!("{registry}crossbeam-0.8.5/src/lib.rs")).is_library());
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());
-        assert!(frame("/home/me/.cargo/git/checkouts/tokio-1/2a/tokio/src/lib.rs").is_fetched());
+        assert!(frame("/home/me/.cargo/git/checkouts/tokio-0123456789abcdef/2a/src/lib.rs").is_fetched());
         assert!(frame("/rustc/1f2/library/std/src/thread/mod.rs").is_fetched());
-        assert!(!frame("/home/me/registry/src.rs").is_fetched());
+        assert!(!frame("/home/me/registry/src/cache/lru-cache.rs").is_fetched(), "a project of that name");
+        assert!(!frame("/home/me/git/checkouts/pool/src/lib.rs").is_fetched());
         assert!(!access(&[("main", 1)]).stack[0].is_fetched());
     }
 }
