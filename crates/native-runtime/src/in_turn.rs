@@ -69,46 +69,53 @@ unsafe fn concerns_lock(thread: &mut Thread, pc: usize) -> bool {
     does
 }
 
-/// Does an operation on a location of which the thread has a slot. False, with nothing done, if it needs a closer look.
+/// Does an operation on a location of which the thread has a slot, and returns its result. None, with nothing done, if it
+/// needs a closer look.
 #[inline(always)]
-pub unsafe fn operate<const SIZE: usize>(
+pub unsafe fn operate<const SIZE: usize, Result>(
     address: usize,
     pc: usize,
-    operate: &mut impl FnMut() -> Kind,
-) -> bool {
-    let Some(found) = find::<SIZE>(address, pc) else { return false };
+    operate: &mut impl FnMut() -> (Result, Kind),
+) -> Option<Result> {
+    let found = find::<SIZE>(address, pc)?;
     let lock = location::lock_of(location::at(found.location));
     // A signal handler must not wait for the lock of the thread that it interrupts.
     (*found.thread.tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
     if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
         thread::leave(found.thread);
-        return false;
+        return None;
     }
-    let is_current = found.is_current();
-    if is_current {
+    let mut done = None;
+    if found.is_current() {
         let before = location::content(address, SIZE);
-        let touch = Touch { kind: operate(), flags: flag::ATOMIC, leaf: found.leaf };
+        let (result, kind) = operate();
+        let touch = Touch { kind, flags: flag::ATOMIC, leaf: found.leaf };
         if !location::repeats_in_slot(found.thread, found.slot, found.location, touch) {
             location::touch_locked(found.thread, found.location, touch, before);
         }
         noise::pass_access(found.thread);
+        done = Some(result);
     }
     spin::unlock(lock);
     thread::leave(found.thread);
-    is_current
+    done
 }
 
-/// Does a read that the thread's turn has on record, without the lock: right if no turn began in the meantime. False if it
+/// Does a read that the thread's turn has on record, without the lock: right if no turn began in the meantime. None if it
 /// needs a closer look; `read` may have been called then.
 #[inline(always)]
-pub unsafe fn read<const SIZE: usize>(address: usize, pc: usize, read: &mut impl FnMut() -> Kind) -> bool {
-    let Some(found) = find::<SIZE>(address, pc) else { return false };
+pub unsafe fn read<const SIZE: usize, Result>(
+    address: usize,
+    pc: usize,
+    read: &impl Fn() -> Result,
+) -> Option<Result> {
+    let found = find::<SIZE>(address, pc)?;
     let lock = location::lock_of(location::at(found.location));
     if lock.load(Ordering::Acquire) != 0 {
-        return false;
+        return None;
     }
-    read();
+    let result = read();
     fence(Ordering::Acquire);
     let touch = Touch { kind: Kind::Read, flags: 0, leaf: found.leaf };
     let done = lock.load(Ordering::Acquire) == 0
@@ -117,5 +124,5 @@ pub unsafe fn read<const SIZE: usize>(address: usize, pc: usize, read: &mut impl
     if done {
         noise::pass_access(found.thread);
     }
-    done
+    done.then_some(result)
 }

@@ -4,6 +4,7 @@
 //! here, or the recorder's own lock around them is a full barrier already.
 
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use recording::flag;
@@ -13,18 +14,36 @@ use crate::cells::{self, Kind};
 use crate::real::with_caller;
 use crate::{context, control, in_turn, lock_code, sampling, thread};
 
-/// Does the operation, recorded if the thread is. `operate` is called exactly once. `exchange` is what it replaces
-/// by what, if it does so only if it finds the former.
+/// Does the operation, recorded if the thread is. `operate` is called exactly once, and says what came of it and what kind
+/// it turned out to be. `exchange` is what it replaces by what, if it does so only if it finds the former.
 #[inline(always)]
-unsafe fn recorded<const SIZE: usize>(
+unsafe fn recorded<const SIZE: usize, Result>(
     address: usize,
     pc: usize,
     exchange: Option<(u64, u64)>,
-    operate: &mut impl FnMut() -> Kind,
-) {
-    if !in_turn::operate::<SIZE>(address, pc, operate) {
-        recorded_in_any_case(address, SIZE, pc, exchange, operate);
+    mut operate: impl FnMut() -> (Result, Kind),
+) -> Result {
+    match in_turn::operate::<SIZE, Result>(address, pc, &mut operate) {
+        Some(result) => result,
+        None => recorded_apart::<SIZE, Result>(address, pc, exchange, operate),
     }
+}
+
+/// Apart, so that what `operate` refers to need not be in memory elsewhere.
+#[inline(never)]
+unsafe fn recorded_apart<const SIZE: usize, Result>(
+    address: usize,
+    pc: usize,
+    exchange: Option<(u64, u64)>,
+    mut operate: impl FnMut() -> (Result, Kind),
+) -> Result {
+    let mut result = MaybeUninit::uninit();
+    recorded_in_any_case(address, SIZE, pc, exchange, &mut || {
+        let (value, kind) = operate();
+        result.write(value);
+        kind
+    });
+    result.assume_init()
 }
 
 #[inline(never)]
@@ -61,10 +80,29 @@ unsafe fn recorded_in_any_case(
 
 /// A read: unlike other operations it may be done twice.
 #[inline(always)]
-unsafe fn recorded_read<const SIZE: usize>(address: usize, pc: usize, read: &mut impl FnMut() -> Kind) {
-    if !in_turn::read::<SIZE>(address, pc, read) {
-        read_in_any_case(address, SIZE, pc, read);
+unsafe fn recorded_read<const SIZE: usize, Result>(
+    address: usize,
+    pc: usize,
+    read: impl Fn() -> Result,
+) -> Result {
+    match in_turn::read::<SIZE, Result>(address, pc, &read) {
+        Some(result) => result,
+        None => read_apart::<SIZE, Result>(address, pc, read),
     }
+}
+
+#[inline(never)]
+unsafe fn read_apart<const SIZE: usize, Result>(
+    address: usize,
+    pc: usize,
+    read: impl Fn() -> Result,
+) -> Result {
+    let mut result = MaybeUninit::uninit();
+    read_in_any_case(address, SIZE, pc, &mut || {
+        result.write(read());
+        Kind::Read
+    });
+    result.assume_init()
 }
 
 #[inline(never)]
@@ -129,28 +167,17 @@ macro_rules! atomic {
             }
 
             pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> $value {
-                let mut result = 0;
-                recorded_read::<SIZE>(address, pc, &mut || {
-                    result = at(address).load(Ordering::SeqCst);
-                    Kind::Read
-                });
-                result
+                recorded_read::<SIZE, _>(address, pc, || at(address).load(Ordering::SeqCst))
             }
 
             pub unsafe extern "C" fn store(address: usize, value: $value, order: c_int, pc: usize) {
-                recorded::<SIZE>(address, pc, None, &mut || {
-                    at(address).store(value, order_of_store(order));
-                    Kind::Write
+                recorded::<SIZE, _>(address, pc, None, || {
+                    (at(address).store(value, order_of_store(order)), Kind::Write)
                 });
             }
 
             unsafe fn update(address: usize, pc: usize, change: impl Fn(&$atomic) -> $value) -> $value {
-                let mut result = 0;
-                recorded::<SIZE>(address, pc, None, &mut || {
-                    result = change(at(address));
-                    Kind::Update
-                });
-                result
+                recorded::<SIZE, _>(address, pc, None, || (change(at(address)), Kind::Update))
             }
 
             pub unsafe extern "C" fn exchange(address: usize, value: $value, _: c_int, pc: usize) -> $value {
@@ -192,14 +219,13 @@ macro_rules! atomic {
                 new: $value,
                 pc: usize,
             ) -> Result<$value, $value> {
-                let mut result = Ok(0);
                 let exchange = Some((expected as u64, new as u64));
-                recorded::<SIZE>(address, pc, exchange, &mut || {
-                    result = at(address).compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
+                recorded::<SIZE, _>(address, pc, exchange, || {
+                    let result =
+                        at(address).compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst);
                     // One that fails has only looked.
-                    if result.is_ok() { Kind::Update } else { Kind::Read }
-                });
-                result
+                    (result, if result.is_ok() { Kind::Update } else { Kind::Read })
+                })
             }
 
             pub unsafe extern "C" fn compare_exchange(
@@ -320,12 +346,11 @@ mod bits128 {
 
     /// Both halves are one operation but two words of shadow: the second word is noted after the first.
     unsafe fn recorded_pair(address: usize, pc: usize, operate: &mut dyn FnMut() -> Kind) {
-        let mut kind = Kind::Read;
-        recorded::<8>(address, pc, None, &mut || {
-            kind = operate();
-            kind
+        let kind = recorded::<8, _>(address, pc, None, || {
+            let kind = operate();
+            (kind, kind)
         });
-        recorded::<8>(address + 8, pc, None, &mut || kind);
+        recorded::<8, _>(address + 8, pc, None, || ((), kind));
     }
 
     pub unsafe extern "C" fn load(address: usize, _: c_int, pc: usize) -> Pair {
