@@ -1,5 +1,6 @@
 //! Turns addresses into names, long after the run.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,7 @@ impl Symbolizer {
         size: u64,
     ) -> Result<Option<Named>> {
         let module = self.module(path, build_id)?;
-        if let Some(named) = module.debug_variables.as_ref().and_then(|known| known.at(address, size)) {
+        if let Some(named) = module.debug_variables().and_then(|known| known.at(address, size)) {
             return Ok(Some(named));
         }
         Ok(module.variables.find(address).map(|(name, offset)| {
@@ -87,7 +88,8 @@ impl Symbolizer {
         field: &str,
     ) -> Result<Vec<Member>> {
         let module = self.module(path, build_id)?;
-        let Some(known) = &module.debug_variables else { return Ok(Vec::new()) };
+        let known = module.debug_variables.get_or_init(|| Variables::read(&module.debug_info));
+        let Some(known) = known else { return Ok(Vec::new()) };
         let Some(unit) = known.unit_of(code) else { return Ok(Vec::new()) };
         let asked = module.members.entry((unit, field.to_owned()));
         Ok(asked.or_insert_with(|| known.members(unit, field)).clone())
@@ -105,7 +107,7 @@ impl Symbolizer {
         size: u64,
     ) -> Result<Option<Named>> {
         let module = self.module(path, build_id)?;
-        let known = module.debug_variables.as_ref();
+        let known = module.debug_variables();
         Ok(known.and_then(|known| known.guarded(code, member.0, member.1, behind_lock, size)))
     }
 
@@ -118,7 +120,7 @@ impl Symbolizer {
         place: TypePlace<'_>,
         size: u64,
     ) -> Result<Option<Named>> {
-        let known = self.module(path, build_id)?.debug_variables.as_ref();
+        let known = self.module(path, build_id)?.debug_variables();
         Ok(known.and_then(|known| known.part_of(code, place, size)))
     }
 
@@ -163,8 +165,10 @@ struct Module {
     loader: Option<Loader>,
     functions: Symbols,
     variables: Symbols,
-    /// None if there is no debug info.
-    debug_variables: Option<Variables>,
+    /// The file that has the debug info.
+    debug_info: PathBuf,
+    /// None if there is no debug info. To read it all takes long, and of most libraries nobody asks for variables.
+    debug_variables: OnceCell<Option<Variables>>,
     /// None if its code cannot be read.
     calls: Option<Calls>,
     frames: HashMap<u64, Vec<Frame>>,
@@ -183,12 +187,17 @@ impl Module {
             loader: Loader::new(source).ok(),
             functions: Symbols::read(source, SymbolKind::Text).map_err(symbols_error)?,
             variables: Symbols::read(source, SymbolKind::Data).map_err(symbols_error)?,
-            debug_variables: Variables::read(source),
+            debug_info: source.to_owned(),
+            debug_variables: OnceCell::new(),
             calls: Calls::read(path),
             build_id: elf.build_id,
             frames: HashMap::new(),
             members: HashMap::new(),
         })
+    }
+
+    fn debug_variables(&self) -> Option<&Variables> {
+        self.debug_variables.get_or_init(|| Variables::read(&self.debug_info)).as_ref()
     }
 
     /// A build id that is not known on one side proves nothing.
