@@ -6,7 +6,7 @@
 //! number of failures per second. The seconds are those of runs that pass: what a failure takes (a time-out, a backtrace)
 //! it takes in any way that brings it about.
 //!
-//! Ways that make a test fail rarely cost as many runs as they have. So two begin by turns (docs/search.md): free runs with noise, which
+//! Ways that make a test fail rarely cost as many runs as they have. So two of them begin (docs/search.md): free runs with noise, which
 //! are the cheapest, and the controlled way that needs the fewest runs on the whole; what the one never shows, the other often does.
 //! Another way is let in only where one of the two kinds stays away for some runs.
 //!
@@ -54,8 +54,8 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// These begin, and lead by turns until the first failure.
-const LEADERS: [Policy; 2] = [Policy::Noise, Policy::Pos];
+/// These begin, and lead by turns until the first failure. A controlled run that fails is worth more: others can be made near it.
+const LEADERS: [Policy; 3] = [Policy::Noise, Policy::Pos, Policy::Pos];
 /// Runs in a row that all pass or all fail, those near a failing one not counted, after which one more way is tried.
 const PATIENCE: u64 = 8;
 /// Runs near a failing one between two others.
@@ -162,8 +162,8 @@ impl Portfolio {
             possible.into_iter().partition(|policy| LEADERS.contains(policy) || self.begun.contains(policy));
         // Where nobody leads there is nothing to be patient with.
         let new = untried.first().copied().filter(|_| self.alike >= PATIENCE || tried.is_empty());
-        // Every third run is drawn, so that those that were let in get their turn.
-        let leader = LEADERS.get((self.choices % 3) as usize).copied();
+        // One run of each turn is drawn, so that those that were let in get theirs.
+        let leader = LEADERS.get(self.choices as usize % (LEADERS.len() + 1)).copied();
         let leader = leader.filter(|leader| !self.has_failed() && tried.contains(leader));
         let chosen = near.or(new).or(leader).unwrap_or_else(|| self.draw(&tried));
         if Some(chosen) == new {
@@ -366,7 +366,7 @@ mod tests {
         let mut portfolio = Portfolio::new(5, &Policy::MIXED);
         let patience = PATIENCE as usize;
         let chosen = choices(&mut portfolio, false, 9 * patience);
-        assert_eq!(chosen[..2], LEADERS);
+        assert_eq!(chosen[..3], LEADERS);
         assert!(chosen[..patience].iter().all(|policy| LEADERS.contains(policy)), "{chosen:?}");
         let led = chosen.iter().filter(|policy| LEADERS.contains(policy)).count();
         assert!(led * 2 > chosen.len(), "{chosen:?}");

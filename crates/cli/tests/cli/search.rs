@@ -65,7 +65,8 @@ fn a_mixture_learns_and_tells() {
     let plans: Vec<String> =
         place.runs("mixed").iter().map(|run| run["plan"].as_str().unwrap().to_owned()).collect();
     assert!(plans[0].contains("schedule=free") && plans[1].contains("schedule=pos"), "{plans:?}");
-    for wanted in ["schedule=pct,points=", "schedule=pos", ",weights=", "schedule=free,points="] {
+    // The seed says which controlled runs fail: one of the first does.
+    for wanted in ["schedule=pos,points=", "beginning=", "schedule=free,points="] {
         assert!(plans.iter().any(|plan| plan.contains(wanted)), "{wanted} in {plans:?}");
     }
     let search = &place.call("report --session mixed --json").exits(0).json()["search"];
@@ -98,7 +99,8 @@ int main(void) {
 }
 "#;
     place.compile(&format!("{UNSNARL} cc"), "late", source);
-    place.call("run --seed 1 --runs 8 --session late -- ./late");
+    // As nothing fails, this way is let in: the fourth, each after eight runs.
+    place.call("run --seed 1 --runs 24 --jobs 1 --session late -- ./late");
     let search = &place.call("report --session late --json").json()["search"];
     assert_eq!(search["orders"]["predicted"], 2);
     let directed = &search["directed"];
@@ -197,7 +199,7 @@ int main(void) {
 }
 "#;
     place.compile(&format!("{UNSNARL} cc"), "looks", source);
-    place.call("run --seed 1 --runs 12 --session looks -- ./looks");
+    place.call("run --seed 1 --runs 24 --jobs 1 --session looks -- ./looks");
     let plans: Vec<String> =
         place.runs("looks").iter().map(|run| run["plan"].as_str().unwrap().to_owned()).collect();
     let is_directed = |plan: &&String| plan.contains("directed=yes") && plan.contains("interleaving=enforce");
