@@ -12,6 +12,7 @@ use crate::{log, mapping};
 
 /// The description of one byte of a split half.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct ByteCell {
     pub owner: u32,
     pub read: u32,
@@ -55,10 +56,14 @@ unsafe fn describe(cells: &mut [ByteCell; 4], line: *const Line, half: usize, ow
     let (read, write) = ((*line).read[half], (*line).write[half]);
     if owner & SHARED != 0 {
         // Of a location, or read by many: all four alike.
-        for cell in cells {
-            *cell = ByteCell { owner, read, write, read_stamp: 0, write_stamp: 0 };
-        }
-        return;
+        return cells.fill(ByteCell { owner, read, write, read_stamp: 0, write_stamp: 0 });
+    }
+    if owner & BYTES == 0 {
+        // Of one thread, always as a whole: likewise. If it is about to note its first access, that has not been yet.
+        let owner = if read | write != 0 { owner } else { 0 };
+        let read_stamp = if read != 0 { (*line).read_stamp[half] } else { 0 };
+        let write_stamp = if write != 0 { (*line).write_stamp[half] } else { 0 };
+        return cells.fill(ByteCell { owner, read, write, read_stamp, write_stamp });
     }
     let masks = Masks::of(line, half, owner);
     for (byte, cell) in cells.iter_mut().enumerate() {
