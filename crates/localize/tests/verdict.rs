@@ -203,6 +203,30 @@ fn a_decision_that_another_crosses_is_told_with_both_variables() {
     );
 }
 
+/// A job is taken from the queue and then counted, and who sees the queue empty looks for the result. That it is read too early tells
+/// failing from passing runs; that the queue was seen empty just then, in half of the passing runs too, is how that can be.
+#[test]
+fn an_order_that_comes_about_in_a_window_alone_is_told_with_it() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let early = "W2(queue)@pop R1(queue)@empty R1(done)@check W2(done)@finish";
+    let lucky = "W2(queue)@pop R1(queue)@empty W2(done)@finish R1(done)@check";
+    let late = "R1(queue)@empty W2(queue)@pop W2(done)@finish R1(done)@check";
+    let first = |traces: &str| {
+        let (session, findings) = findings(traces);
+        in_short(&session, &findings[0])
+    };
+    assert_eq!(
+        first(&(lines("F", early, 30) + &lines("P", lucky, 15) + &lines("P", late, 45))),
+        "P12 pop empty check finish"
+    );
+    // Where all runs see the queue empty, that explains nothing.
+    assert_eq!(first(&(lines("F", early, 30) + &lines("P", lucky, 60))), "P1 check finish");
+    // Where many failing runs do not, it is no condition.
+    let otherwise = "R1(queue)@empty W2(queue)@pop R1(done)@check W2(done)@finish";
+    let some = lines("F", early, 20) + &lines("F", otherwise, 10);
+    assert_eq!(first(&(some + &lines("P", lucky, 15) + &lines("P", late, 45))), "P1 check finish");
+}
+
 /// A read that comes too early stands by itself, whatever the two threads do besides in each run.
 #[test]
 fn an_order_is_no_half_of_what_passing_runs_have_too() {

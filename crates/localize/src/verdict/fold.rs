@@ -44,12 +44,13 @@ pub(super) fn apart(clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     clues.into_iter().map(|clue| vec![clue]).collect()
 }
 
-/// The triples that count for their whole region, with the pairs that are part of them.
+/// The triples that count for their whole region, and the windows in which a pair comes about, with the pairs that are part of them.
 fn wholes_and_parts(clues: &[Clue]) -> Vec<(usize, usize)> {
     let of_length =
         |length| clues.iter().enumerate().filter(move |(_, clue)| clue.pattern.sites().len() == length);
     let pairs: FxHashMap<Pattern, usize> = of_length(2).map(|(nth, clue)| (clue.pattern, nth)).collect();
-    let wholes = of_length(3).filter(|(_, clue)| clue.region.is_some());
+    let triples = of_length(3).filter(|(_, clue)| clue.region.is_some());
+    let wholes = triples.chain(of_length(4).filter(|(_, clue)| clue.is_window));
     wholes
         .flat_map(|(whole, clue)| regions::parts(&clue.pattern).map(move |part| (whole, part)))
         .filter_map(|(whole, part)| Some((whole, *pairs.get(&part)?)))

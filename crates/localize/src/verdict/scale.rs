@@ -23,6 +23,10 @@ use super::weight::Weights;
 const ENOUGH_PASSING: u32 = 10;
 /// Unless so much of it may be overlooked.
 const OVERLOOKED: f64 = 0.01;
+/// Of the failing runs that show a pair, the share that shows the whole window: some may show another one.
+const COVERED: f64 = 0.9;
+/// The evidence (as logarithm) above which it is no chance that failing runs show more of something.
+const TELLING: f64 = 5.0;
 
 /// A clue that tells failing from passing runs.
 pub(super) struct Clue<'e> {
@@ -43,6 +47,8 @@ pub(super) struct Clue<'e> {
     pub unfinished: Option<(u32, Vec<u64>)>,
     /// Whether passing runs never come to one of its accesses.
     pub is_new_code: bool,
+    /// It is the window in which one of its pairs comes about.
+    pub is_window: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
     pub is_predicting: bool,
 }
@@ -56,12 +62,12 @@ impl Clue<'_> {
 
     /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
     /// the words of locks; an unserializable triple before its pairs, unless it is but a loop's next round, and likewise two
-    /// decisions that cross: a read before another's write is in order by itself.
+    /// decisions that cross: a read before another's write is in order by itself. A window says more than the pair that comes about in it.
     pub fn compare(&self, other: &Self) -> Ordering {
         let rank = |clue: &Self| {
             let sites = clue.pattern.sites();
             let is_loop = sites.len() == 3 && sites[0] == sites[2];
-            let length = if clue.pattern.is_write_skew() { 3 } else { sites.len() };
+            let length = if clue.pattern.is_write_skew() || clue.is_window { 3 } else { sites.len() };
             let length = [3, 2, 4].iter().position(|&known| known == length);
             (clue.is_new_code, clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
         };
@@ -145,7 +151,10 @@ impl<'e> Scale<'e> {
         if let Some((_, runs)) = &unfinished {
             evidence = self.evidence_of(runs);
         }
-        if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
+        let window = self.window_of(pattern, seen, evidence).filter(|_| unfinished.is_none());
+        if let Some(pair) = window {
+            evidence = self.evidence_of(&pair.runs);
+        } else if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
         }
         let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
@@ -177,9 +186,10 @@ impl<'e> Scale<'e> {
             standing,
             uses_freed,
             together: None,
-            region: None,
+            region: window.map(|pair| pair.runs.clone()),
             unfinished,
             is_new_code,
+            is_window: window.is_some(),
             is_predicting: false,
         })
     }
@@ -223,6 +233,27 @@ impl<'e> Scale<'e> {
             Shape::MAX_STEPS => parts.any(says_as_much),
             _ => false,
         }
+    }
+
+    /// The pair of a quadruple that comes about in a window alone: hardly a failing run shows it without the other pair, which goes the other
+    /// way and is seen more often in failing runs than in others. One thread got in between what the other did; that it came too
+    /// early or too late for one of the two variables is what follows.
+    fn window_of(&self, pattern: Pattern, seen: &Seen, evidence: f64) -> Option<&'e Seen> {
+        if pattern.shape().len() != Shape::MAX_STEPS || pattern.is_write_skew() {
+            return None;
+        }
+        let known = |part: Pattern| Some((part, self.evidence.clues.get(&part)?));
+        let parts: Vec<(Pattern, &Seen)> = regions::parts(&pattern).filter_map(known).collect();
+        let [one, other] = *parts.first_chunk()?;
+        let says_as_much = |part: &Seen| self.evidence_of(&part.runs) >= evidence;
+        let ((pair, within), (_, other)) = match [one, other].map(|(_, part)| says_as_much(part)) {
+            [true, false] => (one, other),
+            [false, true] => (other, one),
+            _ => return None,
+        };
+        let is_covered = f64::from(seen.failed) >= COVERED * f64::from(within.failed);
+        let is_harm = matches!(self.evidence.orders.standing(&pair), Standing::Reordered | Standing::Freed);
+        (is_covered && is_harm && self.evidence_of(&other.runs) >= TELLING).then_some(within)
     }
 
     /// In how many trials chance gives a clue that is as good as the best.
