@@ -55,11 +55,10 @@ pub fn name_by_source(
         // What lies where is certain, and of the same name the expression is what the programmer wrote.
         let expression =
             expression.filter(|text| layout.is_none_or(|layout| layout.field == last_name(text)));
-        let (name, form) = match (expression, layout) {
-            (Some(text), _) => {
-                let known = known(&text, access, key, code, names);
-                (Some(known.name), known.form)
-            }
+        let by_source = expression.map(|text| known(&text, access, key, code, names));
+        let by_source = by_source.filter(|known| !is_condition(finding, &known.name));
+        let (name, form) = match (by_source, layout) {
+            (Some(known), _) => (Some(known.name), known.form),
             (None, Some(LaidOut { name, .. })) => {
                 (Some(name.name.clone()), name.form.clone().map_or(Form::Number, Form::Native))
             }
@@ -76,6 +75,13 @@ pub fn name_by_source(
         }
         name_compared(finding, index, &name, &form, compared);
     }
+}
+
+/// Whether a name is that of a condition that the finding's threads wait for or signal: a line that names it, and looks at something else
+/// that the source has no name for, is no line that reads or writes it.
+fn is_condition(finding: &report::Finding, name: &str) -> bool {
+    let is_told = |kind| matches!(kind, report::AccessKind::Signal | report::AccessKind::Wait);
+    finding.accesses.iter().any(|access| is_told(access.kind) && access.variable == name)
 }
 
 /// What has no name anywhere, by the first place that it is accessed at.
@@ -122,7 +128,7 @@ fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
 }
 
 /// The only member of the object that a method is called on, among those of the right size, that is on the line of one
-/// of these accesses.
+/// of these accesses, unless another one's line has other members alone.
 fn own_member(
     finding: &report::Finding,
     accesses: &[usize],
@@ -130,24 +136,44 @@ fn own_member(
     code: &Code,
     names: &mut Names,
 ) -> Option<Known> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
     for &index in accesses.iter().filter(|&&index| !finding.accesses[index].frees) {
         let (access, key) = (&finding.accesses[index], &recorded[index]);
         let Some(class) = access.function.as_deref().and_then(report::enclosing_type) else { continue };
-        let Some(line) = access.source.as_deref() else { continue };
-        let mut own: Vec<&str> = report::expression::expressions(line)
-            .filter(|text| {
-                let members = names.members(key.site, last_name(text), code);
-                let fits = |size: u64| size == u64::from(key.raw.size);
-                let is_plain = |value: &Option<(u64, _)>| value.as_ref().is_none_or(|(size, _)| fits(*size));
-                members.iter().any(|member| member.is_of(&class) && is_plain(&member.value))
-            })
-            .collect();
-        own.dedup();
-        if let [only] = own.as_slice() {
-            return Some(known(only, access, key, code, names));
+        let Some(source) = access.source.as_deref() else { continue };
+        let mut line = Line { index, ..Line::default() };
+        for text in report::expression::expressions(source) {
+            let members = names.members(key.site, last_name(text), code);
+            let mut own = members.iter().filter(|member| member.is_of(&class)).peekable();
+            line.members.extend(own.peek().map(|_| text));
+            let fits = |size: u64| size == u64::from(key.raw.size);
+            let is_plain = own.any(|member| member.value.as_ref().is_none_or(|(size, _)| fits(*size)));
+            line.fitting.extend(is_plain.then_some(text));
         }
+        line.fitting.dedup();
+        lines.push(line);
     }
-    None
+    let (index, only) = only_member_of(&lines)?;
+    Some(known(only, &finding.accesses[index], &recorded[index], code, names))
+}
+
+/// The members of the object whose method it is in, on the line of an access with this number.
+#[derive(Default)]
+struct Line<'s> {
+    index: usize,
+    members: Vec<&'s str>,
+    /// Those of the right size.
+    fitting: Vec<&'s str>,
+}
+
+/// The first line's with a single member that fits, if no line has members and not that one.
+fn only_member_of<'s>(lines: &[Line<'s>]) -> Option<(usize, &'s str)> {
+    let (index, only) = lines.iter().find_map(|line| match line.fitting.as_slice() {
+        [only] => Some((line.index, *only)),
+        _ => None,
+    })?;
+    let names_it = |members: &[&str]| members.iter().any(|text| last_name(text) == last_name(only));
+    lines.iter().all(|line| line.members.is_empty() || names_it(&line.members)).then_some((index, only))
 }
 
 /// The only member of any object, of the right size, on the line of one of these accesses, if the line itself makes it:
@@ -250,5 +276,46 @@ fn member_form(
     match forms.next() {
         Some(first) if forms.all(|form| form == first) => Form::Native(first),
         _ => Form::Number,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_is_taken_for_what_is_accessed_if_no_line_speaks_against_it() {
+        let line = |index, members: &[&'static str], fitting: &[&'static str]| Line {
+            index,
+            members: members.to_vec(),
+            fitting: fitting.to_vec(),
+        };
+        let both = line(0, &["a", "b"], &["a", "b"]);
+        assert_eq!(only_member_of(&[both, line(1, &["a"], &["a"])]), Some((1, "a")));
+        let own = line(0, &["this->a"], &["this->a"]);
+        assert_eq!(only_member_of(&[own, line(1, &[], &[]), line(2, &["a"], &[])]), Some((0, "this->a")));
+        let look = line(0, &["lines_", "some_"], &["lines_"]);
+        assert_eq!(only_member_of(&[look, line(1, &["writer_", "some_"], &[])]), None);
+        assert_eq!(only_member_of(&[line(0, &["a", "b"], &["a", "b"])]), None);
+    }
+
+    #[test]
+    fn a_condition_is_nothing_that_threads_read() {
+        let mut finding: report::Finding = serde_json::from_value(serde_json::json!({
+            "rank": 1, "tied": 1, "score": 1.0, "failed": 1, "passed": 0, "kind": "missed-signal", "pattern": "RUSW",
+            "pattern_id": null, "accesses": [], "suspicious_functions": [], "cluster": null, "failing_runs": [],
+            "evidence": [], "advice": "",
+        }))
+        .unwrap();
+        for kind in ["read", "wait"] {
+            let access = serde_json::json!({
+                "thread": 1, "kind": kind, "variable": if kind == "wait" { "Logger::some_" } else { "Logger::lines_" },
+                "function": null, "file": null, "line": null, "column": null, "source": null, "stack": [],
+                "value": null, "locks": null,
+            });
+            finding.accesses.push(serde_json::from_value(access).unwrap());
+        }
+        assert!(is_condition(&finding, "Logger::some_"));
+        assert!(!is_condition(&finding, "Logger::lines_"));
     }
 }
