@@ -121,8 +121,11 @@ fn action(fix: &Fix) -> String {
 
 /// One lock, were it held at all of these accesses, would be one for all of them.
 fn held_now(fix: &Fix, locks: &str) -> String {
-    match fix.locks.len() {
-        1 => format!("{locks} is held at a part of these accesses only"),
+    let names = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
+    match (names.as_slice(), fix.locks.len()) {
+        (_, 1) => format!("{locks} is held at a part of these accesses only"),
+        // Elements of one array go by one name.
+        ([one], _) => format!("now each variable has a `{one}` of its own"),
         _ => format!("now they hold {locks}"),
     }
 }
@@ -278,6 +281,15 @@ mod tests {
         let locks = locks.iter().map(|&lock| lock.to_owned()).collect();
         let (held, taken_by) = (Vec::new(), Vec::new());
         Fix { action, locks, for_writing: false, held, taken_by, places: places.to_vec(), patch: Vec::new() }
+    }
+
+    #[test]
+    fn locks_of_an_array_are_told_by_one_name() {
+        let each =
+            fix(Action::UseOneLock, &["accounts[0].lock", "accounts[1].lock"], &[place("withdraw", 10, 12)]);
+        let said = "Guard bank.c:10–12 in withdraw() by a lock that all threads share; now each variable has a \
+                    `accounts[i].lock` of its own.";
+        assert_eq!(advice(&each), said);
     }
 
     #[test]
