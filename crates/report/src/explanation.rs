@@ -4,12 +4,14 @@
 
 mod advice;
 mod facts;
+mod needed;
 mod patch;
 mod region;
 mod story;
 
 pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
+pub use needed::kept_together;
 pub use patch::patch;
 pub(crate) use region::apart;
 pub use region::{comes_first, enclosing_functions, region};

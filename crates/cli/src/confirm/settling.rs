@@ -66,6 +66,13 @@ fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
 }
 
 fn tell_fix(finding: &mut Finding) {
+    // An order that is only possible once others have crossed is mended where these are.
+    let together = finding.needs.as_ref().and_then(explanation::kept_together);
+    let is_plain = finding.fix.is_none() && finding.kind == Kind::OrderViolation;
+    if let Some(together) = together.filter(|_| is_plain && class(finding) == Class::Confirmed) {
+        finding.advice = together;
+        return;
+    }
     if let Some(sentence) = simulated_fix(finding)
         && !finding.advice.ends_with(&sentence)
     {
