@@ -56,6 +56,8 @@ impl fmt::Display for Dropped {
 
 /// These begin, and lead by turns until the first failure. A controlled run that fails is worth more: others can be made near it.
 const LEADERS: [Policy; 3] = [Policy::Noise, Policy::Pos, Policy::Pos];
+/// Runs after which both lead alike: what failed in none of these may be something that control keeps from happening.
+const FAVOURED_RUNS: u64 = 16;
 /// Runs in a row that all pass or all fail, those near a failing one not counted, after which one more way is tried.
 const PATIENCE: u64 = 8;
 /// Runs near a failing one between two others.
@@ -163,7 +165,8 @@ impl Portfolio {
         // Where nobody leads there is nothing to be patient with.
         let new = untried.first().copied().filter(|_| self.alike >= PATIENCE || tried.is_empty());
         // One run of each turn is drawn, so that those that were let in get theirs.
-        let leader = LEADERS.get(self.choices as usize % (LEADERS.len() + 1)).copied();
+        let leaders = if self.choices < FAVOURED_RUNS { &LEADERS[..] } else { &LEADERS[..2] };
+        let leader = leaders.get(self.choices as usize % (leaders.len() + 1)).copied();
         let leader = leader.filter(|leader| !self.has_failed() && tried.contains(leader));
         let chosen = near.or(new).or(leader).unwrap_or_else(|| self.draw(&tried));
         if Some(chosen) == new {
