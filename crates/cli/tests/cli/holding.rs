@@ -403,10 +403,11 @@ int main(void) {
 "#;
     place.compile(&format!("{UNSNARL} cc"), "look", source);
     place.call("run --session look --schedule random --runs 40 --seed 3 -- ./look").exits(0);
-    let report = place.call("report --json").exits(0).json();
+    // The verdict tells both variables.
+    let report = place.call("report --technique falcon --json").exits(0).json();
     let findings = report["findings"].as_array().unwrap();
     let number = 1 + findings.iter().position(|finding| finding["pattern"] == "WR").unwrap();
-    let seen = place.call(&format!("confirm {number}")).exits(0);
+    let seen = place.call(&format!("confirm {number} --technique falcon")).exits(0);
     assert!(seen.stdout.contains("forbidden: 0 of "), "{}", seen.stdout);
 }
 
