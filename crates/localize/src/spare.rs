@@ -7,10 +7,11 @@ thread_local! {
     static SPARE: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An empty list, with the room of one that was given back if there is one.
+/// An empty list, with the room of the one that was given back last, if there is one: who gives back many in the opposite order gets each
+/// for what it was before, and none grows to the size of the largest.
 pub(crate) fn take<T: 'static>() -> Vec<T> {
     SPARE.with_borrow_mut(|spare| {
-        let fits = spare.iter().position(|list| list.is::<Vec<T>>());
+        let fits = spare.iter().rposition(|list| list.is::<Vec<T>>());
         let list = fits.and_then(|fits| spare.swap_remove(fits).downcast().ok());
         list.map_or_else(Vec::new, |list| *list)
     })
@@ -36,5 +37,12 @@ mod tests {
         let again = take::<u16>();
         assert!(again.is_empty() && again.capacity() >= 100);
         assert_eq!(take::<u16>().capacity(), 0);
+    }
+
+    #[test]
+    fn many_lists_keep_their_sizes() {
+        let sizes = [10, 1000, 100];
+        sizes.into_iter().rev().for_each(|size| give(Vec::<u16>::with_capacity(size)));
+        assert!(sizes.into_iter().all(|size| (size..2 * size).contains(&take::<u16>().capacity())));
     }
 }

@@ -230,7 +230,7 @@ const BUCKET: usize = 1 << 12;
 
 impl Drop for Conflicts<'_> {
     fn drop(&mut self) {
-        self.buckets.drain(..).for_each(spare::give);
+        self.buckets.drain(..).rev().for_each(spare::give);
     }
 }
 
