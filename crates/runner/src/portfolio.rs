@@ -345,7 +345,7 @@ mod tests {
         let mut counts: BTreeMap<Policy, u64> = BTreeMap::new();
         for _ in 0..300 {
             let policy = portfolio.choose(|_| true);
-            let failed = policy == Policy::Surw && counts.get(&policy).unwrap_or(&0) % 3 == 0;
+            let failed = policy == Policy::Surw && counts.get(&policy).unwrap_or(&0).is_multiple_of(3);
             let seconds = if failed { 30.0 } else { 0.01 };
             portfolio.observe(policy, &Run { failed, seconds, points: 9, taken_away: 0 });
             *counts.entry(policy).or_default() += 1;
