@@ -1,6 +1,6 @@
 //! Controlled runs: one thread at a time, the same for the same seed, and never the end of the target's progress.
 
-use recording::{ENV_SCHEDULE, EventKind, Recording, SavedSchedule};
+use recording::{ENV_SCHEDULE, EventKind, Recording, SavedSchedule, Switch};
 
 use crate::kit::{Program, c, cpp};
 
@@ -102,8 +102,12 @@ fn the_same_seed_gives_the_same_recording() {
 
 /// The program, to follow so many switches of a recording.
 fn following(program: Program, recording: &Recording, followed: u64) -> Program {
+    following_switches(program, &recording.switches(), recording.header.seed, followed)
+}
+
+fn following_switches(program: Program, switches: &[Switch], seed: u64, followed: u64) -> Program {
     let mut schedule = Vec::new();
-    SavedSchedule::write((&recording.switches()[..], recording.header.seed), followed, None, &mut schedule);
+    SavedSchedule::write((switches, seed), followed, None, &mut schedule);
     let file = program.folder().join(format!("schedule-{followed}"));
     std::fs::write(&file, schedule).unwrap();
     program.env(ENV_SCHEDULE, file).with_own_recordings()
@@ -117,6 +121,44 @@ fn a_recorded_schedule_is_followed_whatever_the_seed() {
         let program = following(program, &first, u64::MAX).plan("seed=2,schedule=random");
         let second = program.run_well().recordings.remove(0);
         assert!(decided(&first) == decided(&second), "{schedule}");
+    }
+}
+
+/// As test harnesses wait for the test: with a time-out that is far away.
+const PATIENT: &str = r#"
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t done = PTHREAD_COND_INITIALIZER;
+volatile int is_done;
+static void *work(void *argument) {
+    pthread_mutex_lock(&lock);
+    is_done = 1;
+    pthread_cond_signal(&done);
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 20;
+    pthread_t thread = start(work, NULL);
+    int result = 0;
+    pthread_mutex_lock(&lock);
+    while (!is_done && result == 0)
+        result = pthread_cond_timedwait(&done, &lock, &end);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    printf("%d\n", result);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_schedule_that_does_not_fit_lets_no_time_pass_while_others_can_run() {
+    // The first thread never has so many stops.
+    let switches = [Switch { to: 2, from: 1, stop: 1_000_000, flags: 0 }];
+    for seed in 1..=3 {
+        let program = following_switches(controlled(PATIENT, seed), &switches, 1, u64::MAX);
+        assert_eq!(program.run_well().stdout(), "0\n", "{seed}");
     }
 }
 

@@ -131,6 +131,11 @@ impl State {
         self.jump_up_to(self.clock.saturating_add(NEAR))
     }
 
+    /// Would one rather wait for this deadline than let somebody run that is held back?
+    pub fn is_near(&self, deadline: u64) -> bool {
+        deadline <= self.clock.saturating_add(NEAR)
+    }
+
     fn jump_up_to(&mut self, last: u64) -> bool {
         let waiting = self.seats[1..self.end].iter().filter(|seat| seat.standing == Standing::Waiting);
         let first = waiting.map(|seat| seat.deadline).min().unwrap_or(NEVER);

@@ -127,8 +127,11 @@ impl State {
         while let Some(switch) = self.replay.next() {
             let from = self.of_thread(switch.from);
             if self.seats[from].stops < switch.stop {
-                // It did not lose the token here: if it waits now, its time was over at once then.
-                self.let_time_pass(from);
+                // It did not lose the token here: if it waits now, its time was over at once then. That was so because nobody
+                // else could run, or was let; where others can, it waits for one that came sooner then, perhaps for a minute.
+                if !self.any(Standing::Ready) || self.is_near(self.seats[from].deadline) {
+                    self.let_time_pass(from);
+                }
                 if self.is_ready(from) {
                     return from;
                 }
