@@ -219,6 +219,20 @@ fn what_failing_runs_lack_is_asked_last() {
     check_first(&many(&["W1(x)@make R2(x)@use"], &["R2(y)@start"]), "P1 use make");
 }
 
+/// Who closes a channel waits for a block that another is about to store, by a look that no passing run needs, and uses it. What the two do
+/// with the message afterwards tells most failing runs, too, but comes after that look, and so is not why it is made.
+#[test]
+fn what_comes_after_new_code_is_no_cause_of_it() {
+    let lines = |outcome: &str, trace: &str, times: usize| format!("{outcome}: {trace}\n").repeat(times);
+    let traces = lines("P", "W2(block)@store W1(block)@swap W2(m)@drop W1(m)@free", 20)
+        + &lines("P", "W1(block)@swap W2(block)@store W1(m)@free W2(m)@drop", 20)
+        + &lines("F", "W1(block)@swap W2(block)@store R1(block)@wait W2(m)@drop W1(m)@free", 12)
+        + &lines("F", "W1(block)@swap W2(block)@store R1(block)@wait W1(m)@free W2(m)@drop", 4);
+    let (session, findings) = findings(&traces);
+    let shown: Vec<String> = findings.iter().map(|finding| in_short(&session, finding)).collect();
+    assert_eq!(shown[..3], ["P3 swap store", "P5 swap store wait", "P9 swap store drop free"]);
+}
+
 /// Each object is freed by its last user, so that passing runs never use what another thread frees. The message about
 /// it reads what only failing runs read, and one of them more shows that. That passing runs never come there is left aside.
 #[test]

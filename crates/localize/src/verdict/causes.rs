@@ -9,14 +9,12 @@ use super::chance;
 use super::evidence::Evidence;
 use super::fold;
 use super::freed;
+use super::new_code;
 use super::reason::{Reason, Reasoning};
 use super::regions;
 use super::scale::{Clue, Scale};
 use super::tuning::Tuning;
 use super::unfinished;
-
-/// How much (as logarithm) less probable all that follows from a cause is than the cause itself.
-const BEHIND: f64 = 1.0;
 
 /// A finding that waits for its rank.
 pub(super) struct Cause {
@@ -30,6 +28,8 @@ pub(super) struct Cause {
     pub is_new_code: bool,
     /// When the first of its clues is complete.
     pub completed: Option<usize>,
+    /// When the clue that is told for it has made its difference, in the finding's example; none where that is not known.
+    pub felt: Option<u32>,
     pub finding: Finding,
     pub reasons: Vec<Reason>,
     pub standstill: Option<Standstill>,
@@ -88,7 +88,7 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     if tuning.standstills {
         causes.extend(scale.standstills());
     }
-    put_new_code_behind(scale.runs.all_failed, &mut causes);
+    new_code::put_in_order(scale.runs.all_failed, &mut causes);
     causes.sort_unstable_by(Cause::compare);
     causes
 }
@@ -124,27 +124,4 @@ fn ranked(causes: Vec<Cause>, as_good: Option<u32>, unknown: f64) -> Vec<Finding
         Finding { rank: nth + 1, tied: 1, score: confidence, detail, ..finding }
     });
     in_order.collect()
-}
-
-/// What passing runs never come to follows from what failing runs did before. So it tells them apart as well as that
-/// does or better, and goes behind whatever explains all of them, or else most of them: what it follows from may show itself in
-/// several ways.
-fn put_new_code_behind(all_failed: u32, causes: &mut [Cause]) {
-    let best_of = |least: u32, causes: &[Cause]| {
-        let explains = |cause: &&Cause| {
-            let is_common = !cause.is_new_code && cause.as_effect.is_none() && cause.standstill.is_none();
-            is_common && cause.explained >= least && cause.weight > 0.0
-        };
-        causes.iter().filter(explains).map(|cause| cause.weight).reduce(f64::max)
-    };
-    let of_all = best_of(all_failed, causes);
-    let Some(best) = of_all.or_else(|| best_of(all_failed.div_ceil(2), causes)) else { return };
-    let follow: Vec<&mut Cause> =
-        causes.iter_mut().filter(|cause| cause.is_new_code && cause.weight > best - BEHIND).collect();
-    let behind = BEHIND + (follow.len() as f64).ln();
-    for cause in follow {
-        cause.weight = best - behind;
-        // Its cause is known; where that explains a part only, it may as well be another one.
-        cause.as_effect = cause.as_effect.filter(|_| of_all.is_none());
-    }
 }

@@ -76,6 +76,7 @@ impl Scale<'_> {
             as_effect: matches!(best.standing, Standing::SetUp | Standing::New).then_some(weight),
             is_new_code: best.is_new_code,
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
+            felt: Some(best.sighting.felt()),
             finding,
             reasons,
             standstill: None,
@@ -104,6 +105,7 @@ impl Scale<'_> {
                 as_effect: None,
                 is_new_code: false,
                 completed: None,
+                felt: None,
                 reasons: vec![
                     Reason::Runs { failed, all_failed, passed, all_passed },
                     Reason::Standstill(standstill.kind),
@@ -158,6 +160,7 @@ impl Scale<'_> {
                 as_effect: None,
                 is_new_code: false,
                 completed: finding.example.accesses.iter().copied().max(),
+                felt: None,
                 reasons: vec![Reason::Procedure(procedure)],
                 finding,
                 standstill: None,
