@@ -129,7 +129,7 @@ fn candidates(line: &str) -> Vec<Candidate<'_>> {
                 // A name before a parenthesis is called, not read; what it is called on is.
                 if bytes.get(end) == Some(&b'(') {
                     found.extend(receiver(code, at, end));
-                } else if !is_keyword(&code[at..end]) {
+                } else if !is_keyword(&code[at..end]) && !is_memory_order(&code[at..end], field) {
                     found.push(Candidate { text: &code[at..end], field, end, is_atomic: false });
                     found.extend(inside_brackets(code, at, end));
                 }
@@ -207,7 +207,9 @@ fn expression_from(code: &str, start: usize) -> (usize, &str) {
             },
             _ => return (end, field),
         };
-        if !bytes.get(end + joint).is_some_and(|&byte| is_name_start(byte)) {
+        // Members of Rust's tuples have numbers.
+        let is_name = |&byte: &u8| is_name_start(byte) || rest[0] == b'.' && byte.is_ascii_digit();
+        if !bytes.get(end + joint).is_some_and(is_name) {
             return (end, field);
         }
         let from = end + joint;
@@ -239,6 +241,12 @@ fn is_name_part(byte: u8) -> bool {
     is_name_start(byte) || byte.is_ascii_digit()
 }
 
+/// Is it a memory order with the name of its type before it, such as `Ordering::SeqCst` or `std::memory_order_relaxed`?
+fn is_memory_order(text: &str, last: &str) -> bool {
+    let is_order = || ["AcqRel", "Acquire", "Relaxed", "Release", "SeqCst"].contains(&last);
+    text.contains("memory_order") || text.contains("Ordering::") && is_order()
+}
+
 /// Words that stand where an expression could, but are none: those of the languages, memory orders, and constants, which
 /// are written in capitals.
 fn is_keyword(word: &str) -> bool {
@@ -266,7 +274,7 @@ mod tests {
 
     #[test]
     fn lines_are_taken_apart_into_expressions() {
-        let cases: [(&str, &[&str]); 13] = [
+        let cases: [(&str, &[&str]); 17] = [
             ("let idle = self.idle.lock().unwrap();", &["idle", "self.idle"]),
             ("if let Some(page) = self.pages.lock().await.get(name) {", &["page", "self.pages", "name"]),
             ("self.state.compare_exchange(EMPTY, PARKED, AcqRel, Relaxed)", &["self.state"]),
@@ -283,6 +291,10 @@ mod tests {
             ("x = 0x1fUL + 'a';", &["x"]),
             ("a.b->c[i][j].d++;", &["a.b->c[i][j].d", "i", "j"]),
             ("return;", &[]),
+            ("self.0.fetch_add(1, Ordering::SeqCst);", &["self.0"]),
+            ("let low = pair.1.0 + n;", &["low", "pair.1.0", "n"]),
+            ("n.store(1, atomic::Ordering::Release);", &["n"]),
+            ("n.store(1, std::memory_order_relaxed);", &["n"]),
         ];
         for (line, expected) in cases {
             assert_eq!(texts(line), expected, "{line}");
