@@ -53,7 +53,12 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
         oracle: oracle(&arguments.oracle, &target)?,
         timeout: Some(arguments.oracle.timeout),
         slow_after: None,
-        limits: Limits { runs: limits.runs, failures: limits.until_failures, time: limits.time },
+        limits: Limits {
+            runs: limits.runs,
+            failures: limits.until_failures,
+            time: limits.time,
+            time_in_vain: None,
+        },
         // Which schedules there are, one run tells the next.
         jobs: limits
             .jobs
@@ -81,6 +86,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     check_sampling(limits, &prepared.target)?;
     if let Some(time) = limits.time.filter(|_| arguments.confirmed() > 0) {
         prepared.campaign.limits.time = Some(time - time / confirm::SHARE);
+        prepared.campaign.limits.time_in_vain = Some(time);
     }
     let seed = limits.seed.unwrap_or_else(fresh_seed);
     let mut session = begin(arguments, &prepared.target, seed)?;
@@ -213,6 +219,7 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) 
     if campaign.limits == Limits::default() {
         progress.limits.time = Some(campaign::DEFAULT_TIME);
     }
+    let time = progress.limits.time;
     let mut tallies = search::Tallies::default();
     let mut sink = |event: Event| {
         if let Event::RunFinished { record } = event {
@@ -230,6 +237,7 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) 
             }
         }
         progress.elapsed = started.elapsed();
+        progress.limits.time = campaign.limits.time_in_vain.filter(|_| progress.failed == 0).or(time);
         reporter.update(&progress);
     };
     // Who says how many runs to make gets them.

@@ -28,6 +28,8 @@ pub struct Limits {
     pub failures: Option<u32>,
     /// No run is begun after this time.
     pub time: Option<Duration>,
+    /// The same as long as no run has failed: what is left for other things then is of no use to them.
+    pub time_in_vain: Option<Duration>,
 }
 
 /// The policy where no limit was given, and as long as nobody says that the answer is known: enough failing runs to rank suspects
@@ -185,7 +187,8 @@ impl Limits {
         } else if self.failures.is_some_and(|failures| history.failing() >= failures) {
             Some(Stop::Failures)
         } else {
-            self.time.filter(|&time| elapsed >= time).map(|_| Stop::Time)
+            let in_vain = self.time_in_vain.filter(|_| history.failing() == 0);
+            in_vain.or(self.time).filter(|&time| elapsed >= time).map(|_| Stop::Time)
         }
     }
 }
@@ -317,13 +320,24 @@ mod tests {
     #[test]
     fn given_limits_hold_and_the_first_one_ends_it() {
         let seconds = Duration::from_secs;
-        let limits = Limits { runs: Some(50), failures: Some(3), time: Some(seconds(10)) };
+        let limits =
+            Limits { runs: Some(50), failures: Some(3), time: Some(seconds(10)), ..Limits::default() };
         assert_eq!(limits.reached(&history(40, 2, 0, 0), seconds(9)), None);
         assert_eq!(limits.reached(&history(48, 2, 0, 0), seconds(9)), Some(Stop::Runs));
         assert_eq!(limits.reached(&history(1, 2, 1, 0), seconds(9)), Some(Stop::Failures));
         assert_eq!(limits.reached(&history(1, 1, 1, 0), seconds(10)), Some(Stop::Time));
         let only_runs = Limits { runs: Some(50), ..Limits::default() };
         assert_eq!(only_runs.reached(&history(20, 29, 0, 0), seconds(9999)), None);
+    }
+
+    #[test]
+    fn who_has_no_failing_run_has_more_time() {
+        let seconds = Duration::from_secs;
+        let limits = Limits { time: Some(seconds(30)), time_in_vain: Some(seconds(40)), ..Limits::default() };
+        assert_eq!(limits.reached(&history(50, 0, 0, 0), seconds(39)), None);
+        assert_eq!(limits.reached(&history(50, 0, 0, 0), seconds(40)), Some(Stop::Time));
+        assert_eq!(limits.reached(&history(50, 1, 0, 0), seconds(29)), None);
+        assert_eq!(limits.reached(&history(50, 1, 0, 0), seconds(31)), Some(Stop::Time));
     }
 
     #[test]
