@@ -30,12 +30,18 @@ pub(crate) struct InFailing {
     pub places: Places,
 }
 
+/// What is needed for so many communications is fetched together.
+const FETCHED: usize = 64;
+
 impl EdgeCounts {
     /// Adds what one more run shows.
     pub fn add(&mut self, graph: &Graph) {
         let is_failing = graph.outcome.is_failing();
         *(if is_failing { &mut self.all_failed } else { &mut self.all_passed }) += 1;
         for (nth, &edge) in graph.edges.iter().enumerate() {
+            if nth % FETCHED == 0 {
+                self.numbers.fetch(graph.edges[nth..].iter().copied().take(FETCHED));
+            }
             let (number, is_new) = self.numbers.number(edge);
             if is_new {
                 self.passed.push(0);

@@ -112,6 +112,24 @@ impl Histories {
         (&self.spots[start..place], &self.spots[place..end])
     }
 
+    /// Has the processor fetch what [`Self::around`] tells of accesses, told by their global indices: of the first of each two what
+    /// follows, of the second what comes before. All at once: to look at them one by one, it would wait for each.
+    pub fn fetch(&self, accesses: impl Iterator<Item = [u32; 2]> + Clone) {
+        let known = |index: u32| (self.places[index as usize], self.moments[index as usize].location);
+        let [mut places, mut locations] = [0; 2];
+        for (place, location) in accesses.clone().flatten().map(known) {
+            places ^= place;
+            locations ^= location;
+        }
+        // A line of the cache has eight spots.
+        let spot = |place: u32| self.spots.get(place as usize).map_or(0, |spot| spot.index);
+        let spots = accesses.map(|accesses| {
+            let [first, second] = accesses.map(|index| self.places[index as usize]);
+            spot(first) ^ spot(first.saturating_add(8)) ^ spot(second) ^ spot(second.saturating_sub(8))
+        });
+        std::hint::black_box((places, locations, spots.fold(0, |all, spot| all ^ spot)));
+    }
+
     /// All accesses to one location, for each location.
     pub fn locations(&self) -> impl Iterator<Item = &[Spot]> {
         self.starts.windows(2).map(|ends| &self.spots[ends[0] as usize..ends[1] as usize])
@@ -181,9 +199,8 @@ impl Drop for Histories {
 
 /// Puts the accesses to each location where it begins, and tells where each has come.
 fn by_location(moments: &[Moment], mut next: Vec<u32>) -> (Vec<Spot>, Vec<u32>) {
-    let mut spots: Vec<Spot> = spare::take();
-    let Some(first) = moments.first() else { return (spots, Vec::new()) };
-    spots.resize(moments.len(), Spot { index: 0, code: first.code });
+    let Some(first) = moments.first() else { return (Vec::new(), Vec::new()) };
+    let mut spots = spare::take_filled(moments.len(), Spot { index: 0, code: first.code });
     let mut places = spare::take();
     places.reserve(moments.len());
     for (index, &Moment { location, code }) in (0u32..).zip(moments) {

@@ -37,6 +37,13 @@ impl<K: Copy + Eq + Hash> Numbering<K> {
         (number - 1, true)
     }
 
+    /// Has the processor fetch what tells the numbers of these keys, all at once: to look them up one by one, it would wait for each.
+    pub fn fetch(&self, keys: impl Iterator<Item = K>) {
+        let mask = self.table.len() - 1;
+        let numbers = keys.map(|key| self.table[Self::hash(&key) & mask]);
+        std::hint::black_box(numbers.fold(0, |all, number| all ^ number));
+    }
+
     /// The number of a key that came before.
     pub fn find(&self, key: K) -> Option<u32> {
         self.table[self.place(&key)].checked_sub(1)
@@ -50,15 +57,20 @@ impl<K: Copy + Eq + Hash> Numbering<K> {
     /// Where in the table a key is, or would be.
     #[inline]
     fn place(&self, key: &K) -> usize {
-        let mut hasher = FxHasher::default();
-        key.hash(&mut hasher);
-        let mut place = hasher.finish() as usize & (self.table.len() - 1);
+        let mut place = Self::hash(key) & (self.table.len() - 1);
         while let Some(number) = self.table[place].checked_sub(1)
             && self.keys[number as usize] != *key
         {
             place = (place + 1) & (self.table.len() - 1);
         }
         place
+    }
+
+    #[inline]
+    fn hash(key: &K) -> usize {
+        let mut hasher = FxHasher::default();
+        key.hash(&mut hasher);
+        hasher.finish() as usize
     }
 
     #[cold]

@@ -36,8 +36,8 @@ pub(super) struct Conflicts<'h> {
     /// The pairs of which the views consist: where each view's begin, by its number, and the end.
     in_view: Vec<InView>,
     view_starts: Vec<u32>,
-    /// The slots that left and are part of pairs, by the upper bits of their index: index, view, and the second access of
-    /// each pair in that view.
+    /// The slots that left and are part of pairs, by the upper bits of their index: the lower bits with the number of pairs in the view,
+    /// the view, and the second access of each of these pairs.
     buckets: Vec<Vec<u32>>,
     pair_count: usize,
     /// Two pairs, (a, b) and (b, c), with a and c by one thread.
@@ -128,14 +128,15 @@ impl<'h> Conflicts<'h> {
             }
         }
         let bucket = &mut self.buckets[oldest.index as usize / BUCKET];
-        bucket.extend_from_slice(&[oldest.index, view as u32]);
+        let seconds = in_view.iter().map(|pair| later[pair.slot as usize - 1].index);
+        bucket.extend_from_slice(&[head(oldest.index, in_view.len()), view as u32]);
+        bucket.extend(seconds);
         self.pair_count += in_view.len();
         let thread = self.codes.thread_number(codes[0]);
         for &InView { slot, class, .. } in in_view {
             let other = &mut later[slot as usize - 1];
             self.ending.push(Ending { first: oldest.index, thread, class, next: other.note });
             other.note = self.ending.len() as u32;
-            bucket.push(other.index);
         }
     }
 
@@ -203,27 +204,47 @@ impl<'h> Conflicts<'h> {
 
     /// Tells `found` all pairs, by ascending index of their first access, then of their second.
     pub fn each_pair(&self, mut found: impl FnMut(Pair)) {
-        self.buckets.iter().for_each(|bucket| self.each_by_first(bucket, &mut found));
+        for (start, bucket) in (0..).step_by(BUCKET).zip(&self.buckets) {
+            self.each_by_first(start, bucket, &mut found);
+        }
     }
 
     /// Tells `found` the pairs of a bucket, by ascending first access.
-    fn each_by_first(&self, bucket: &[u32], found: &mut impl FnMut(Pair)) {
-        // Where in the bucket the pairs of each first access are, or 0: behind its index and view.
+    fn each_by_first(&self, start: u32, bucket: &[u32], found: &mut impl FnMut(Pair)) {
+        // Which accesses are first ones, and where in the bucket their views are.
+        let mut is_first = [0u64; BUCKET / 64];
         let mut places = [0u32; BUCKET];
         let mut place = 0;
-        while let Some(&[first, view]) = bucket.get(place..).and_then(|rest| rest.first_chunk()) {
-            places[first as usize % BUCKET] = place as u32 + 2;
-            place += 2 + self.pairs_in(view as usize).len();
+        while let Some(&[head, view]) = bucket.get(place..).and_then(|rest| rest.first_chunk()) {
+            let lower = head as usize % BUCKET;
+            is_first[lower / 64] |= 1 << (lower % 64);
+            places[lower] = place as u32 + 1;
+            place += 2 + match head as usize / BUCKET {
+                MANY => self.pairs_in(view as usize).len(),
+                pairs => pairs,
+            };
         }
-        for place in places.into_iter().filter(|&place| place != 0).map(|place| place as usize) {
-            let [first, view] = [bucket[place - 2], bucket[place - 1]];
-            let pairs = self.pairs_in(view as usize);
-            for (&InView { class, lane, .. }, &second) in pairs.iter().zip(&bucket[place..]) {
-                found(Pair { first, second, class, lane });
+        for (word, mut bits) in is_first.into_iter().enumerate() {
+            while bits != 0 {
+                let lower = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let Some((&view, seconds)) = bucket[places[lower] as usize..].split_first() else { break };
+                let first = start + lower as u32;
+                for (&InView { class, lane, .. }, &second) in self.pairs_in(view as usize).iter().zip(seconds)
+                {
+                    found(Pair { first, second, class, lane });
+                }
             }
         }
     }
 }
+
+/// The lower bits of an index, and above them how many pairs there are: many if they are too many to be told.
+fn head(index: u32, pairs: usize) -> u32 {
+    index % BUCKET as u32 + BUCKET as u32 * pairs.min(MANY) as u32
+}
+
+const MANY: usize = u32::MAX as usize / BUCKET;
 
 /// Pairs of so many first accesses are sorted at a time: as many as a processor's cache has room for.
 const BUCKET: usize = 1 << 12;

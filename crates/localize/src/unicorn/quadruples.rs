@@ -16,11 +16,12 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     if opposites.iter().all(|opposite| *opposite == [None; 2]) {
         return;
     }
-    let mut rounds = Rounds::of(&scan.histories);
     let mut quadruples = Quadruples {
         histories: &scan.histories,
+        rounds: Rounds::of(&scan.histories),
         classes: conflicts.classes(),
         seen: Seen::new(conflicts.classes().len()),
+        waiting: Vec::with_capacity(WAITING),
         numbers: Numbering::new(),
         earliest: Vec::new(),
     };
@@ -28,7 +29,7 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     let mut combine_first = |near: &mut Near| {
         let one = near.take_first();
         for opposite in opposites[one.lane as usize].into_iter().flatten() {
-            quadruples.combine(&one, near.of_lane(opposite), &mut rounds);
+            quadruples.combine(&one, near.of_lane(opposite));
         }
     };
     conflicts.each_pair(|pair| {
@@ -40,6 +41,7 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     while near.count > 0 {
         combine_first(&mut near);
     }
+    quadruples.settle();
     let known = quadruples.numbers.keys().iter().zip(quadruples.earliest);
     found.suspects.extend(known.map(|(&pattern, occurrence)| (pattern.into(), occurrence)));
 }
@@ -47,7 +49,9 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
 /// Pairs that are near each other: as many of those that came last as the distance says, and one.
 struct Near {
     /// Each at its place, modulo their number. Its size is a power of two.
-    pairs: Vec<Link>,
+    pairs: Vec<Pair>,
+    /// Where the next pair of each one's lane is, or nowhere.
+    next: Vec<u32>,
     /// Where the first is.
     first: usize,
     count: usize,
@@ -55,33 +59,32 @@ struct Near {
     lanes: Vec<[u32; 2]>,
 }
 
-#[derive(Clone, Copy)]
-struct Link {
-    pair: Pair,
-    /// Where the next pair of its lane is, or nowhere.
-    next: u32,
-}
-
 impl Near {
     const NOWHERE: u32 = u32::MAX;
 
     fn new(lanes: usize, distance: usize) -> Self {
-        let nothing = Link { pair: Pair { first: 0, second: 0, class: 0, lane: 0 }, next: Self::NOWHERE };
-        let pairs = vec![nothing; (distance + 1).next_power_of_two()];
-        Self { pairs, first: 0, count: 0, lanes: vec![[Self::NOWHERE; 2]; lanes] }
+        let size = (distance + 1).next_power_of_two();
+        let pairs = vec![Pair { first: 0, second: 0, class: 0, lane: 0 }; size];
+        Self {
+            pairs,
+            next: vec![Self::NOWHERE; size],
+            first: 0,
+            count: 0,
+            lanes: vec![[Self::NOWHERE; 2]; lanes],
+        }
     }
 
     /// There must be room: no more than the distance.
     #[inline]
     fn add(&mut self, pair: Pair) {
         let place = (self.first + self.count) & (self.pairs.len() - 1);
-        self.pairs[place] = Link { pair, next: Self::NOWHERE };
+        (self.pairs[place], self.next[place]) = (pair, Self::NOWHERE);
         self.count += 1;
         let [first, last] = &mut self.lanes[pair.lane as usize];
         if *first == Self::NOWHERE {
             *first = place as u32;
         } else {
-            self.pairs[*last as usize].next = place as u32;
+            self.next[*last as usize] = place as u32;
         }
         *last = place as u32;
     }
@@ -89,8 +92,8 @@ impl Near {
     /// Removes the first of all, which is the first of its lane. There must be one.
     #[inline]
     fn take_first(&mut self) -> Pair {
-        let Link { pair, next } = self.pairs[self.first];
-        self.lanes[pair.lane as usize][0] = next;
+        let pair = self.pairs[self.first];
+        self.lanes[pair.lane as usize][0] = self.next[self.first];
         self.first = (self.first + 1) & (self.pairs.len() - 1);
         self.count -= 1;
         pair
@@ -99,46 +102,87 @@ impl Near {
     /// The pairs of a lane.
     #[inline]
     fn of_lane(&self, lane: u32) -> impl Iterator<Item = &Pair> {
-        let link = |place: u32| self.pairs.get(place as usize);
-        let first = link(self.lanes[lane as usize][0]);
-        std::iter::successors(first, move |known| link(known.next)).map(|link| &link.pair)
+        let mut place = self.lanes[lane as usize][0];
+        std::iter::from_fn(move || {
+            let pair = self.pairs.get(place as usize)?;
+            place = self.next[place as usize];
+            Some(pair)
+        })
     }
 }
+
+/// So many combinations are looked at together. All that is fetched for them fits into a processor's nearest cache.
+const WAITING: usize = 48;
 
 /// Two pairs each, on different variables.
 struct Quadruples<'r> {
     histories: &'r Histories,
+    rounds: Rounds<'r>,
     classes: &'r [Class],
     seen: Seen,
+    /// Two pairs each of which it is not known yet whether they belong to one round.
+    waiting: Vec<[Pair; 2]>,
     numbers: Numbering<Pattern>,
     /// Of several occurrences, the one that begins first.
     earliest: Vec<Occurrence>,
 }
 
 impl Quadruples<'_> {
-    /// Adds what a pair makes with later ones of the opposite lane.
+    /// Adds what a pair makes with later ones of the opposite lane, though perhaps not at once.
     #[inline]
-    fn combine<'p>(&mut self, one: &Pair, later: impl Iterator<Item = &'p Pair>, rounds: &mut Rounds) {
-        let mut again: Option<Again> = None;
-        for other in later {
-            if self.seen.is_noted(one, other) || self.is_on_one_variable(one, other) {
-                continue;
-            }
-            let again = *again.get_or_insert_with(|| rounds.again(one.first));
-            // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
-            if again <= Again(other.first) {
+    fn combine<'p>(&mut self, one: &Pair, mut later: impl Iterator<Item = &'p Pair>) {
+        while let Some(last) = self.wait(one, &mut later) {
+            self.settle();
+            // The second access of a pair comes later than its first, and so would those of all that follow.
+            if self.rounds.again(one.first) <= Again(last.first) {
                 break;
-            }
-            if rounds.is_in_round(one.first, again, other.second) && rounds.are_one(one.second, other.first) {
-                self.add(one, other);
             }
         }
     }
 
-    fn is_on_one_variable(&self, one: &Pair, other: &Pair) -> bool {
-        let [location, other] =
-            [one, other].map(|pair| self.histories.moments()[pair.first as usize].location);
-        location == other
+    /// Has combinations of a pair wait that may be new. Gives the last of the later ones if no more can wait.
+    #[inline]
+    fn wait<'p>(&mut self, one: &Pair, later: &mut impl Iterator<Item = &'p Pair>) -> Option<&'p Pair> {
+        let (noted, moments) = (self.seen.of(one), self.histories.moments());
+        let location = moments[one.first as usize].location;
+        for other in later {
+            if !noted.includes(other) && moments[other.first as usize].location != location {
+                self.waiting.push([*one, *other]);
+                if self.waiting.len() == WAITING {
+                    return Some(other);
+                }
+            }
+        }
+        None
+    }
+
+    /// Adds what waits and belongs to one round. The memory that tells is anywhere: it is fetched for many at a time, so that the
+    /// processor need not wait for one before it goes for the next.
+    #[inline(never)]
+    fn settle(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.histories.fetch(waiting.iter().map(|[one, other]| [one.first, other.second]));
+        let mut known: Option<(u32, Again)> = None;
+        for [one, other] in &waiting {
+            // What came before may have been the same.
+            if self.seen.of(one).includes(other) {
+                continue;
+            }
+            let again = match known {
+                Some((first, again)) if first == one.first => again,
+                _ => self.rounds.again(one.first),
+            };
+            known = Some((one.first, again));
+            // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
+            if again > Again(other.first)
+                && self.rounds.is_in_round(one.first, again, other.second)
+                && self.rounds.are_one(one.second, other.first)
+            {
+                self.add(one, other);
+            }
+        }
+        self.waiting = waiting;
+        self.waiting.clear();
     }
 
     /// Adds two pairs of opposite lanes on different variables.
@@ -191,23 +235,39 @@ impl Seen {
         Self { width, bits: vec![0; classes * width] }
     }
 
+    /// What a pair has been combined with.
     #[inline]
-    fn is_noted(&self, one: &Pair, other: &Pair) -> bool {
-        let [word, bit] = self.place(one, other);
-        self.bits.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    fn of(&self, one: &Pair) -> Noted<'_> {
+        let row = one.class as usize * self.width..(one.class as usize + 1) * self.width;
+        Noted { bits: &self.bits[row], second: one.second }
     }
 
     fn note(&mut self, one: &Pair, other: &Pair) {
-        let [word, bit] = self.place(one, other);
-        if let Some(word) = self.bits.get_mut(word) {
+        let [word, bit] = self.of(one).place(other);
+        if let Some(word) = self.bits[one.class as usize * self.width..].get_mut(word) {
             *word |= 1 << bit;
         }
     }
+}
 
-    /// Word and bit for two pairs.
+/// What a pair with this second access has been combined with.
+struct Noted<'s> {
+    /// None if there are too many classes.
+    bits: &'s [u64],
+    second: u32,
+}
+
+impl Noted<'_> {
     #[inline]
-    fn place(&self, one: &Pair, other: &Pair) -> [usize; 2] {
-        let bit = 2 * other.class as usize + usize::from(one.second >= other.first);
-        [one.class as usize * self.width + bit / 64, bit % 64]
+    fn includes(&self, other: &Pair) -> bool {
+        let [word, bit] = self.place(other);
+        self.bits.get(word).is_some_and(|word| word >> bit & 1 == 1)
+    }
+
+    /// Word and bit for another pair.
+    #[inline]
+    fn place(&self, other: &Pair) -> [usize; 2] {
+        let bit = 2 * other.class as usize + usize::from(self.second >= other.first);
+        [bit / 64, bit % 64]
     }
 }

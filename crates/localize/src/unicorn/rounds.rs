@@ -55,8 +55,8 @@ impl<'h> Rounds<'h> {
     /// long before.
     pub fn is_in_round(&mut self, first: u32, again: Again, second: u32) -> bool {
         let histories = self.histories;
-        let writes = histories.moments()[second as usize].code.writes();
         if let Some(all) = self.all() {
+            let writes = histories.moments()[second as usize].code.writes();
             let Times { begin, before, .. } = all.times[second as usize];
             return again >= Again(begin) && !(writes && before > first + 1);
         }
@@ -66,6 +66,7 @@ impl<'h> Rounds<'h> {
         let (earlier, own_turn) = before.split_at(before.len() - own_turn);
         self.looked_at += own_turn.len() + 1;
         let begin = own_turn.first().unwrap_or(&rest[0]).index;
+        let writes = rest[0].code.writes();
         if !writes || again < Again(begin) {
             return again >= Again(begin);
         }
