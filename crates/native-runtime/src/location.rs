@@ -8,7 +8,8 @@
 //!
 //! Deviations: of a thread that reads at more than [`slots::MOST_SITES`] sites within one turn, the further ones are
 //! known only if one is the last. The first read after the first write of a turn is recorded even if the turn
-//! has read there before that write.
+//! has read there before that write. Beyond the budget, of many threads that have read and ended before the next write, the
+//! newest are kept.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -90,8 +91,12 @@ unsafe fn note_repetition(
     slot: *mut Slot,
     touch: Touch,
 ) -> bool {
-    let read_on_record =
-        || slots::has_read_at(slot, touch.leaf, false) || slots::knows_site(slot, touch.leaf);
+    // Where there is no room for further sites, one more of them changes nothing either.
+    let read_on_record = || {
+        slots::has_read_at(slot, touch.leaf, false)
+            || slots::knows_site(slot, touch.leaf)
+            || sites::is_noted(touch.leaf) && slots::has_all_sites(slot)
+    };
     let write_on_record = || {
         (&raw const (*location).owner).read_volatile() == thread.id
             && ((*slot).write == touch.leaf || sites::is_noted(touch.leaf))
@@ -224,6 +229,11 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
         return;
     }
     let recorded = record(thread, location, index, touch, before, tick);
+    if known.is_none() && slots::are_many(location) {
+        slots::release_ended(thread, location, &mut |thread, slot| {
+            close(thread, location, index, slot, None)
+        });
+    }
     let Some(slot) = known.or_else(|| slots::take(thread, location, index, None)) else { return };
     slots::note(slot, touch, thread);
     if touch.kind != Kind::Write {

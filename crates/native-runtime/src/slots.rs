@@ -67,6 +67,58 @@ pub unsafe fn release_all(
     }
 }
 
+/// Slots of threads that have ended which stay in a long list, the newest: what they did last may be all there is to tell
+/// of them when somebody writes.
+const ENDED_IN_LIST: usize = 64;
+
+/// Is a location's list so long that it is worth a look whose slots these are? Each thread that comes to the location walks
+/// through all of it.
+pub unsafe fn are_many(location: *const Location) -> bool {
+    let mut number = (*location).slots;
+    for _ in 0..2 * ENDED_IN_LIST {
+        if number == 0 {
+            return false;
+        }
+        number = (*at(number)).next;
+    }
+    true
+}
+
+/// Takes all but the newest slots of threads that have ended out of a location's list, for the calling thread to use again;
+/// `visit` sees each that has the current version before that. With the location locked.
+pub unsafe fn release_ended(
+    thread: &mut Thread,
+    location: *mut Location,
+    visit: &mut dyn FnMut(&mut Thread, *mut Slot),
+) {
+    let mut ended = 0;
+    let mut link = &raw mut (*location).slots;
+    while *link != 0 {
+        let number = *link;
+        let slot = at(number);
+        let has_ended = has_ended((*slot).thread);
+        ended += usize::from(has_ended);
+        if !has_ended || ended <= ENDED_IN_LIST {
+            link = &raw mut (*slot).next;
+            continue;
+        }
+        if (*slot).location != 0 {
+            visit(thread, slot);
+        }
+        // Others walk without the lock, and find their way from a slot that is no longer in the list, too: none of those that
+        // they may come to is theirs, unless it says so.
+        AtomicU32::from_ptr(link).store((*slot).next, Ordering::Release);
+        (*slot).location = 0;
+        (*slot).next = thread.free_slots;
+        thread.free_slots = number;
+    }
+}
+
+unsafe fn has_ended(thread: u32) -> bool {
+    let record: *mut ThreadRecord = mapping::record(RegionId::Threads, thread);
+    AtomicU32::from_ptr(&raw mut (*record).ended).load(Ordering::Acquire) != 0
+}
+
 /// Gives all slots of a location back to their threads.
 pub unsafe fn give_back_all(thread: &mut Thread, location: *mut Location) {
     let mut number = (*location).slots;
@@ -115,6 +167,9 @@ pub unsafe fn take(
     if thread.free_slots == 0 {
         let returned = AtomicU32::from_ptr(&raw mut (*thread.record).free_slots);
         thread.free_slots = returned.swap(0, Ordering::Acquire);
+    }
+    if thread.free_slots == 0 {
+        thread.free_slots = LEFT_BEHIND.swap(0, Ordering::Acquire);
     }
     let number = if thread.free_slots != 0 {
         let number = thread.free_slots;
@@ -292,23 +347,47 @@ pub unsafe fn remember_site(
     }
 }
 
-/// Only its own thread uses a slot again, since it may be in the midst of a store to it now.
+/// Only its own thread uses a slot again as long as it lives, since it may be in the midst of a store to it now.
 unsafe fn give_back(thread: &mut Thread, number: u32) {
     let slot = at(number);
     (*slot).location = 0;
-    if (*slot).thread == thread.id {
+    if (*slot).thread == thread.id || has_ended((*slot).thread) {
         (*slot).next = thread.free_slots;
         thread.free_slots = number;
         return;
     }
     let record: *mut ThreadRecord = mapping::record(RegionId::Threads, (*slot).thread);
-    let head = AtomicU32::from_ptr(&raw mut (*record).free_slots);
-    let mut first = head.load(Ordering::Relaxed);
+    put_in_front(AtomicU32::from_ptr(&raw mut (*record).free_slots), number, slot);
+}
+
+/// Free slots of threads that have ended: the first of them.
+static LEFT_BEHIND: AtomicU32 = AtomicU32::new(0);
+
+/// The thread ends: others may use what it has not used.
+pub unsafe fn leave_behind(thread: &mut Thread) {
+    let first = core::mem::take(&mut thread.free_slots);
+    if first != 0 {
+        let mut last = at(first);
+        while (*last).next != 0 {
+            last = at((*last).next);
+        }
+        put_in_front(&LEFT_BEHIND, first, last);
+    }
+}
+
+/// In a forked child, which has no slots yet.
+pub fn restart() {
+    LEFT_BEHIND.store(0, Ordering::Relaxed);
+}
+
+/// Puts some slots that hang together in front of a list that is taken as a whole.
+unsafe fn put_in_front(head: &AtomicU32, first: u32, last: *mut Slot) {
+    let mut next = head.load(Ordering::Relaxed);
     loop {
-        (*slot).next = first;
-        match head.compare_exchange_weak(first, number, Ordering::Release, Ordering::Relaxed) {
+        (*last).next = next;
+        match head.compare_exchange_weak(next, first, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => return,
-            Err(now) => first = now,
+            Err(now) => next = now,
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
     atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, known_reads, location,
-    lock_code, log, loops, mapping, noise, planned, sampling, sandbox, split, stack, sync,
+    lock_code, log, loops, mapping, noise, planned, sampling, sandbox, slots, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -296,6 +296,7 @@ pub unsafe fn detach() {
         log::give_back_chunk(thread);
         split::give_back_all(thread);
         kept::give_back_all(thread);
+        slots::leave_behind(thread);
         // Set still if the thread was cancelled while it waited.
         (*thread.record).waits_for = 0;
         AtomicU32::from_ptr(&raw mut (*thread.record).ended).store(1, Ordering::Release);
@@ -315,6 +316,7 @@ pub unsafe fn restart(thread: &mut Thread) {
     (*thread.record).os_id = os_id();
     (*thread.record).free_slots = 0;
     thread.free_slots = 0;
+    slots::restart();
     thread.chunk_left = 0;
     location::forget_cache(thread);
     split::restart(thread);

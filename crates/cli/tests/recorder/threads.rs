@@ -37,6 +37,34 @@ int main(void) {
 }
 
 #[test]
+fn readers_that_have_ended_make_way() {
+    let program = c(r#"
+volatile int limit;
+THREAD(reader) {
+    int sum = 0;
+    for (int i = 0; i < 1000; i++)
+        sum += limit; //@read
+    return (void *)(long)sum;
+}
+int main(void) {
+    limit = 1; //@set
+    for (int i = 0; i < 3000; i++)
+        in_thread(reader);
+    limit = 2; //@change
+    return 0;
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    let history = process.history("limit");
+    assert_eq!(history.matches(" R@read r@read | ").count(), 3000, "what they did last is on record");
+    // Whoever comes to a location looks at all of its slots.
+    let bytes = process.recording.header.regions[recording::RegionId::Slots as usize].used;
+    let slots = bytes as usize / size_of::<recording::Slot>();
+    assert!(slots < 1000, "{slots} slots");
+}
+
+#[test]
 fn a_hundred_thousand_short_lived_threads() {
     let program = c(r#"
 volatile int x;
