@@ -17,6 +17,9 @@ pub struct Suite {
     pub configuration: &'static str,
     /// Test programs that are not run under control, since they would take hours.
     pub left_out: &'static [&'static str],
+    /// Tests that look at what the whole process does, as a program and a test in it: they fail now and then if another test
+    /// runs beside them, without a recorder too, and have a process of their own here.
+    pub apart: &'static [(&'static str, &'static str)],
 }
 
 impl Suite {
@@ -31,12 +34,17 @@ impl Suite {
             if ground.is_controlled && self.leaves_out(&program) {
                 continue;
             }
-            let mut command = recordings.command(&program);
-            // As cargo runs them.
-            command.current_dir(&source).args(["--test-threads", "2"]);
-            let printed = String::from_utf8_lossy(&bytes_of(&mut command)?).into_owned();
-            passed += count_of_passed(&printed)
-                .with_context(|| format!("{} printed no result", program.display()))?;
+            let apart: Vec<&str> = self.apart_in(&program).collect();
+            let others = apart.iter().flat_map(|test| ["--skip", test]).collect();
+            let alone = apart.iter().map(|&test| vec![test]);
+            for choice in [others].into_iter().chain(alone) {
+                let mut command = recordings.command(&program);
+                // As cargo runs them.
+                command.current_dir(&source).args(["--exact", "--test-threads", "2"]).args(choice);
+                let printed = String::from_utf8_lossy(&bytes_of(&mut command)?).into_owned();
+                passed += count_of_passed(&printed)
+                    .with_context(|| format!("{} printed no result", program.display()))?;
+            }
         }
         ensure!(passed > 0, "it has no tests");
         Ok(format!("{passed} tests passed; {}", recordings.check()?))
@@ -61,10 +69,20 @@ impl Suite {
     }
 
     fn leaves_out(&self, program: &Path) -> bool {
-        let name = program.file_stem().unwrap_or_default().to_string_lossy();
-        let name = name.rsplit_once('-').map_or(&*name, |(name, _)| name);
-        self.left_out.contains(&name)
+        self.left_out.contains(&&*name_of(program))
     }
+
+    /// Those of a program's tests that are run by themselves.
+    fn apart_in(&self, program: &Path) -> impl Iterator<Item = &'static str> {
+        let name = name_of(program);
+        self.apart.iter().filter(move |(program, _)| *program == name).map(|&(_, test)| test)
+    }
+}
+
+/// A test program's name, without the number that cargo puts behind it.
+fn name_of(program: &Path) -> String {
+    let name = program.file_stem().unwrap_or_default().to_string_lossy();
+    name.rsplit_once('-').map_or(&*name, |(name, _)| name).to_owned()
 }
 
 /// From the last line of a test program.
@@ -76,6 +94,16 @@ fn count_of_passed(printed: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_that_run_apart_are_those_of_their_program() {
+        let apart = &[("golang", "select2::main"), ("list", "len")];
+        let suite = Suite { package: "", version: "", configuration: "", left_out: &["zero"], apart };
+        let golang = Path::new("deps/golang-c9e9911f7c8c3940");
+        assert_eq!(suite.apart_in(golang).collect::<Vec<_>>(), ["select2::main"]);
+        assert_eq!(suite.apart_in(Path::new("deps/array-0a")).count(), 0);
+        assert!(!suite.leaves_out(golang) && suite.leaves_out(Path::new("deps/zero-150280ff64e54209")));
+    }
 
     #[test]
     fn passed_tests_are_counted() {
