@@ -17,6 +17,7 @@ mod clues;
 mod evidence;
 mod fold;
 mod freed;
+mod leads;
 mod new_code;
 mod orders;
 mod reason;

@@ -25,6 +25,7 @@ struct Named {
     freed: bool,
     regions: bool,
     unfinished: bool,
+    leads: bool,
     strata: bool,
 }
 

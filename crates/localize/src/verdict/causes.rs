@@ -3,12 +3,14 @@
 use std::cmp::Ordering;
 
 use crate::finding::{Detail, Finding};
+use crate::pattern::Pattern;
 use crate::standstill::Standstill;
 
 use super::chance;
 use super::evidence::Evidence;
 use super::fold;
 use super::freed;
+use super::leads;
 use super::new_code;
 use super::reason::{Reason, Reasoning};
 use super::regions;
@@ -30,6 +32,8 @@ pub(super) struct Cause {
     pub completed: Option<usize>,
     /// When the clue that is told for it has made its difference, in the finding's example; none where that is not known.
     pub felt: Option<u32>,
+    /// The pair or triple that is seen in it; of a window, the pair that comes about in it.
+    pub order: Option<Pattern>,
     pub finding: Finding,
     pub reasons: Vec<Reason>,
     pub standstill: Option<Standstill>,
@@ -90,6 +94,10 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     }
     new_code::put_in_order(scale.runs.all_failed, &mut causes);
     causes.sort_unstable_by(Cause::compare);
+    if tuning.leads {
+        leads::put_first(scale, &mut causes);
+        causes.sort_unstable_by(Cause::compare);
+    }
     causes
 }
 

@@ -119,6 +119,11 @@ impl Sighting {
         &self.indices[..self.shape.len()]
     }
 
+    /// The threads of the accesses.
+    pub fn threads(&self) -> &[ThreadId] {
+        &self.threads[..self.shape.len()]
+    }
+
     /// Whether it begins with the very first access to its location, a write.
     pub fn sets_up(&self) -> bool {
         self.sets_up[0]

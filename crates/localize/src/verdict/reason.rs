@@ -67,6 +67,10 @@ pub enum Reason {
     Together,
     /// So many other patterns that the same runs show are part of it.
     Folded(u32),
+    /// What only failing runs show comes about only after it.
+    Leads,
+    /// It comes about only after what leads to it.
+    Follows,
     /// Of what is as probable, it is complete first.
     First,
     /// The run stands still for this reason.
@@ -125,6 +129,10 @@ impl fmt::Display for Reason {
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),
             Self::Folded(1) => f.write_str("another pattern that the same runs show is part of it"),
             Self::Folded(others) => write!(f, "{others} other patterns that the same runs show are part of it"),
+            Self::Leads => f.write_str(
+                "what tells failing from passing runs best comes about only after it; without that it does no harm",
+            ),
+            Self::Follows => f.write_str("it comes about only after an earlier order of accesses that went wrong before it"),
             Self::First => f.write_str("complete before what is as probable"),
             Self::Standstill(StandstillKind::Deadlock) => {
                 f.write_str("when the runs hung, these threads waited for locks that none of them would give back")

@@ -24,9 +24,9 @@ const ENOUGH_PASSING: u32 = 10;
 /// Unless so much of it may be overlooked.
 const OVERLOOKED: f64 = 0.01;
 /// Of the failing runs that show a pair, the share that shows the whole window: some may show another one.
-const COVERED: f64 = 0.9;
+pub(super) const COVERED: f64 = 0.9;
 /// The evidence (as logarithm) above which it is no chance that failing runs show more of something.
-const TELLING: f64 = 5.0;
+pub(super) const TELLING: f64 = 5.0;
 
 /// A clue that tells failing from passing runs.
 pub(super) struct Clue<'e> {

@@ -11,6 +11,7 @@ use super::causes::Cause;
 use super::evidence::StoodStill;
 use super::orders::Standing;
 use super::reason::Reason;
+use super::regions;
 use super::scale::{Clue, Scale};
 
 impl Scale<'_> {
@@ -75,6 +76,7 @@ impl Scale<'_> {
                 .unwrap_or(failed),
             as_effect: matches!(best.standing, Standing::SetUp | Standing::New).then_some(weight),
             is_new_code: best.is_new_code,
+            order: order_of(&clues),
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             felt: Some(best.sighting.felt()),
             finding,
@@ -106,6 +108,7 @@ impl Scale<'_> {
                 is_new_code: false,
                 completed: None,
                 felt: None,
+                order: None,
                 reasons: vec![
                     Reason::Runs { failed, all_failed, passed, all_passed },
                     Reason::Standstill(standstill.kind),
@@ -159,6 +162,7 @@ impl Scale<'_> {
                 explained: finding.failed,
                 as_effect: None,
                 is_new_code: false,
+                order: None,
                 completed: finding.example.accesses.iter().copied().max(),
                 felt: None,
                 reasons: vec![Reason::Procedure(procedure)],
@@ -178,6 +182,16 @@ impl Scale<'_> {
             _ => false,
         }
     }
+}
+
+/// What to look at if it is asked what made a cause possible: the clue that is shown for it, or if that is a window, the pair within.
+fn order_of(clues: &[Clue]) -> Option<Pattern> {
+    let shown = clues.first()?;
+    if shown.pattern.shape().len() < Shape::MAX_STEPS {
+        return Some(shown.pattern);
+    }
+    let mut parts = regions::parts(&shown.pattern).filter(|_| shown.is_window);
+    parts.find(|part| clues.iter().any(|clue| clue.pattern == *part))
 }
 
 /// Whether both accesses of a pair are the same.

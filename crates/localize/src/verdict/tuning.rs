@@ -39,6 +39,8 @@ pub struct Tuning {
     pub regions: bool,
     /// Whether failing runs that end before a clue is complete count for it.
     pub unfinished: bool,
+    /// Whether what lets the best clue come about goes before it.
+    pub leads: bool,
     /// Whether outcomes are compared among runs that were scheduled alike.
     pub strata: bool,
 }
@@ -60,6 +62,7 @@ impl Default for Tuning {
             freed: true,
             regions: true,
             unfinished: true,
+            leads: true,
             strata: true,
         }
     }

@@ -1,0 +1,93 @@
+//! Orders that let another one come about.
+//!
+//! A thread looks whether all is done, too early: before another thread has said that there is more to do. Then it uses a result that
+//! is not there. The use before the result is what only failing runs show, so it explains them best; the look before that
+//! was said is seen in passing runs as well, where the result was there in time by luck. Still it is the look that went wrong.
+//!
+//! Neither order follows from the other: each thread does its part of the one and then its part of the other, so that all four ways they can
+//! come are possible. If nevertheless no run has the second without the first, and the first is seen more often in failing runs, then it is what lets the second happen.
+//! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
+
+use crate::pattern::Pattern;
+use crate::run::RunId;
+
+use super::causes::Cause;
+use super::clues::{Order, Sighting};
+use super::evidence::Seen;
+use super::orders::Standing;
+use super::reason::Reason;
+use super::regions;
+use super::scale::{COVERED, Scale, TELLING};
+
+/// How much (as logarithm) less probable it is that what comes about only after something else is to blame.
+const FOLLOWS: f64 = 3.0;
+
+/// Puts what lets the first of the causes come about before it, and before others of the kind. They are sorted by weight.
+pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
+    let Some(first) = causes.first() else { return };
+    let Some(lead) = lead_to(scale, first, &causes[1..]) else { return };
+    let (lead, best) = (1 + lead, first.weight);
+    let pattern = causes[lead].finding.pattern;
+    let follows = |cause: &Cause| cause.weight > best - FOLLOWS && is_led_by(scale, cause, pattern);
+    let following: Vec<usize> = (0..causes.len()).filter(|&at| at != lead && follows(&causes[at])).collect();
+    let behind = FOLLOWS + (following.len() as f64).ln();
+    for at in following {
+        causes[at].weight = best - behind;
+        causes[at].reasons.push(Reason::Follows);
+    }
+    causes[lead].weight = best;
+    causes[lead].reasons.push(Reason::Leads);
+}
+
+/// The place, among some causes, of the one that lets another one come about: of several, the one that explains most.
+fn lead_to(scale: &Scale, cause: &Cause, others: &[Cause]) -> Option<usize> {
+    let leads = others.iter().enumerate().filter(|(_, other)| is_led_by(scale, cause, other.finding.pattern));
+    let explained = |pattern: Pattern| {
+        scale.evidence.clues.get(&pattern).map_or(f64::NEG_INFINITY, |seen| scale.evidence_of(&seen.runs))
+    };
+    // A window has one already.
+    let own = regions::parts(&cause.finding.pattern).filter(|&part| Some(part) != cause.order);
+    let own = own.map(explained).fold(f64::NEG_INFINITY, f64::max);
+    let known = |at: usize| explained(others[at].finding.pattern);
+    let best =
+        leads.map(|(at, _)| at).reduce(|one, other| if known(other) > known(one) { other } else { one });
+    best.filter(|&at| cause.order == Some(cause.finding.pattern) || known(at) > own)
+}
+
+/// Whether a cause comes about only after this pair, which passing runs show more often than that.
+fn is_led_by(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
+    let known = |pattern: Pattern| {
+        let seen = scale.evidence.clues.get(&pattern)?;
+        Some((seen, seen.example.as_ref()?))
+    };
+    let Some(((order, led), (lead, example))) = cause.order.and_then(known).zip(known(pair)) else {
+        return false;
+    };
+    pair.sites().len() == 2
+        && lead.passed > order.passed
+        && is_before(example, led)
+        && scale.evidence.orders.standing(&pair) == Standing::Reordered
+        && scale.evidence_of(&lead.runs) >= TELLING
+        && f64::from(failing_in_both(scale, lead, order)) >= COVERED * f64::from(order.failed)
+}
+
+/// Whether the one, a pair, is an order of the same kind as one of the other, with each access before all that its thread does in the other.
+/// Where several threads do the same, one of the two may be another thread, which then comes before that in time.
+fn is_before((run, lead): &(RunId, Sighting), (other_run, other): &(RunId, Sighting)) -> bool {
+    let Some(Order { threads: [head, tail], accesses: [first, second] }) = lead.orders().next() else {
+        return false;
+    };
+    let goes_along = |of: Order| {
+        (of.threads[0] == head || of.threads[1] == tail) && first < of.accesses[0] && second < of.accesses[1]
+    };
+    let mut steps = other.accesses().iter().zip(other.threads());
+    run == other_run
+        && other.orders().any(goes_along)
+        && steps.all(|(&at, &thread)| (thread != head || first < at) && (thread != tail || second < at))
+}
+
+/// Failing runs that show both.
+fn failing_in_both(scale: &Scale, one: &Seen, other: &Seen) -> u32 {
+    let both: Vec<u64> = one.runs.iter().zip(&other.runs).map(|(one, other)| one & other).collect();
+    scale.evidence.outcomes(&both)[0]
+}

@@ -1,0 +1,92 @@
+//! What lets the best clue come about goes before it.
+
+mod support;
+
+use localize::{Detail, Finding, Options, Reason, Technique, localize};
+
+/// Pattern and sites of the first findings, with the place of a reason.
+fn first(traces: &str, count: usize) -> Vec<String> {
+    let session = support::parse(traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let in_short = |finding: &Finding| {
+        let run = session.runs.iter().find(|run| run.id == finding.example.run).unwrap();
+        let sites = finding.example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
+        let told = match &finding.detail {
+            Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Leads) => " leads",
+            Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Follows) => " follows",
+            _ => "",
+        };
+        format!("{:?} {}{told}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
+    };
+    findings.iter().take(count).map(in_short).collect()
+}
+
+fn lines(outcome: &str, trace: &str, times: usize) -> String {
+    format!("{outcome}: {trace}\n").repeat(times)
+}
+
+/// Who waits for all jobs sees none running, since the last one is not counted yet, and reads the result too early.
+const EARLY: &str = "R1(running)@look W2(running)@count R1(done)@check W2(done)@finish";
+/// The same, but the result comes in time.
+const LUCKY: &str = "R1(running)@look W2(running)@count W2(done)@finish R1(done)@check";
+const RIGHT: &str = "W2(running)@count W2(done)@finish R1(running)@look R1(done)@check";
+
+#[test]
+fn the_look_that_came_too_early_goes_before_what_follows() {
+    let traces = lines("F", EARLY, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    assert_eq!(first(&traces, 2), ["P1 look count leads", "P1 check finish follows"]);
+}
+
+#[test]
+fn a_few_runs_are_not_enough_to_tell() {
+    let traces = lines("F", EARLY, 2) + &lines("P", LUCKY, 2) + &lines("P", RIGHT, 4);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
+/// All runs look too early: that explains nothing.
+#[test]
+fn what_is_always_there_leads_to_nothing() {
+    let traces = lines("F", EARLY, 30) + &lines("P", LUCKY, 60);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
+/// A third of the failing runs look in time.
+#[test]
+fn what_failing_runs_do_without_is_no_condition() {
+    let otherwise = "W2(running)@count R1(running)@look R1(done)@check W2(done)@finish";
+    let failing = lines("F", EARLY, 20) + &lines("F", otherwise, 10);
+    let traces = failing + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
+/// What comes after the result was read too early does not lead to that, however often it goes with it.
+#[test]
+fn what_comes_later_leads_to_nothing() {
+    let early = "R1(done)@check W2(done)@finish R1(log)@print W2(log)@note";
+    let lucky = "W2(done)@finish R1(done)@check R1(log)@print W2(log)@note";
+    let right = "W2(done)@finish W2(log)@note R1(done)@check R1(log)@print";
+    let traces = lines("F", early, 30) + &lines("P", lucky, 15) + &lines("P", right, 45);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
+/// The order of `running` follows from that of `done`, which it encloses: where the result is read before it is there, the count that comes
+/// after it is read too early as well.
+#[test]
+fn what_encloses_the_best_clue_does_not_lead_to_it() {
+    let early = "R1(running)@look R1(done)@check W2(done)@finish W2(running)@count";
+    let lucky = "R1(running)@look W2(done)@finish R1(done)@check W2(running)@count";
+    let right = "W2(done)@finish W2(running)@count R1(running)@look R1(done)@check";
+    let traces = lines("F", early, 30) + &lines("P", lucky, 15) + &lines("P", right, 45);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
+/// Several workers do the same, and the one whose count is overlooked first need not be the one whose result is.
+#[test]
+fn another_thread_may_do_its_part() {
+    let early = "R1(running)@look W3(running)@count W2(running)@count R1(done)@check W2(done)@finish";
+    let traces = lines("F", early, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    assert_eq!(first(&traces, 1), ["P1 look count leads"]);
+    let unrelated = "R4(running)@look W3(running)@count R1(done)@check W2(done)@finish";
+    let traces = lines("F", unrelated, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
