@@ -14,6 +14,7 @@
 mod causes;
 mod chance;
 mod clues;
+mod crossings;
 mod evidence;
 mod fold;
 mod freed;

@@ -90,3 +90,31 @@ fn another_thread_may_do_its_part() {
     let traces = lines("F", unrelated, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
+
+/// The reader has seen the other thread's step before the one that it comes too early for: that is told with it.
+#[test]
+fn the_look_is_told_with_what_was_seen_just_before() {
+    let early = format!("W2(jobs)@pop R1(jobs)@empty {EARLY}");
+    let lucky = format!("W2(jobs)@pop R1(jobs)@empty {LUCKY}");
+    let right = format!("W2(jobs)@pop {}", RIGHT.replace("R1(running)", "R1(jobs)@empty R1(running)"));
+    let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    assert_eq!(first(&traces, 2), ["P12 pop empty look count leads", "P1 check finish follows"]);
+    // Another thread may have taken a job since.
+    let early = early.replace("R1(jobs)", "W3(jobs)@pop R1(jobs)");
+    let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    assert_eq!(first(&traces, 1), ["P12 pop empty look count leads"]);
+    // Where half of the failing runs come to it in another way, it is no part of it.
+    let traces =
+        lines("F", &early, 15) + &lines("F", EARLY, 15) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    assert_eq!(first(&traces, 1), ["P1 look count leads"]);
+}
+
+/// Each of two threads decides by what the other is about to change.
+#[test]
+fn a_look_that_another_look_crosses_is_told_with_both() {
+    let open = "R2(closing)@open W1(closing)@close";
+    let [early, lucky] = [EARLY, LUCKY].map(|trace| format!("{open} {trace}"));
+    let right = format!("R2(closing)@open {}", RIGHT.replace("R1(running)", "W1(closing)@close R1(running)"));
+    let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    assert_eq!(first(&traces, 1), ["P18 open close look count leads"]);
+}

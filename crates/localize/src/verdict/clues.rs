@@ -22,6 +22,7 @@ use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
 use crate::suspect::Suspect;
 
+use super::crossings;
 use super::orders::{self, Orders};
 use super::unfinished::Reach;
 
@@ -36,6 +37,8 @@ pub(crate) struct Clues {
     pub overlooked: f64,
     /// Each once.
     pub seen: Vec<Clue>,
+    /// Reads that another thread's write follows, with what the reader saw of that thread before; each once.
+    pub(super) crossings: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
     /// How far the run came.
@@ -200,6 +203,10 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         }
     }
     note_what_threads_keep_in_order(run, &mut seen);
+    let crossings = crossings::crossings(scan).into_iter().map(|(pattern, occurrence)| {
+        let sighting = run.outcome.is_failing().then(|| Sighting::new(scan, &occurrence));
+        Clue { pattern, is_clue: false, sighting }
+    });
     let mut orders = Orders::default();
     if !run.outcome.is_failing() {
         orders = orders::orders(&scan.histories);
@@ -214,6 +221,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         way: run.way,
         overlooked: run.sampled.map_or(0.0, |sampled| 1.0 - sampled as f64 / 1e6),
         seen,
+        crossings: crossings.collect(),
         orders,
         free_sites: run.free_sites.clone(),
         pairs: scan.pairs().clone(),

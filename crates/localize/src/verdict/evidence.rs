@@ -13,7 +13,7 @@ use crate::standstill::{self, Standstill};
 use crate::suspiciousness::Spectrum;
 
 use super::causes;
-use super::clues::{Clues, Sighting};
+use super::clues::{Clue, Clues, Sighting};
 use super::orders::Orders;
 use super::tuning::Tuning;
 use super::unfinished::Reach;
@@ -24,6 +24,8 @@ pub(crate) struct Evidence {
     /// In the order in which they came.
     pub(super) runs: Vec<KnownRun>,
     pub(super) clues: FxHashMap<Pattern, Seen>,
+    /// The same of reads that another thread's write follows, with what the reader saw of that thread before.
+    pub(super) crossings: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
     /// How far runs came.
@@ -70,11 +72,39 @@ pub(super) struct Seen {
     pub example: Option<(RunId, Sighting)>,
 }
 
+impl Seen {
+    /// One more run shows it, the one with this number.
+    fn add(&mut self, number: usize, run: RunId, clue: &Clue) {
+        self.runs.resize(number / 64 + 1, 0);
+        self.runs[number / 64] |= 1 << (number % 64);
+        self.is_clue |= clue.is_clue;
+        let Some(sighting) = clue.sighting else {
+            self.passed += 1;
+            return;
+        };
+        self.failed += 1;
+        if self.example.is_none_or(|(known, _)| run < known) {
+            self.example = Some((run, sighting));
+        }
+    }
+}
+
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, orders, reaches, visited_by_all, free_sites, pairs, standstills) =
+        let (runs, clues, crossings, orders, reaches, visited_by_all, free_sites, pairs, standstills) =
             Default::default();
-        Self { runs, clues, orders, reaches, visited_by_all, free_sites, pairs, standstills, overlooked: 1.0 }
+        Self {
+            runs,
+            clues,
+            crossings,
+            orders,
+            reaches,
+            visited_by_all,
+            free_sites,
+            pairs,
+            standstills,
+            overlooked: 1.0,
+        }
     }
 }
 
@@ -101,18 +131,10 @@ impl Evidence {
             self.overlooked *= clues.overlooked;
         }
         for clue in &clues.seen {
-            let seen = self.clues.entry(clue.pattern).or_default();
-            seen.runs.resize(number / 64 + 1, 0);
-            seen.runs[number / 64] |= 1 << (number % 64);
-            seen.is_clue |= clue.is_clue;
-            let Some(sighting) = clue.sighting else {
-                seen.passed += 1;
-                continue;
-            };
-            seen.failed += 1;
-            if seen.example.is_none_or(|(run, _)| clues.run < run) {
-                seen.example = Some((clues.run, sighting));
-            }
+            self.clues.entry(clue.pattern).or_default().add(number, clues.run, clue);
+        }
+        for clue in &clues.crossings {
+            self.crossings.entry(clue.pattern).or_default().add(number, clues.run, clue);
         }
     }
 
@@ -130,7 +152,7 @@ impl Evidence {
             let reaches = self.reaches.iter().map(|(id, reach)| (copy_of(*id, copy), Arc::clone(reach)));
             repeated.reaches.extend(reaches);
         }
-        for seen in repeated.clues.values_mut() {
+        for seen in repeated.clues.values_mut().chain(repeated.crossings.values_mut()) {
             let shows =
                 |number: usize| seen.runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
             let mut bits = vec![0u64; (runs * times as usize).div_ceil(64)];

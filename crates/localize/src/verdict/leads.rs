@@ -8,8 +8,12 @@
 //! come are possible. If nevertheless no run has the second without the first, and the first is seen more often in failing runs, then it is what lets the second happen.
 //! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
 
+use std::cmp::Reverse;
+
+use crate::finding::{Example, Finding};
 use crate::pattern::Pattern;
 use crate::run::RunId;
+use crate::suspiciousness::Spectrum;
 
 use super::causes::Cause;
 use super::clues::{Order, Sighting};
@@ -20,7 +24,7 @@ use super::regions;
 use super::scale::{COVERED, Scale, TELLING};
 
 /// How much (as logarithm) less probable it is that what comes about only after something else is to blame.
-const FOLLOWS: f64 = 3.0;
+const FOLLOWS: f64 = 4.0;
 
 /// Puts what lets the first of the causes come about before it, and before others of the kind. They are sorted by weight.
 pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
@@ -37,6 +41,35 @@ pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
     }
     causes[lead].weight = best;
     causes[lead].reasons.push(Reason::Leads);
+    tell_crossing(scale, &mut causes[lead]);
+}
+
+/// A read before a write is in order by itself. It is told with what the reader had seen of the writing thread before, if it hardly comes without that: then
+/// the thread was in between two steps.
+fn tell_crossing(scale: &Scale, cause: &mut Cause) {
+    let Some(pair) = scale.evidence.clues.get(&cause.finding.pattern) else { return };
+    let of_pair = |pattern: &Pattern| pattern.sites().ends_with(cause.finding.pattern.sites());
+    let is_covered = |seen: &Seen| {
+        f64::from(failing_in_both(scale, seen, pair)) >= COVERED * f64::from(pair.failed)
+            && 2 * seen.passed >= pair.passed
+    };
+    let crossings =
+        scale.evidence.crossings.iter().filter(|(pattern, seen)| of_pair(pattern) && is_covered(seen));
+    let best =
+        crossings.max_by_key(|(pattern, seen)| (seen.failed, Reverse(seen.passed), Reverse(**pattern)));
+    let Some((&pattern, seen)) = best else { return };
+    let Some((run, sighting)) = &seen.example else { return };
+    let accesses = sighting.accesses().iter().map(|&index| index as usize).collect();
+    cause.finding = Finding {
+        pattern,
+        failed: seen.failed,
+        passed: seen.passed,
+        failing_runs: scale.evidence.failing_runs(seen),
+        example: Example { run: *run, id: sighting.shape, accesses },
+        ..cause.finding.clone()
+    };
+    let Spectrum { failed, passed, all_failed, all_passed } = scale.evidence.spectrum(seen);
+    cause.reasons[0] = Reason::Runs { failed, all_failed, passed, all_passed };
 }
 
 /// The place, among some causes, of the one that lets another one come about: of several, the one that explains most.
