@@ -335,6 +335,41 @@ int main(void) {
     assert_eq!(finished.stderr(), "");
 }
 
+/// Logical time stands still while the holder waits where nobody sees it, for one that sleeps.
+#[test]
+fn sleeps_end_while_the_holder_waits_unseen() {
+    let program = controlled(
+        r#"
+static sigset_t wanted;
+volatile int round;
+static void *waiter(void *argument) {
+    int number;
+    for (int i = 0; i < 20; i++) {
+        sigwait(&wanted, &number);
+        round++;
+    }
+    return argument;
+}
+int main(void) {
+    alarm(20);
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &wanted, NULL);
+    pthread_t thread = start(waiter, NULL);
+    for (int i = 0; i < 20; i++) {
+        pthread_kill(thread, SIGUSR1);
+        while (__atomic_load_n(&round, __ATOMIC_SEQ_CST) == i)
+            usleep(100);
+    }
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#,
+        5,
+    );
+    program.run().expect_success();
+}
+
 #[test]
 fn more_threads_than_seats() {
     let program = controlled(

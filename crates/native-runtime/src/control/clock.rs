@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::seats::{NEVER, POINTS, Standing, State, lock};
+use super::seats::{NEVER, POINTS, Seat, Standing, State, lock};
 use super::{seated, waiting};
 use crate::thread::Thread;
 use crate::{errno, kernel, mapping, thread};
@@ -119,6 +119,16 @@ impl State {
             }
         }
         self.earliest_deadline = earliest;
+    }
+
+    /// Waits whose time is over by the system's clock are over. False if there are none.
+    pub fn end_waits_that_are_over(&mut self, now: u64) -> bool {
+        let over = |seat: &&mut Seat| seat.standing == Standing::Waiting && seat.real_deadline <= now;
+        let mut any = false;
+        for seat in self.seats[1..self.end].iter_mut().filter(over) {
+            (seat.timed_out, seat.standing, any) = (true, Standing::Ready, true);
+        }
+        any
     }
 
     /// Nobody can run: the time until the first deadline passes. False if there is none.

@@ -123,7 +123,11 @@ unsafe fn take_away(holder: usize, points: u32, gone: bool) {
     } else {
         state.seats[holder].standing = Standing::Away;
     }
-    let next = state.choose(None, false);
+    let mut next = state.choose(None, false);
+    // Logical time stands still as long as nobody comes to a point, but the holder may wait for what a sleeper does next.
+    if next == 0 && state.end_waits_that_are_over(clock::now()) {
+        next = state.choose(None, false);
+    }
     if next == 0 && !gone {
         // Nobody wants it.
         state.seats[holder].standing = Standing::Running;
