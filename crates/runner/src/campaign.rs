@@ -219,7 +219,7 @@ impl Campaign {
         // Set on an error as well, which must not wait for runs that nobody will look at.
         let cancelled = AtomicBool::new(false);
         let mut history = History::default();
-        let mut patience = Patience::new(self.timeout);
+        let mut patience = Patience::new(self.timeout, self.limits.time);
         let mut trouble = None;
         let stop = thread::scope(|scope| {
             let (reports, done) = mpsc::channel();

@@ -1,7 +1,8 @@
 //! How long a run is waited for.
 //!
 //! Once a run has hung for the whole time-out, the test is known to hang, and nobody learns more by waiting as long for
-//! each of those to come: many times the slowest run that passed is enough.
+//! each of those to come: many times the slowest run that passed is enough. Nor may the first one take up most of the time that the
+//! session has, if runs that pass are over long before.
 
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use crate::run_file::RunRecord;
 const LEAST: Duration = Duration::from_secs(3);
 /// Nor less long than so many times the slowest run that passed.
 const TIMES_SLOWEST: f64 = 30.0;
+/// The first run that hangs takes one of so many parts of the session's time at most.
+const PARTS: u32 = 4;
 
 /// How long it takes to know that a run hangs, if the slowest that passed took so many seconds.
 pub fn enough(slowest_pass: f64) -> Duration {
@@ -20,19 +23,35 @@ pub fn enough(slowest_pass: f64) -> Duration {
 
 pub(crate) struct Patience {
     timeout: Option<Duration>,
+    /// What a session of limited time can spare for one run.
+    to_spare: Option<Duration>,
     slowest_pass: f64,
     has_hung: bool,
 }
 
 impl Patience {
-    pub fn new(timeout: Option<Duration>) -> Patience {
-        Patience { timeout, slowest_pass: 0.0, has_hung: false }
+    /// For a session that lasts so long, if that is known.
+    pub fn new(timeout: Option<Duration>, session: Option<Duration>) -> Patience {
+        let to_spare = session.map(|session| session / PARTS);
+        Patience { timeout, to_spare, slowest_pass: 0.0, has_hung: false }
     }
 
     /// The time after which the next run has hung.
     pub fn timeout(&self) -> Option<Duration> {
-        let enough = enough(self.slowest_pass);
-        self.timeout.map(|timeout| if self.has_hung { timeout.min(enough) } else { timeout })
+        self.timeout
+            .map(|timeout| if self.has_hung { timeout.min(self.enough()) } else { self.at_first(timeout) })
+    }
+
+    fn enough(&self) -> Duration {
+        enough(self.slowest_pass)
+    }
+
+    /// How long a run is waited for before one has hung. Where none has passed, nobody knows how long one takes.
+    fn at_first(&self, timeout: Duration) -> Duration {
+        match self.to_spare {
+            Some(to_spare) if self.slowest_pass > 0.0 => timeout.min(to_spare.max(self.enough())),
+            _ => timeout,
+        }
     }
 
     /// The time after which a controlled run that goes on is too slow to be of use.
@@ -46,7 +65,8 @@ impl Patience {
             Outcome::Pass => self.slowest_pass = self.slowest_pass.max(record.seconds),
             // One that was seen to stand still is ended sooner, and says nothing about others.
             Outcome::Hang { .. } => {
-                self.has_hung |= self.timeout.is_some_and(|timeout| record.seconds >= timeout.as_secs_f64())
+                let waited = self.timeout.map(|timeout| self.at_first(timeout).as_secs_f64());
+                self.has_hung |= waited.is_some_and(|waited| record.seconds >= waited)
             }
             _ => {}
         }
@@ -70,7 +90,7 @@ mod tests {
     }
 
     fn timeouts(given: Duration, runs: &[RunRecord]) -> Duration {
-        let mut patience = Patience::new(Some(given));
+        let mut patience = Patience::new(Some(given), None);
         runs.iter().for_each(|run| patience.observe(run));
         patience.timeout().expect("one was given")
     }
@@ -92,8 +112,21 @@ mod tests {
     }
 
     #[test]
+    fn the_first_hang_does_not_take_up_the_session() {
+        let session = Some(Duration::from_secs(30));
+        let mut patience = Patience::new(Some(Duration::from_secs(30)), session);
+        assert_eq!(patience.timeout(), Some(Duration::from_secs(30)), "who knows how long a run takes");
+        patience.observe(&run(Outcome::Pass, 0.01));
+        assert_eq!(patience.timeout(), Some(Duration::from_millis(7500)));
+        patience.observe(&run(Outcome::Pass, 0.5));
+        assert_eq!(patience.timeout(), Some(Duration::from_secs(15)), "slow runs are waited for");
+        patience.observe(&run(Outcome::hang(), 15.1));
+        assert!(patience.has_hung);
+    }
+
+    #[test]
     fn how_slow_is_too_slow_depends_on_runs_that_passed() {
-        let mut patience = Patience::new(None);
+        let mut patience = Patience::new(None, None);
         assert_eq!(patience.slow_after(), Duration::MAX);
         patience.observe(&run(Outcome::Pass, 0.5));
         assert_eq!(patience.slow_after(), Duration::from_secs(15));
@@ -101,6 +134,6 @@ mod tests {
 
     #[test]
     fn who_wants_no_timeout_has_none() {
-        assert_eq!(Patience::new(None).timeout(), None);
+        assert_eq!(Patience::new(None, None).timeout(), None);
     }
 }
