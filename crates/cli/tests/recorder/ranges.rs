@@ -275,6 +275,64 @@ fn strings_are_touched_up_to_their_end() {
     );
 }
 
+/// What the C library keeps for all threads together.
+#[test]
+fn functions_that_keep_something_touch_it() {
+    let history = |statement: &str, name: &str| {
+        let body = |marker: &str| format!("{statement} //@{marker}\nreturn NULL;");
+        let program = c(&format!(
+            "#include <time.h>\ntime_t now; struct tm *volatile day; char *volatile word; char text[] = \"a,b\";\n\
+             THREAD(first) {{\n{}\n}}\nTHREAD(second) {{\n{}\n}}\n\
+             int main(void) {{ in_thread(first); in_thread(second); return 0; }}\n",
+            body("a"),
+            body("b")
+        ));
+        let process = program.record();
+        process.expect_whole();
+        process.history(name)
+    };
+    let position = "strtok_position";
+    assert_eq!(history("word = strtok(text, \",\");", position), "+0:8 first w@a | second W@b");
+    assert_eq!(history("word = strtok(NULL, \",\");", position), "+0:8 first r@a w@a | second R@b W@b");
+    let year = |statement: &str| {
+        let written = format!("{statement} //@write\nday->tm_year++;");
+        let program = c(&format!(
+            "#include <time.h>\ntime_t now; struct tm *volatile day; struct tm *volatile other;\n\
+             THREAD(first) {{\n{written} //@use\nreturn NULL;\n}}\nTHREAD(second) {{\nother = gmtime(&now); //@again\n\
+             return NULL;\n}}\nint main(void) {{ in_thread(first); in_thread(second); CHECK(day == other); return 0; }}\n"
+        ));
+        let process = program.record();
+        process.expect_whole();
+        let is_at = |marker: &str| {
+            process.recording.events.iter().any(|event| process.site(event.event.leaf) == marker)
+        };
+        (is_at("use") || is_at("write"), is_at("again"))
+    };
+    assert_eq!(year("day = gmtime(&now);"), (true, true));
+    assert_eq!(year("day = localtime(&now);"), (true, true));
+}
+
+#[test]
+fn what_is_kept_comes_out_right() {
+    let program = c(r#"
+#include <time.h>
+int main(void) {
+    char text[] = ",one,,two";
+    CHECK(strcmp(strtok(text, ","), "one") == 0 && strcmp(strtok(NULL, ","), "two") == 0 && !strtok(NULL, ","));
+    time_t day = 86400;
+    CHECK(gmtime(&day)->tm_mday == 2);
+    struct tm copy = *gmtime(&day);
+    CHECK(strcmp(asctime(&copy), "Fri Jan  2 00:00:00 1970\n") == 0);
+    CHECK(localtime(&day)->tm_year >= 69 && strlen(ctime(&day)) == 25);
+    CHECK(setenv("KEPT", "yes", 1) == 0 && strcmp(getenv("KEPT"), "yes") == 0);
+    CHECK(putenv("KEPT=no") == 0 && strcmp(getenv("KEPT"), "no") == 0);
+    CHECK(unsetenv("KEPT") == 0 && getenv("KEPT") == NULL);
+    return 0;
+}
+"#);
+    program.run().expect_success();
+}
+
 #[test]
 fn strings_come_out_right() {
     let program = c(r#"

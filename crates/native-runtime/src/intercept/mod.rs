@@ -18,6 +18,7 @@ mod rwlock;
 mod sandbox;
 mod semaphore;
 mod sleep;
+mod statics;
 mod strings;
 mod threads;
 mod transfers;
