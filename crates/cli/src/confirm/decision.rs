@@ -29,6 +29,14 @@ const LESS: f64 = 0.05;
 /// A chance below which it is no chance that so few runs fail.
 const TOO_FEW: f64 = 0.02;
 
+/// Of all failing runs, these are as good as all: the others may show it in a form that is not listed.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Is it shown by all failing runs, if by this share of them?
+pub fn is_shown_by_all(share: f64) -> bool {
+    share >= NEARLY_ALL
+}
+
 /// Runs of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arm {
@@ -105,6 +113,8 @@ impl Arms {
                 && enforced.came_about * 2 >= enforced.runs
                 && forbidden.came_about * 2 <= forbidden.runs
                 && !self.always_fails()
+                && !self.is_needed()
+                && !self.says_nothing()
             {
                 Verdict::Refuted
             } else {
@@ -139,6 +149,21 @@ impl Arms {
         forbidden.failed * enforced.runs * 8 <= enforced.failed_with_it * forbidden.runs
     }
 
+    /// Do runs that are delayed in the same way fail, and no longer when it is forbidden? Then it may take more than it, which
+    /// forcing it leaves to chance; but it is no proof against it that runs pass with it.
+    fn is_needed(&self) -> bool {
+        let Arms { forbidden, delayed, .. } = self;
+        forbidden.failed * delayed.runs * 8 <= delayed.failed * forbidden.runs
+            && localize::fisher(delayed.counts(), forbidden.counts()) < BELIEVED
+    }
+
+    /// Does no run fail at all, though all failing runs of the session show it? Then these have something that the trials lack, and
+    /// nobody knows whether that would do harm without it.
+    fn says_nothing(&self) -> bool {
+        let Arms { enforced, forbidden, delayed, .. } = self;
+        is_shown_by_all(self.share) && enforced.failed + forbidden.failed + delayed.failed == 0
+    }
+
     /// Do too few runs fail for what is left without it? What fails by force more than by delays does not have to be seen in all
     /// failing runs: one cause can show itself in several ways.
     fn forbids_more(&self) -> bool {
@@ -165,7 +190,11 @@ impl Arms {
             best.delayed.add(false, false);
         }
         let best_verdict = best.decide(BELIEVED);
-        best_verdict.verdict == Verdict::Confirmed || best.share >= 1.0 && ends_all_failures(&best_verdict)
+        // Where it is enough that no run fails without it, delayed ones that fail are the best.
+        best.delayed.failed += more;
+        let best_end = best.decide(BELIEVED);
+        let may_end_all = is_shown_by_all(best.share) && ends_all_failures(&best_end);
+        best_verdict.verdict == Verdict::Confirmed || may_end_all
     }
 
     /// Runs fail when it is forced, and too many when it is forbidden: it may come about in a way that was not.
@@ -207,15 +236,17 @@ impl Arms {
     }
 }
 
-/// Does no run fail without it, though delays alone make them fail, and do many fail with it?
+/// Does no run fail without it, though delays alone make them fail, and do many fail with it? Where delays make nearly all fail, holding
+/// threads back for one instance of it keeps them from others, so that a sign that forcing it does harm is enough.
 pub fn ends_all_failures(confirmation: &Confirmation) -> bool {
     let Confirmation { enforced, forbidden, delayed: Some(delayed), .. } = *confirmation else {
         return false;
     };
-    let is_ended = |fails: Trial| {
-        localize::fisher((fails.failed, fails.runs), (forbidden.failed, forbidden.runs)) < BEYOND_DOUBT
-    };
-    forbidden.failed == 0 && enforced.failed * 3 >= enforced.runs && is_ended(enforced) && is_ended(delayed)
+    let chance =
+        |fails: Trial| localize::fisher((fails.failed, fails.runs), (forbidden.failed, forbidden.runs));
+    let fails_by_force = enforced.failed * 3 >= enforced.runs && chance(enforced) < BEYOND_DOUBT;
+    let fails_nearly_always = delayed.failed * 5 >= delayed.runs * 4 && chance(enforced) < LESS;
+    forbidden.failed == 0 && chance(delayed) < BEYOND_DOUBT && (fails_by_force || fails_nearly_always)
 }
 
 #[cfg(test)]
@@ -239,6 +270,34 @@ mod tests {
         assert_eq!(verdict(arm(8, 8), 0, 0), Verdict::Confirmed, "it came about in few runs");
         assert_eq!(verdict(arm(20, 20), 0, 20), Verdict::Confirmed, "delays alone bring it about");
         assert_eq!(verdict(arm(3, 3), 0, 0), Verdict::Inconclusive, "too few to tell");
+    }
+
+    #[test]
+    fn what_no_failure_goes_without_is_not_refuted() {
+        assert_eq!(verdict(arm(2, 20), 0, 12), Verdict::Inconclusive, "needed, but not enough");
+        assert_eq!(verdict(arm(2, 20), 0, 2), Verdict::Refuted, "hardly a run fails anyway");
+        assert_eq!(verdict(arm(2, 20), 4, 12), Verdict::Refuted, "runs fail without it");
+        assert_eq!(verdict(arm(0, 20), 0, 0), Verdict::Inconclusive, "no run of any kind fails");
+        let rare = Arms { enforced: arm(0, 20), forbidden: arm(0, 0), delayed: arm(0, 0), ..Arms::new(0.5) };
+        assert_eq!(rare.decide(BELIEVED).verdict, Verdict::Refuted, "others fail without it");
+    }
+
+    #[test]
+    fn all_failures_are_ended_by_what_none_of_them_goes_without() {
+        let ends = |enforced, forbidden, delayed| {
+            let arms = Arms {
+                enforced: arm(enforced, 20),
+                forbidden: arm(forbidden, 0),
+                delayed: arm(delayed, 20),
+                ..Arms::new(1.0)
+            };
+            ends_all_failures(&arms.decide(BELIEVED))
+        };
+        assert!(ends(10, 0, 10));
+        assert!(!ends(10, 1, 10), "one run failed without it");
+        assert!(!ends(5, 0, 10), "few fail by force");
+        assert!(ends(5, 0, 19), "delays alone make nearly all fail");
+        assert!(!ends(2, 0, 19), "no sign that forcing it does harm");
     }
 
     #[test]

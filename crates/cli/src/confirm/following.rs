@@ -8,7 +8,7 @@
 use recording::{Interleaving, Treatment};
 use report::{Confirmation, Verdict};
 
-use super::decision::{Arm, Arms, BELIEVED, ends_all_failures};
+use super::decision::{Arm, Arms, BELIEVED, ends_all_failures, is_shown_by_all};
 use super::trials::{Asked, Beginning, Laboratory, Limits, Shown, of_number};
 use crate::interleaving::Forcible;
 use crate::replay::{Occurrence, Way};
@@ -89,7 +89,7 @@ pub fn judge(
 ) -> anyhow::Result<Confirmation> {
     let is_believed = match confirmation.verdict {
         Verdict::Confirmed => confirmation.followed.is_none(),
-        Verdict::Inconclusive => shown.share >= 1.0 && ends_all_failures(&confirmation),
+        Verdict::Inconclusive => is_shown_by_all(shown.share) && ends_all_failures(&confirmation),
         Verdict::Refuted => false,
     };
     if !is_believed || shown.by_passing < OFTEN {

@@ -3,7 +3,7 @@
 
 use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
-use super::decision::{FEWEST, ends_all_failures};
+use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
 use super::region;
 use crate::analysis::Analysis;
 use crate::interleaving::Forcible;
@@ -17,7 +17,8 @@ pub fn settle(analysis: &mut Analysis) {
         *share = if forcible.as_ref().is_some_and(says_nothing) { 0.0 } else { *share };
     }
     confirm_what_all_failures_need(&mut analysis.report.findings, &shares);
-    analysis.report.findings.iter_mut().for_each(tell_fix);
+    let passing = analysis.report.runs.passed;
+    analysis.report.findings.iter_mut().for_each(|finding| tell_fix(finding, passing));
     weigh(&mut analysis.report.findings);
     let mut before = std::mem::take(&mut analysis.report.findings);
     let order = order(&before);
@@ -48,7 +49,7 @@ pub fn settle(analysis: &mut Analysis) {
 }
 
 /// Some causes do harm only if a value is right, such as that of the last item, so that forcing them once makes runs fail no
-/// more often than delays do. Where nothing was confirmed, the best finding is if all failing runs show it, or others in the
+/// more often than delays do. Where nothing was confirmed, the best finding is if nearly all failing runs show it, or others in the
 /// same stretch of code, and no run fails without it; unless failing runs were followed and not lost at it.
 fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
     if findings.iter().any(|finding| class(finding) == Class::Confirmed) {
@@ -56,7 +57,7 @@ fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
     }
     let best = findings.iter_mut().zip(shares).find(|(finding, _)| class(finding) != Class::Refuted);
     if let Some((best, &share)) = best
-        && share >= 1.0
+        && is_shown_by_all(share)
         && let Some(confirmation) = &mut best.confirmation
         && ends_all_failures(confirmation)
         && confirmation.followed != Some(0)
@@ -65,7 +66,7 @@ fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
     }
 }
 
-fn tell_fix(finding: &mut Finding) {
+fn tell_fix(finding: &mut Finding, passing: u64) {
     // An order that is only possible once others have crossed is mended where these are.
     let together = finding.needs.as_ref().and_then(explanation::kept_together);
     let is_plain = finding.fix.is_none() && finding.kind == Kind::OrderViolation;
@@ -77,7 +78,7 @@ fn tell_fix(finding: &mut Finding) {
         && !finding.advice.ends_with(&sentence)
     {
         if finding.advice.is_empty() && finding.kind == Kind::OrderViolation && !is_symmetric(finding) {
-            finding.advice.extend(explanation::other_order(finding));
+            finding.advice.extend(explanation::other_order(finding, passing));
         }
         let space = if finding.advice.is_empty() { "" } else { " " };
         finding.advice.push_str(&format!("{space}{sentence}"));
@@ -91,9 +92,10 @@ const LEAST: f64 = 0.01;
 /// rule; what none of the findings is to blame for stays as likely as it was.
 fn weigh(findings: &mut [Finding]) {
     let stated: f64 = findings.iter().filter_map(|finding| finding.confidence).sum();
+    let is_known = findings.iter().any(|finding| class(finding) == Class::Confirmed);
     let weighed = |finding: &Finding| {
         let least = if finding.confirmation.is_some() { LEAST } else { 0.0 };
-        finding.confidence.map(|confidence| confidence.max(least) * weight(finding))
+        finding.confidence.map(|confidence| confidence.max(least) * weight(finding, is_known))
     };
     let total = (1.0 - stated).max(0.0) + findings.iter().filter_map(weighed).sum::<f64>();
     for finding in findings {
@@ -108,10 +110,11 @@ const REFUTED: f64 = 1.0 / 30.0;
 
 /// How many times as often trials of a cause come out so as trials of something else. Causes of the corpus are nearly
 /// always confirmed; of what is none, a few that are part of the cause or follow from it.
-fn weight(finding: &Finding) -> f64 {
+fn weight(finding: &Finding, is_known: bool) -> f64 {
     let Some(confirmation) = finding.confirmation else { return 1.0 };
     let Confirmation { enforced, forbidden, verdict, .. } = confirmation;
-    let fails_anyway = forbidden.failed * 2 > forbidden.runs;
+    // A test that fails whatever is forbidden says nothing; but it does not, if something else was confirmed.
+    let fails_anyway = !is_known && forbidden.failed * 2 > forbidden.runs;
     match verdict {
         Verdict::Confirmed => 30.0,
         Verdict::Refuted => REFUTED,
@@ -287,7 +290,8 @@ mod tests {
         };
         let in_vain = Some(Verdict::Inconclusive);
         assert_eq!(confirmed(in_vain, true, 1.0), [true, false]);
-        assert_eq!(confirmed(in_vain, true, 0.9), [false, false], "one failing run does not show it");
+        assert_eq!(confirmed(in_vain, true, 0.93), [true, false], "a few show it in a form of their own");
+        assert_eq!(confirmed(in_vain, true, 0.8), [false, false], "some failing runs do not show it");
         assert_eq!(confirmed(in_vain, false, 1.0), [false, false]);
         assert_eq!(confirmed(REFUTED, true, 1.0), [false, true], "what is refuted is not the best");
         assert_eq!(confirmed(CONFIRMED, true, 1.0), [true, false]);
@@ -325,6 +329,17 @@ mod tests {
         let confidence = |at: usize| all[at].confidence.unwrap();
         assert!(confidence(1) > 0.6 && confidence(0) < 0.3, "{} {}", confidence(1), confidence(0));
         assert!((0..3).map(confidence).sum::<f64>() < 1.0);
+    }
+
+    /// Without the one that was confirmed the test passes, so that it is no excuse that it fails without the other.
+    #[test]
+    fn what_is_confirmed_comes_before_what_runs_fail_without() {
+        let mut all = believed(&[(0.97, Some(Verdict::Inconclusive)), (0.01, CONFIRMED)]);
+        let fails_anyway =
+            |one: Confirmation| Confirmation { forbidden: Trial { runs: 9, failed: 9 }, ..one };
+        all[0].confirmation = all[0].confirmation.map(fails_anyway);
+        weigh(&mut all);
+        assert_eq!(order(&all), [1, 0]);
     }
 
     #[test]
@@ -365,8 +380,8 @@ mod tests {
     #[test]
     fn a_simulated_fix_is_told_once() {
         let mut finding = findings(&[(1, 1, CONFIRMED)]).remove(0);
-        tell_fix(&mut finding);
-        tell_fix(&mut finding);
+        tell_fix(&mut finding, 9);
+        tell_fix(&mut finding, 9);
         assert_eq!(finding.advice, "With the other order kept, 0 of 9 runs failed.");
     }
 }

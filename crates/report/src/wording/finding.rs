@@ -218,8 +218,9 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
     let [forced, forbidden] = forced_and_forbidden(confirmation);
     let elsewhere =
         (confirmation.followed == Some(0)).then_some("; but failing runs, followed, are lost elsewhere");
+    let open = open_question(confirmation).map(|open| format!("; {open}"));
     format!(
-        "{forced}: {}; {forbidden}: {}{}{}{}{}{}",
+        "{forced}: {}; {forbidden}: {}{}{}{}{}{}{}",
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
         delayed.unwrap_or_default(),
@@ -227,7 +228,35 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
         chance.unwrap_or_default(),
         apart.unwrap_or_default(),
         elsewhere.unwrap_or_default(),
+        open.unwrap_or_default(),
     )
+}
+
+/// So many delayed runs that fail, half of them at least, are no chance where none fails without the finding.
+const MANY: u64 = 6;
+
+/// Why trials have decided nothing.
+fn open_question(confirmation: &Confirmation) -> Option<String> {
+    let Confirmation { enforced, forbidden, delayed, came_about, followed, verdict, .. } = *confirmation;
+    if verdict != Verdict::Inconclusive || followed == Some(0) {
+        return None;
+    }
+    let delayed = delayed.unwrap_or(Trial { runs: 0, failed: 0 });
+    let fails_by_delays = delayed.failed >= MANY && delayed.failed * 2 >= delayed.runs;
+    if forbidden.failed == 0 && forbidden.runs >= MANY && fails_by_delays {
+        return Some(
+            "so the test does not fail without it, but it is not known whether it takes more than this"
+                .to_owned(),
+        );
+    }
+    let is_tried = enforced.runs >= MANY && forbidden.runs >= MANY;
+    if is_tried && enforced.failed + forbidden.failed + delayed.failed == 0 {
+        return Some(
+            "no run of any kind failed, so it takes more than this, if it is part of the cause".to_owned(),
+        );
+    }
+    let came_about = came_about.filter(|&times| times * 2 < enforced.runs)?;
+    Some(format!("it came about in {came_about} of the {} forced runs only", enforced.runs))
 }
 
 /// What was done about it in the two kinds of runs that are compared.
@@ -335,5 +364,37 @@ pub(crate) fn run_list(runs: &[u64]) -> String {
     match runs.len().saturating_sub(LISTED_RUNS) {
         0 => format!("{noun} {}", numbers.join(", ")),
         more => format!("{noun} {} and {more} more", numbers.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(enforced: (u64, u64), forbidden: (u64, u64), delayed: (u64, u64), came_about: u64) -> String {
+        let trial = |(failed, runs)| Trial { runs, failed };
+        proof(&Confirmation {
+            enforced: trial(enforced),
+            forbidden: trial(forbidden),
+            verdict: Verdict::Inconclusive,
+            delayed: Some(trial(delayed)),
+            came_about: Some(came_about),
+            p_value: None,
+            turned: None,
+            apart: None,
+            explained_by: None,
+            followed: None,
+        })
+    }
+
+    #[test]
+    fn what_is_undecided_says_why() {
+        let needed = "so the test does not fail without it";
+        assert!(told((7, 13), (0, 13), (8, 13), 13).contains(needed));
+        assert!(!told((7, 13), (1, 13), (8, 13), 13).contains(needed), "one failed without it");
+        assert!(!told((2, 13), (0, 13), (2, 13), 13).contains(needed), "hardly a run fails anyway");
+        assert!(told((0, 9), (0, 9), (0, 9), 9).contains("no run of any kind failed"));
+        assert!(told((1, 9), (1, 9), (2, 9), 2).ends_with("; it came about in 2 of the 9 forced runs only"));
+        assert!(told((5, 5), (5, 5), (5, 5), 5).ends_with("delayed only: 5 of 5 runs fail"));
     }
 }

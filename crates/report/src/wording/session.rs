@@ -120,11 +120,16 @@ pub(crate) fn nothing_found(runs: &Runs) -> String {
 pub(crate) fn caveats(report: &Report) -> Vec<String> {
     let mut caveats: Vec<String> = report.repeated.and_then(another_reason).into_iter().collect();
     let Some(first) = report.findings.first() else { return caveats };
-    if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT) && !is_confirmed(first) {
+    if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT)
+        && !report.findings.iter().any(is_confirmed)
+    {
         caveats.push(
             "nothing stands out: this may be chance, or one of several causes that the runs so far do not tell apart"
                 .to_owned(),
         );
+    }
+    if !first.accesses.is_empty() && first.accesses.iter().all(|access| access.line.is_none()) {
+        caveats.push("no lines of source are known: build the test with -g, and do not strip it".to_owned());
     }
     caveats.extend(report.unsettled().and_then(more_runs));
     if report.runs.failed == 1 {
