@@ -107,6 +107,9 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         let forcible = interleavings.iter_mut();
         for ((finding, details), forcible) in report.findings.iter_mut().zip(&details).zip(forcible) {
             name_by_source(finding, &details.accesses, &details.compared, &runs.code, &mut runs.names);
+            if let Some(advice) = explanation::reentrant(finding) {
+                (finding.advice, finding.fix) = (advice, None);
+            }
             if let Some(forcible) = forcible {
                 tell_leads(forcible, finding, details, &mut sources, runs);
             }

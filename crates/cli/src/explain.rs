@@ -300,6 +300,8 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::Unlock => report::Action::Unlock,
         evidence::Action::TakeOnce => report::Action::TakeOnce,
         evidence::Action::WaitUnlocked => report::Action::WaitUnlocked,
+        evidence::Action::TestAgain => report::Action::TestAgain,
+        evidence::Action::SignalLater => report::Action::SignalLater,
     }
 }
 

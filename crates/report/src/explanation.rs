@@ -6,6 +6,7 @@ mod advice;
 mod facts;
 mod needed;
 mod patch;
+mod reentrant;
 mod region;
 mod story;
 
@@ -13,6 +14,7 @@ pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
 pub use needed::kept_together;
 pub use patch::patch;
+pub use reentrant::reentrant;
 pub(crate) use region::apart;
 pub use region::{comes_first, enclosing_functions, region};
 pub use story::story;

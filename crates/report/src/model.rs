@@ -339,6 +339,10 @@ pub enum Action {
     LockOrder,
     /// Test a condition in a loop around the wait for it, without giving the lock back in between.
     WaitInLoop,
+    /// Test anew after a wait what was tested before it.
+    TestAgain,
+    /// Signal a condition only when what it is about was done.
+    SignalLater,
     /// Give a lock back on every way out.
     Unlock,
     /// Do not take a lock that the thread holds already.

@@ -5,7 +5,7 @@ use super::facts::{Fact, Witness};
 use super::fix::{Action, Fix, Span, distinct, fix};
 use super::outdated::look_before;
 use crate::run::{Access, AccessKind, LocationId};
-use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind};
+use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind, Wait};
 
 /// What to do about the accesses with these indices, in time order. `belongs` tells whether a lock is part of the same
 /// object as a location.
@@ -40,7 +40,10 @@ const OTHER: Span = Span { from: 1, to: 1 };
 impl Case<'_> {
     /// Another thread came between two accesses to one location.
     fn region(&self) -> Option<Fix> {
-        let fix = self.region_alone().filter(|fix| self.can_be_locked(fix))?;
+        let fix = self.region_alone()?;
+        if !self.can_be_locked(&fix) {
+            return self.tested_before_the_wait(&fix);
+        }
         let read_before = if fix.spans.contains(&OTHER) { self.read_before() } else { None };
         Some(Fix { read_before, ..fix })
     }
@@ -211,6 +214,11 @@ impl Case<'_> {
             let fix = case.region()?;
             return Some(Fix { further: Some(third), ..fix });
         }
+        // Who waits for ever since it looked has done its part.
+        let waits = |wait: &Wait| wait.thread == first.thread && wait.kind == SyncKind::WaitBegin;
+        if self.witness.run.waits.iter().any(waits) {
+            return Some(fix(Action::SignalLater, vec![], vec![own(0), own(1)]));
+        }
         // Of what is written again and again, no one write is what the reader has to wait for; nor has who looks at it again and again,
         // under the lock that is meant for that.
         let is_in_vain = self.is_written_before() || self.is_guarded() && self.looks_again();
@@ -300,6 +308,20 @@ impl Case<'_> {
                     |event: &&SyncEvent| event.thread == thread && (from + 1..=to).contains(&event.before);
                 !self.witness.run.synchronization.iter().filter(within).any(outlives)
             })
+    }
+
+    /// A thread read under a lock, gave that back to wait for a condition, and went on as if nobody else could come first. Who tests in a
+    /// loop reads at the same place again.
+    fn tested_before_the_wait(&self, fix: &Fix) -> Option<Fix> {
+        let [test, using] = [self.access(0), self.access(2)];
+        let span = self.accesses[0] + 1..=self.accesses[2];
+        let waits = |event: &SyncEvent| {
+            event.thread == test.thread && event.kind == SyncKind::WaitBegin && span.contains(&event.before)
+        };
+        let is_tested_once = test.kind == AccessKind::Read && test.site != using.site;
+        let waited = is_tested_once && self.witness.run.synchronization.iter().any(waits);
+        let spans = [0, 2].map(|place| Span { from: place, to: place });
+        waited.then(|| self::fix(Action::TestAgain, fix.locks.clone(), spans.to_vec()))
     }
 
     /// Two variables that belong together were accessed in pieces.

@@ -1,7 +1,7 @@
 //! What to do, worded from the structured fix.
 
 use super::facts::list;
-use crate::model::{Action, Finding, Fix, FixPlace};
+use crate::model::{Access, AccessKind, Action, Finding, Fix, FixPlace};
 use crate::wording::{Places, all_of, brief_function, distinct};
 
 /// The fix in a few sentences: what to do, and what it costs where that is worth knowing.
@@ -10,10 +10,26 @@ pub fn advice(fix: &Fix) -> String {
     sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Of two accesses that came in the wrong order, how they should come.
-pub fn other_order(finding: &Finding) -> Option<String> {
+/// Of two accesses that came in the wrong order, how they should come. Of so many passing runs, most may have them in that order as
+/// well: then the other order is not to be had, and what went wrong is what was done with a value that was no longer true.
+pub fn other_order(finding: &Finding, passing: u64) -> Option<String> {
     let [first, second] = finding.accesses.as_slice() else { return None };
     let places = Places::of(finding);
+    if finding.passed * 2 > passing {
+        let named = |access: &Access| access.function.as_deref().map_or("the thread".into(), brief_function);
+        let (from, to) = (places.label(first), places.label(second));
+        let together = |whose: String, when: &str, own: &str, other: &str| {
+            format!(
+                "Most passing runs have this order too: look for what {whose} does {when} {own} that goes with it, and keep both \
+                 together, so that {other} comes before or after all of it."
+            )
+        };
+        return match [first.kind, second.kind].map(|kind| kind == AccessKind::Read) {
+            [true, _] => Some(together(named(first), "after", &from, &to)),
+            [_, true] => Some(together(named(second), "before", &to, &from)),
+            _ => None,
+        };
+    }
     Some(format!("See to it that {} comes before {}.", places.label(second), places.label(first)))
 }
 
@@ -100,6 +116,17 @@ fn action(fix: &Fix) -> String {
             at(first),
             at(other)
         ),
+        (Action::SignalLater, Some(change)) => format!(
+            "Signal only after {}: {} looked before that, waits since then, and no signal comes any more.",
+            at(change),
+            at(first)
+        ),
+        // One test in a loop can be two places in the code.
+        (Action::TestAgain, Some(using)) if using.first_line != first.first_line => format!(
+            "Test in a loop, `while` in place of `if`: what {} has tested before the wait may be true no longer at {} after it.",
+            at(first),
+            at(using)
+        ),
         (Action::WaitUnlocked, Some(wait)) => format!(
             "Give {locks}, taken at {}, back before the wait at {}: what is waited for does not come as long as it is held.",
             line(first),
@@ -112,10 +139,11 @@ fn action(fix: &Fix) -> String {
             | Action::Wait
             | Action::TakeOnce
             | Action::WaitUnlocked
+            | Action::SignalLater
             | Action::LockOrder,
             None,
         )
-        | (Action::LockOrder, _) => String::new(),
+        | (Action::LockOrder | Action::TestAgain, _) => String::new(),
     }
 }
 
@@ -375,6 +403,20 @@ mod tests {
             "Give `a.lock`, taken at bank.c:34, back before the wait at bank.c:37 in stop(): what is waited for does not come \
              as long as it is held."
         );
+        let later = fix(Action::SignalLater, &[], &[place("pass", 15, 15), place("open", 21, 21)]);
+        assert_eq!(
+            advice(&later),
+            "Signal only after bank.c:21 in open(): bank.c:15 in pass() looked before that, waits since then, and no signal comes any \
+             more."
+        );
+        let again = fix(Action::TestAgain, &["a.lock"], &[place("pop", 18, 18), place("pop", 19, 19)]);
+        assert_eq!(
+            advice(&again),
+            "Test in a loop, `while` in place of `if`: what bank.c:18 in pop() has tested before the wait may be true no longer at \
+             bank.c:19 in pop() after it."
+        );
+        let loops = fix(Action::TestAgain, &["a.lock"], &[place("pop", 18, 18), place("pop", 18, 18)]);
+        assert_eq!(advice(&loops), "");
         let places = [place("receive", 60, 63), place("wait", 52, 52)];
         assert_eq!(
             advice(&fix(Action::WaitInLoop, &["box.lock"], &places)),
@@ -385,6 +427,32 @@ mod tests {
             advice(&fix(Action::WaitInLoop, &[], &places[1..]))
                 .starts_with("Before bank.c:52 in wait(), test")
         );
+    }
+
+    #[test]
+    fn an_order_that_most_passing_runs_have_is_not_turned_round() {
+        let order = |kinds: [&str; 2], passed: u64| {
+            let access = |(at, kind): (usize, &str)| {
+                serde_json::json!({
+                    "thread": at, "kind": kind, "variable": "v", "stack": [], "file": "a.c", "line": 10 + at,
+                    "function": ["pop", "post"][at],
+                })
+            };
+            let accesses: Vec<_> = kinds.into_iter().enumerate().map(access).collect();
+            let finding: Finding = serde_json::from_value(serde_json::json!({
+                "rank": 1, "tied": 1, "score": 1.0, "failed": 1, "passed": passed, "kind": "order-violation",
+                "pattern": "RW", "pattern_id": null, "accesses": accesses, "suspicious_functions": [],
+                "cluster": null, "failing_runs": [], "evidence": [], "advice": "", "confirmation": null,
+            }))
+            .unwrap();
+            other_order(&finding, 10).unwrap_or_default()
+        };
+        assert_eq!(order(["read", "write"], 2), "See to it that a.c:11 comes before a.c:10.");
+        let often = order(["read", "write"], 8);
+        assert!(often.contains("what pop() does after a.c:10 that goes with it"), "{often}");
+        let turned = order(["write", "read"], 8);
+        assert!(turned.contains("what post() does before a.c:11 that goes with it"), "{turned}");
+        assert_eq!(order(["write", "write"], 8), "");
     }
 
     #[test]
