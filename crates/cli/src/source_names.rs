@@ -14,6 +14,8 @@ pub struct Unnamed {
     raw: RawValues,
     /// Where in which heap block it lies, in words.
     block: Option<String>,
+    /// Where in which module it lies, if its storage is static.
+    in_module: Option<String>,
     guards: Vec<Guard>,
     laid_out: Option<LaidOut>,
 }
@@ -21,8 +23,14 @@ pub struct Unnamed {
 impl Unnamed {
     /// Remembers an access until the source is known.
     pub fn of(access: &Access, profile: &Profile, code: &Code, names: &mut Names) -> Self {
-        let block = profile.locations[access.location.0 as usize].block;
+        let location = &profile.locations[access.location.0 as usize];
+        let block = location.block;
+        let in_module = location.in_module.map(|(module, at)| {
+            let path = &code.module(module).path;
+            format!("{}+{at:#x}", path.rsplit('/').next().unwrap_or(path))
+        });
         Self {
+            in_module,
             location: access.location,
             site: names.own_site(access.stack, code).unwrap_or(access.site),
             raw: names.raw_values(access, profile, code),
@@ -89,7 +97,10 @@ fn unnamed(access: &report::Access, key: &Unnamed) -> String {
     let file = access.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
     match (file, access.line) {
         (Some(file), Some(line)) => format!("variable at {file}:{line}"),
-        _ => format!("{} bytes of the heap or a stack", key.raw.size),
+        _ => match &key.in_module {
+            Some(place) => format!("{} bytes at {place}", key.raw.size),
+            None => format!("{} bytes of the heap or a stack", key.raw.size),
+        },
     }
 }
 
