@@ -25,6 +25,11 @@ const FOLDING_DISTANCE: u32 = 256;
 
 const BUCKETS: usize = 1 << 14;
 static CHAINS: [AtomicU32; BUCKETS] = [const { AtomicU32::new(0) }; BUCKETS];
+/// Contexts beyond these are in chains of their own, so that the chains stay short: deep recursion makes hundreds of thousands.
+/// Few programs have so many, and the others need not touch a megabyte of chains for each of theirs to be in another page.
+const FIRST_CONTEXTS: u32 = 1 << 14;
+const FURTHER_BUCKETS: usize = 1 << 18;
+static FURTHER_CHAINS: [AtomicU32; FURTHER_BUCKETS] = [const { AtomicU32::new(0) }; FURTHER_BUCKETS];
 static INSERTING: AtomicU32 = AtomicU32::new(0);
 static NEXT_LEAF: AtomicU32 = AtomicU32::new(1);
 
@@ -292,13 +297,23 @@ unsafe fn same_function_above(parent: u32, entry: u64) -> Option<u32> {
     None
 }
 
-fn bucket(parent: u32, call: u64, entry: u64) -> &'static AtomicU32 {
+/// Where chains begin in which such a context may be: one of the first, or a further one.
+fn chains(parent: u32, call: u64, entry: u64) -> [&'static AtomicU32; 2] {
     let mixed = (call ^ entry.rotate_left(21) ^ (parent as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    &CHAINS[(mixed >> 50) as usize % BUCKETS]
+    let among = |buckets: usize| (mixed >> (64 - buckets.ilog2())) as usize % buckets;
+    [&CHAINS[among(BUCKETS)], &FURTHER_CHAINS[among(FURTHER_BUCKETS)]]
 }
 
 unsafe fn find(parent: u32, call: u64, entry: u64) -> Option<u32> {
-    let mut id = bucket(parent, call, entry).load(Ordering::Acquire);
+    let [first, further] = chains(parent, call, entry);
+    find_in_chain(first, parent, call, entry).or_else(|| {
+        let has_further = mapping::record_count::<Context>(RegionId::Contexts) > FIRST_CONTEXTS;
+        if has_further { find_in_chain(further, parent, call, entry) } else { None }
+    })
+}
+
+unsafe fn find_in_chain(chain: &AtomicU32, parent: u32, call: u64, entry: u64) -> Option<u32> {
+    let mut id = chain.load(Ordering::Acquire);
     while id != 0 {
         let context = &*table().add(id as usize);
         if context.parent == parent && context.call == call && context.entry == entry {
@@ -330,7 +345,7 @@ unsafe fn insert(parent: u32, call: u64, entry: u64, function: modules::Function
     };
     let id = mapping::allocate_record::<Context>(RegionId::Contexts)?;
     NEXT_LEAF.store(next_leaf, Ordering::Relaxed);
-    let chain = bucket(parent, call, entry);
+    let chain = chains(parent, call, entry)[usize::from(id >= FIRST_CONTEXTS)];
     // Where a function has no size, each of its accesses is looked at, whether or not the bytes are the thread's own.
     let is_watched = entry != function.start | 1 && control::is_watched(function);
     let context = table().add(id as usize);

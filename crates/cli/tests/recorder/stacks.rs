@@ -100,6 +100,31 @@ int main(void) {
 }
 
 #[test]
+fn calls_are_known_again_among_very_many() {
+    let program = c(r#"
+volatile int leaf;
+__attribute__((noinline)) static int walk(int depth) {
+    if (depth == 0)
+        return leaf; //@leaf
+    int left = walk(depth - 1);
+    int right = walk(depth - 1);
+    return left + right;
+}
+int main(void) {
+    leaf = 1;
+    for (int i = 0; i < 3; i++)
+        CHECK(walk(15) == 1 << 15);
+    return 0;
+}
+"#);
+    let process = program.record();
+    process.expect_whole();
+    // The tree of all calls has 65,535 nodes, however often it is walked; a compiler may leave out the last level.
+    let contexts = process.recording.contexts.len();
+    assert!((32_000..66_000).contains(&contexts), "{contexts} contexts");
+}
+
+#[test]
 fn branching_recursion_is_folded_before_it_explodes() {
     let program = c(r#"
 volatile int calls;
