@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, ensure};
 use cargo_metadata::Message;
 
-use super::ground::{Ground, bytes_of};
+use super::ground::Ground;
 use crate::sources;
 
 /// A package with tests.
@@ -41,7 +41,15 @@ impl Suite {
                 let mut command = recordings.command(&program);
                 // As cargo runs them.
                 command.current_dir(&source).args(["--exact", "--test-threads", "2"]).args(choice);
-                let printed = String::from_utf8_lossy(&bytes_of(&mut command)?).into_owned();
+                let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
+                let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+                let name = name_of(&program);
+                ensure!(
+                    output.status.success(),
+                    "its program {name} ended with {}: {}",
+                    output.status,
+                    failures(&printed)
+                );
                 passed += count_of_passed(&printed)
                     .with_context(|| format!("{} printed no result", program.display()))?;
             }
@@ -85,6 +93,15 @@ fn name_of(program: &Path) -> String {
     name.rsplit_once('-').map_or(&*name, |(name, _)| name).to_owned()
 }
 
+/// What a test program says about those of its tests that failed, in one line.
+fn failures(printed: &str) -> String {
+    let tells = |line: &&str| {
+        line.ends_with(" ... FAILED") || line.starts_with("thread '") && line.contains(" panicked at ")
+    };
+    let told: Vec<&str> = printed.lines().filter(tells).collect();
+    if told.is_empty() { "it names no test".to_owned() } else { told.join("; ") }
+}
+
 /// From the last line of a test program.
 fn count_of_passed(printed: &str) -> Option<u32> {
     let result = printed.lines().find_map(|line| line.strip_prefix("test result: ok. "))?;
@@ -103,6 +120,15 @@ mod tests {
         assert_eq!(suite.apart_in(golang).collect::<Vec<_>>(), ["select2::main"]);
         assert_eq!(suite.apart_in(Path::new("deps/array-0a")).count(), 0);
         assert!(!suite.leaves_out(golang) && suite.leaves_out(Path::new("deps/zero-150280ff64e54209")));
+    }
+
+    #[test]
+    fn tests_that_failed_are_named() {
+        let printed =
+            "test a::b ... ok\ntest a::c ... FAILED\n\nthread 'a::c' (7) panicked at tests/a.rs:7:9:\nno\n";
+        let expected = "test a::c ... FAILED; thread 'a::c' (7) panicked at tests/a.rs:7:9:";
+        assert_eq!(failures(printed), expected);
+        assert_eq!(failures("running 2 tests\n"), "it names no test");
     }
 
     #[test]
