@@ -98,8 +98,7 @@ const RAYON: Suite = Suite {
     package: "rayon",
     version: "1",
     configuration: "",
-    // A million parallel tasks, ten to the 27th numbers, thousands of sorts: all of them pass, in ten minutes and more. The
-    // library's own tests are hundreds.
+    // Hundreds of tests of the library itself, a million tasks, ranges of ten to the 27th numbers, thousands of sorts.
     left_out: &["rayon", "par_bridge_recursion", "octillion", "sort_panic_safe"],
     apart: &[],
 };
