@@ -20,7 +20,7 @@ pub(crate) enum Form {
     Occurrences(Occurrences),
     Graph(Graph),
     Pairs(locon::Pairs),
-    Clues(verdict::Clues),
+    Clues(Box<verdict::Clues>),
 }
 
 impl Reduced {

@@ -171,7 +171,7 @@ impl Technique {
             Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(scan)),
             Method::Communications { .. } => Form::Graph(scan.graph().clone()),
             Method::Locon => Form::Pairs(scan.pairs().clone()),
-            Method::Verdict => Form::Clues(verdict::clues(scan)),
+            Method::Verdict => Form::Clues(Box::new(verdict::clues(scan))),
         })
     }
 
