@@ -7,6 +7,7 @@ mod following;
 mod kept;
 mod leading;
 mod minimal;
+mod needed;
 mod region;
 mod settling;
 mod trials;

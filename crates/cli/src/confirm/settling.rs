@@ -4,7 +4,7 @@
 use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
 use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
-use super::region;
+use super::{needed, region};
 use crate::analysis::Analysis;
 use crate::interleaving::Forcible;
 
@@ -93,16 +93,21 @@ const LEAST: f64 = 0.01;
 fn weigh(findings: &mut [Finding]) {
     let stated: f64 = findings.iter().filter_map(|finding| finding.confidence).sum();
     let is_known = findings.iter().any(|finding| class(finding) == Class::Confirmed);
-    let weighed = |finding: &Finding| {
+    let needed = needed::by_confirmed(findings);
+    let weighed = |(finding, &is_needed): (&Finding, &bool)| {
         let least = if finding.confirmation.is_some() { LEAST } else { 0.0 };
-        finding.confidence.map(|confidence| confidence.max(least) * weight(finding, is_known))
+        let weight = if is_needed { CONFIRMED } else { weight(finding, is_known) };
+        finding.confidence.map(|confidence| confidence.max(least) * weight)
     };
-    let total = (1.0 - stated).max(0.0) + findings.iter().filter_map(weighed).sum::<f64>();
-    for finding in findings {
+    let total = (1.0 - stated).max(0.0) + findings.iter().zip(&needed).filter_map(weighed).sum::<f64>();
+    for (finding, is_needed) in findings.iter_mut().zip(&needed) {
         let most = if class(finding) == Class::Refuted { REFUTED } else { 1.0 };
-        finding.confidence = weighed(finding).map(|weighed| (weighed / total).min(most));
+        finding.confidence = weighed((finding, is_needed)).map(|weighed| (weighed / total).min(most));
     }
 }
+
+/// What is confirmed becomes so many times as likely, and so does what has to be in place for it.
+const CONFIRMED: f64 = 30.0;
 
 /// What is refuted becomes less likely so many times, and is never believed more than that: if nothing else is known, then
 /// the cause is none of what is known.
@@ -116,7 +121,7 @@ fn weight(finding: &Finding, is_known: bool) -> f64 {
     // A test that fails whatever is forbidden says nothing; but it does not, if something else was confirmed.
     let fails_anyway = !is_known && forbidden.failed * 2 > forbidden.runs;
     match verdict {
-        Verdict::Confirmed => 30.0,
+        Verdict::Confirmed => CONFIRMED,
         Verdict::Refuted => REFUTED,
         Verdict::Inconclusive if enforced.runs < FEWEST || forbidden.runs < FEWEST || fails_anyway => 1.0,
         Verdict::Inconclusive => 0.25,
