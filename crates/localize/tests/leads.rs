@@ -118,3 +118,11 @@ fn a_look_that_another_look_crosses_is_told_with_both() {
     let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
     assert_eq!(first(&traces, 1), ["P18 open close look count leads"]);
 }
+
+/// Where passing runs show neither, nothing tells what leads from what follows, and the one that explains more stays first.
+#[test]
+fn what_no_passing_run_shows_is_not_said_to_lead() {
+    let otherwise = "W2(running)@count R1(running)@look R1(done)@check W2(done)@finish";
+    let traces = lines("F", EARLY, 28) + &lines("F", otherwise, 2) + &lines("P", RIGHT, 60);
+    assert_eq!(first(&traces, 2), ["P1 check finish", "P1 look count"]);
+}
