@@ -341,12 +341,12 @@ fn sleeps_end_while_the_holder_waits_unseen() {
     let program = controlled(
         r#"
 static sigset_t wanted;
-volatile int round;
+volatile int heard;
 static void *waiter(void *argument) {
     int number;
     for (int i = 0; i < 20; i++) {
         sigwait(&wanted, &number);
-        round++;
+        heard++;
     }
     return argument;
 }
@@ -358,7 +358,7 @@ int main(void) {
     pthread_t thread = start(waiter, NULL);
     for (int i = 0; i < 20; i++) {
         pthread_kill(thread, SIGUSR1);
-        while (__atomic_load_n(&round, __ATOMIC_SEQ_CST) == i)
+        while (__atomic_load_n(&heard, __ATOMIC_SEQ_CST) == i)
             usleep(100);
     }
     pthread_join(thread, NULL);
