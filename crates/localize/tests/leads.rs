@@ -43,6 +43,18 @@ fn a_few_runs_are_not_enough_to_tell() {
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
+/// Of many innocent orders, some are seen more often in failing runs by chance.
+#[test]
+fn among_many_orders_a_leading_one_has_to_tell_more() {
+    let others: String = (0..200).map(|nth| format!(" W1(v{nth})@write{nth} R2(v{nth})@read{nth}")).collect();
+    let traces = |others: &str| {
+        let line = |outcome, trace: &str, times| lines(outcome, &format!("{trace}{others}"), times);
+        line("F", EARLY, 25) + &line("P", LUCKY, 55) + &line("P", RIGHT, 45)
+    };
+    assert_eq!(first(&traces(""), 1), ["P1 look count leads"]);
+    assert_eq!(first(&traces(&others), 1), ["P1 check finish"]);
+}
+
 /// All runs look too early: that explains nothing.
 #[test]
 fn what_is_always_there_leads_to_nothing() {

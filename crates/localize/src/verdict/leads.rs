@@ -100,7 +100,7 @@ fn is_led_by(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
         && lead.passed > order.passed
         && is_before(example, led)
         && scale.evidence.orders.standing(&pair) == Standing::Reordered
-        && scale.evidence_of(&lead.runs) >= TELLING
+        && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
         && f64::from(failing_in_both(scale, lead, order)) >= COVERED * f64::from(order.failed)
 }
 
