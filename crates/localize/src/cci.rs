@@ -107,6 +107,11 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
+    /// The first of all.
+    pub fn first(&self) -> Option<u32> {
+        self.any
+    }
+
     /// Keeps the first of these and others.
     fn take_in(&mut self, others: Self) {
         let first = |one: Option<u32>, other: Option<u32>| one.into_iter().chain(other).min();

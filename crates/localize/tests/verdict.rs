@@ -233,6 +233,26 @@ fn what_comes_after_new_code_is_no_cause_of_it() {
     assert_eq!(shown[..3], ["P3 swap store", "P5 swap store wait", "P9 swap store drop free"]);
 }
 
+/// The same where all failing runs are alike, so that both are one cause: it is told by what came first.
+#[test]
+fn of_one_cause_what_comes_after_new_code_is_not_told() {
+    let lines = |outcome: &str, trace: &str, times: usize| format!("{outcome}: {trace}\n").repeat(times);
+    let traces = lines("P", "W2(block)@store W1(block)@swap W1(m)@free W2(m)@drop", 38)
+        + &lines("P", "W1(block)@swap W2(block)@store W1(m)@free W2(m)@drop", 2)
+        + &lines("F", "W1(block)@swap W2(block)@store R1(block)@wait W2(m)@drop W1(m)@free", 16);
+    let (session, findings) = findings(&traces);
+    let shown: Vec<String> = findings.iter().map(|finding| in_short(&session, finding)).collect();
+    assert_eq!(shown[..2], ["P3 swap store", "P5 swap store wait"]);
+}
+
+/// A thread looks again and again until another has stored what it waits for. It uses that at last; that it was not there at first is
+/// how waiting goes.
+#[test]
+fn who_waits_does_not_look_too_early() {
+    let waiting = "R1(block)@wait W2(block)@store R1(block)@wait";
+    check_first(&many(&["W2(block)@store W1(block)@swap"], &[waiting]), "P2 store wait");
+}
+
 /// Each object is freed by its last user, so that passing runs never use what another thread frees. The message about
 /// it reads what only failing runs read, and one of them more shows that. That passing runs never come there is left aside.
 #[test]

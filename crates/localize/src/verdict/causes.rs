@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::finding::{Detail, Finding};
 use crate::pattern::Pattern;
+use crate::run::SiteId;
 use crate::standstill::Standstill;
 
 use super::chance;
@@ -28,6 +29,8 @@ pub(super) struct Cause {
     pub as_effect: Option<f64>,
     /// Whether it is about code that passing runs never come to.
     pub is_new_code: bool,
+    /// Where that is, as far as it is known that they never do.
+    pub new_code: Vec<SiteId>,
     /// When the first of its clues is complete.
     pub completed: Option<usize>,
     /// When the clue that is told for it has made its difference, in the finding's example; none where that is not known.
@@ -92,7 +95,7 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     if tuning.standstills {
         causes.extend(scale.standstills());
     }
-    new_code::put_in_order(scale.runs.all_failed, &mut causes);
+    new_code::put_in_order(scale, &mut causes);
     causes.sort_unstable_by(Cause::compare);
     if tuning.leads {
         leads::put_first(scale, &mut causes);

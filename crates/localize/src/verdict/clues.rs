@@ -127,9 +127,9 @@ impl Sighting {
         &self.threads[..self.shape.len()]
     }
 
-    /// Whether it begins with the very first access to its location, a write.
-    pub fn sets_up(&self) -> bool {
-        self.sets_up[0]
+    /// Whether the access at this place is the very first to its location, a write.
+    pub fn sets_up(&self, place: usize) -> bool {
+        self.sets_up[place]
     }
 
     /// The accesses, by their place in it, of another thread to what one of its own accesses set up; with the place of that.

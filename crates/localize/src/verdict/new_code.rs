@@ -2,18 +2,41 @@
 //!
 //! Such code tells failing from passing runs as well as its cause does, or better, if that does no harm now and then: it goes behind
 //! whatever explains all failing runs, or else most of them, since what it follows from may show itself in several ways. But what comes about
-//! only after it, in the very run that is the example of both, is no cause of it: it goes behind in turn, if it explains no more.
+//! only after it, in its own example, is no cause of it: it goes behind in turn, if it explains no more.
+
+use crate::run::{RunId, SiteId};
 
 use super::causes::Cause;
+use super::evidence::Evidence;
+use super::scale::{Clue, Scale};
 
 /// How much (as logarithm) less probable all that follows from a cause is than the cause itself.
 const BEHIND: f64 = 1.0;
 
+/// Marks the clues, of one cause, that have made their difference only after new code was run: they are no reason why it was.
+pub(super) fn mark_what_follows(evidence: &Evidence, clues: &mut [Clue]) {
+    let new: Vec<SiteId> = clues.iter().flat_map(|clue| sites_of(evidence, clue)).collect();
+    for clue in clues.iter_mut().filter(|clue| !clue.is_new_code) {
+        clue.is_after_new_code = is_run_before(evidence, &new, clue.run, clue.sighting.felt());
+    }
+}
+
+/// Where a clue is about new code. What one thread sets up is seen only if another uses it, so passing runs may well come there.
+pub(super) fn sites_of<'e>(
+    evidence: &'e Evidence,
+    clue: &Clue<'e>,
+) -> impl Iterator<Item = SiteId> + use<'e> {
+    let (pattern, sighting) = (clue.pattern, clue.sighting);
+    let is_new = clue.is_new_code;
+    let places = (0..pattern.sites().len()).filter(move |&place| is_new && !sighting.sets_up(place));
+    places.map(move |place| pattern.sites()[place]).filter(|&site| !evidence.orders.visits(site))
+}
+
 /// Puts new code behind what it may follow from, and what comes after new code behind that.
-pub(super) fn put_in_order(all_failed: u32, causes: &mut [Cause]) {
+pub(super) fn put_in_order(scale: &Scale, causes: &mut [Cause]) {
     let followers: Vec<(usize, Source)> = (0..causes.len())
         .filter(|&new| causes[new].is_new_code)
-        .filter_map(|new| source_of(&causes[new], all_failed, causes).map(|source| (new, source)))
+        .filter_map(|new| source_of(scale, &causes[new], causes).map(|source| (new, source)))
         .filter(|(new, source)| causes[*new].weight > source.weight - BEHIND)
         .collect();
     let behind = BEHIND + (followers.len() as f64).ln();
@@ -23,7 +46,8 @@ pub(super) fn put_in_order(all_failed: u32, causes: &mut [Cause]) {
         causes[new].as_effect = causes[new].as_effect.filter(|_| !source.explains_all);
     }
     for later in 0..causes.len() {
-        let comes_before = |new: &&Cause| new.is_new_code && has_come_before(new, &causes[later]);
+        let comes_before =
+            |new: &&Cause| new.is_new_code && has_come_before(scale.evidence, new, &causes[later]);
         let before = causes.iter().filter(comes_before).map(|new| new.weight).reduce(f64::max);
         if let Some(weight) = before.filter(|_| is_common(&causes[later])) {
             causes[later].weight = causes[later].weight.min(weight - BEHIND);
@@ -37,10 +61,11 @@ struct Source {
     explains_all: bool,
 }
 
-fn source_of(new: &Cause, all_failed: u32, causes: &[Cause]) -> Option<Source> {
+fn source_of(scale: &Scale, new: &Cause, causes: &[Cause]) -> Option<Source> {
+    let all_failed = scale.runs.all_failed;
     let best_of = |least: u32| {
         let explains = |cause: &&Cause| {
-            let may_be_cause = is_common(cause) && !has_come_before(new, cause);
+            let may_be_cause = is_common(cause) && !has_come_before(scale.evidence, new, cause);
             may_be_cause && cause.explained >= least && cause.weight > 0.0
         };
         causes.iter().filter(explains).map(|cause| cause.weight).reduce(f64::max)
@@ -54,7 +79,14 @@ fn is_common(cause: &Cause) -> bool {
 }
 
 /// Whether new code was run before another cause had made its difference, and explains as many failing runs.
-fn has_come_before(new: &Cause, other: &Cause) -> bool {
-    let (Some(run), Some(felt)) = (new.felt, other.felt) else { return false };
-    new.finding.example.run == other.finding.example.run && run < felt && new.explained >= other.explained
+fn has_come_before(evidence: &Evidence, new: &Cause, other: &Cause) -> bool {
+    let run = other.finding.example.run;
+    new.explained >= other.explained
+        && other.felt.is_some_and(|felt| is_run_before(evidence, &new.new_code, run, felt))
+}
+
+/// Whether a failing run comes to new code before this moment.
+fn is_run_before(evidence: &Evidence, new: &[SiteId], run: RunId, moment: u32) -> bool {
+    let Some(reach) = evidence.reaches.get(&run) else { return false };
+    new.iter().filter_map(|&site| reach.comes_to(site)).any(|at| at < moment)
 }

@@ -47,8 +47,12 @@ pub(super) struct Clue<'e> {
     pub unfinished: Option<(u32, Vec<u64>)>,
     /// Whether passing runs never come to one of its accesses.
     pub is_new_code: bool,
+    /// Whether it has made its difference only after such code was run that another clue of the same cause is about.
+    pub is_after_new_code: bool,
     /// It is the window in which one of its pairs comes about.
     pub is_window: bool,
+    /// It is but a loop's next round: both ends of a triple are one access, or a read that comes too early is made again until it does not.
+    pub is_loop: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
     pub is_predicting: bool,
 }
@@ -66,10 +70,13 @@ impl Clue<'_> {
     pub fn compare(&self, other: &Self) -> Ordering {
         let rank = |clue: &Self| {
             let sites = clue.pattern.sites();
-            let is_loop = sites.len() == 3 && sites[0] == sites[2];
             let length = if clue.pattern.is_write_skew() || clue.is_window { 3 } else { sites.len() };
             let length = [3, 2, 4].iter().position(|&known| known == length);
-            (clue.is_new_code, clue.standing, clue.sighting.is_atomic, clue.is_predicting, is_loop, length)
+            (
+                (clue.is_after_new_code, clue.is_new_code),
+                (clue.standing, clue.sighting.is_atomic, clue.is_predicting),
+                (clue.is_loop, length),
+            )
         };
         rank(self)
             .cmp(&rank(other))
@@ -165,7 +172,7 @@ impl<'e> Scale<'e> {
             // What is new of one of its accesses is new of the whole.
             _ if is_new_code => Standing::New,
             Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
-            Standing::OneOrder if sighting.sets_up() && pattern.shape() == PatternId::P2.into() => {
+            Standing::OneOrder if sighting.sets_up(0) && pattern.shape() == PatternId::P2.into() => {
                 Standing::SetUp
             }
             standing => standing,
@@ -189,7 +196,9 @@ impl<'e> Scale<'e> {
             region: window.map(|pair| pair.runs.clone()),
             unfinished,
             is_new_code,
+            is_after_new_code: false,
             is_window: window.is_some(),
+            is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
         })
     }

@@ -2,21 +2,33 @@
 
 use crate::finding::{Detail, Example, Finding};
 use crate::locon::Procedure;
-use crate::pattern::Pattern;
-use crate::run::{AccessKind, RunId};
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
 use crate::suspiciousness::Spectrum;
 
 use super::causes::Cause;
 use super::evidence::StoodStill;
+use super::new_code;
 use super::orders::Standing;
 use super::reason::Reason;
 use super::regions;
 use super::scale::{Clue, Scale};
 
+/// Marks reads that come too early and are made again, until what they wait for has come.
+fn mark_waiting(clues: &mut [Clue]) {
+    let pairs: Vec<Pattern> = clues.iter().map(|clue| clue.pattern).collect();
+    for clue in clues.iter_mut().filter(|clue| clue.pattern.shape() == PatternId::P1.into()) {
+        let ends: Vec<SiteId> = clue.pattern.sites().iter().rev().copied().collect();
+        clue.is_loop = pairs.contains(&Pattern::new(PatternId::P2, &ends));
+    }
+}
+
 impl Scale<'_> {
     /// The cause that some clues with the same runs stand for.
     pub fn cause(&self, mut clues: Vec<Clue>) -> Cause {
+        new_code::mark_what_follows(self.evidence, &mut clues);
+        mark_waiting(&mut clues);
         clues.sort_unstable_by(Clue::compare);
         let best = &clues[0];
         let (failed, passed) = (best.seen.failed, best.seen.passed);
@@ -76,6 +88,7 @@ impl Scale<'_> {
                 .unwrap_or(failed),
             as_effect: matches!(best.standing, Standing::SetUp | Standing::New).then_some(weight),
             is_new_code: best.is_new_code,
+            new_code: new_code::sites_of(self.evidence, best).collect(),
             order: order_of(&clues),
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
             felt: Some(best.sighting.felt()),
@@ -106,6 +119,7 @@ impl Scale<'_> {
                 explained: failed,
                 as_effect: None,
                 is_new_code: false,
+                new_code: Vec::new(),
                 completed: None,
                 felt: None,
                 order: None,
@@ -162,6 +176,7 @@ impl Scale<'_> {
                 explained: finding.failed,
                 as_effect: None,
                 is_new_code: false,
+                new_code: Vec::new(),
                 order: None,
                 completed: finding.example.accesses.iter().copied().max(),
                 felt: None,
@@ -176,7 +191,7 @@ impl Scale<'_> {
     /// Where a failing run does the second of two accesses and never comes to the first, it ended before that: nothing follows
     /// from its not showing them the other way round.
     fn is_cut_short(&self, run: RunId, pair: Pattern) -> bool {
-        let does = |site| self.evidence.reaches.get(&run).is_some_and(|reach| reach.sites.contains(&site));
+        let does = |site| self.evidence.reaches.get(&run).is_some_and(|reach| reach.comes_to(site).is_some());
         match *pair.sites() {
             [first, second] => does(second) && !does(first),
             _ => false,

@@ -12,8 +12,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
+use crate::cci::Sightings;
 use crate::codes::Codes;
 use crate::histories::Moment;
 use crate::pattern::{Pattern, PatternId};
@@ -30,8 +31,8 @@ const TAIL: usize = 8;
 /// How far a run came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
-    /// Where it accesses what threads share; nothing for a passing run, which came to its end.
-    pub sites: FxHashSet<SiteId>,
+    /// Where it accesses what threads share, and when it does first; nothing for a passing run, which came to its end.
+    sites: FxHashMap<SiteId, u32>,
     /// The last accesses of each thread, the newest first.
     tails: Vec<Vec<Last>>,
 }
@@ -48,10 +49,16 @@ struct Last {
 impl Reach {
     pub fn of(scan: &Scan) -> Arc<Self> {
         let is_failing = scan.run.outcome.is_failing();
-        let sites = if is_failing { scan.sites().keys().copied().collect() } else { FxHashSet::default() };
+        let first = |(site, seen): (&SiteId, &Sightings)| Some((*site, seen.first()?));
+        let sites = scan.sites().iter().filter(|_| is_failing).filter_map(first).collect();
         let codes = scan.histories.codes();
         let wanted = codes.accesses_by_thread().into_iter().map(|accesses| TAIL.min(accesses as usize)).sum();
         Arc::new(Self { sites, tails: tails(scan.histories.moments(), codes, wanted) })
+    }
+
+    /// When a failing run makes its first access at a site; none if it never comes there.
+    pub fn comes_to(&self, site: SiteId) -> Option<u32> {
+        self.sites.get(&site).copied()
     }
 
     /// Whether a thread does nothing more after an access at this site.
@@ -164,12 +171,12 @@ impl Beginning {
     /// Whether a run, told by its number too, shows it and ends before the last access, or before its next time in a loop.
     fn is_all_of(&self, number: usize, run: &KnownRun, evidence: &Evidence) -> bool {
         let Some(reach) = evidence.reaches.get(&run.id) else { return false };
-        if !run.is_failing || reach.sites.contains(&self.last) {
+        if !run.is_failing || reach.comes_to(self.last).is_some() {
             let first = self.first.sites().first_chunk();
             return first.is_some_and(|&first| reach.ends_within(first, self.read));
         }
         let ends_with_first = || self.first.sites().last().is_some_and(|&site| reach.ends_at(site));
-        let is_read = reach.sites.contains(&self.read) || ends_with_first();
+        let is_read = reach.comes_to(self.read).is_some() || ends_with_first();
         let shows_first = || evidence.clues.get(&self.first).is_some_and(|seen| is_in(&seen.runs, number));
         is_read && shows_first()
     }
