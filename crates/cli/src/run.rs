@@ -18,7 +18,7 @@ use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
 use crate::search::{self, Scheduling, Search};
-use crate::watch::Watch;
+use crate::watch::{self, Watch};
 use crate::{analysis, confirm, exit, flags, input, java, look, recorder, replay, screen, sessions};
 
 /// How often a line is printed where there is no terminal.
@@ -240,11 +240,13 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) 
         progress.limits.time = campaign.limits.time_in_vain.filter(|_| progress.failed == 0).or(time);
         reporter.update(&progress);
     };
-    // Who says how many runs to make gets them.
+    // Who says how many runs to make gets them; who says how long it may take does not wait for runs that say nothing.
     let mut watch = (campaign.limits == Limits::default()).then(Watch::default);
+    let may_end_early = campaign.limits.runs.or(campaign.limits.failures).is_none();
     let mut next_plan = |run, session: &Session| {
         let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session));
-        if is_settled { None } else { search.next_plan(run, session) }
+        let is_over = is_settled || may_end_early && watch::never_passes(session);
+        if is_over { None } else { search.next_plan(run, session) }
     };
     let stop = campaign.conduct(session, &INTERRUPTED, &mut next_plan, &mut sink);
     progress.elapsed = started.elapsed();

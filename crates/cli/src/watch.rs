@@ -34,12 +34,6 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Whether the test fails whatever its threads do.
-    fn has_no_chance(&self, session: &Session) -> bool {
-        let failed = session.runs().iter().filter(|record| record.outcome.is_failing()).count();
-        failed >= ALL_FAILED && session.runs().iter().all(|record| record.outcome != Outcome::Pass)
-    }
-
     /// Looks at the runs that are new, and says whether there have been enough.
     pub fn is_settled(&mut self, session: &Session) -> bool {
         for record in &session.runs()[self.seen..] {
@@ -53,8 +47,16 @@ impl Watch {
             }
         }
         self.seen = session.runs().len();
-        self.settling.settled().is_some() && has_independent_failures(session) || self.has_no_chance(session)
+        self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session)
     }
+}
+
+/// Whether the test fails whatever its threads do.
+pub fn never_passes(session: &Session) -> bool {
+    let runs = session.runs();
+    let has_passed = || runs.iter().any(|record| record.outcome == Outcome::Pass);
+    let failed = || runs.iter().filter(|record| record.outcome.is_failing()).count();
+    runs.len() >= ALL_FAILED && !has_passed() && failed() >= ALL_FAILED
 }
 
 fn has_independent_failures(session: &Session) -> bool {
@@ -68,23 +70,43 @@ fn has_independent_failures(session: &Session) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::path::Path;
 
     use recording::Beginning;
     use runner::{Manifest, Store};
 
     use super::*;
 
+    fn session_in(folder: &Path) -> Session {
+        let manifest = Manifest::new(Vec::new(), BTreeMap::new(), 7, Vec::new());
+        Store::new(folder).create("x", manifest).unwrap()
+    }
+
+    fn add(session: &mut Session, plan: &RunPlan, outcome: Outcome) {
+        let (run, plan) = (session.next_run(), plan.to_string());
+        let record = RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new() };
+        session.add(record).unwrap();
+    }
+
+    #[test]
+    fn a_test_that_always_fails_is_given_up_after_many_runs_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session_in(folder.path());
+        for runs in 1..=ALL_FAILED {
+            add(&mut session, &RunPlan::default(), Outcome::Fail { reason: String::new() });
+            assert_eq!(never_passes(&session), runs == ALL_FAILED, "{runs}");
+        }
+        add(&mut session, &RunPlan::default(), Outcome::Pass);
+        assert!(!never_passes(&session));
+    }
+
     #[test]
     fn runs_near_a_failing_one_are_no_failures_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
-        let manifest = Manifest::new(Vec::new(), BTreeMap::new(), 7, Vec::new());
-        let mut session = Store::new(folder.path()).create("x", manifest).unwrap();
+        let mut session = session_in(folder.path());
         let mut has_enough_after = |near: Option<u32>, outcome| {
             let beginning = near.map(|run| Beginning { run, switches: 12 });
-            let plan = RunPlan { beginning, ..RunPlan::default() }.to_string();
-            let run = session.next_run();
-            let record = RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new() };
-            session.add(record).unwrap();
+            add(&mut session, &RunPlan { beginning, ..RunPlan::default() }, outcome);
             has_independent_failures(&session)
         };
         let failed = || Outcome::Fail { reason: String::new() };
