@@ -49,7 +49,7 @@ fn among_many_orders_a_leading_one_has_to_tell_more() {
     let others: String = (0..200).map(|nth| format!(" W1(v{nth})@write{nth} R2(v{nth})@read{nth}")).collect();
     let traces = |others: &str| {
         let line = |outcome, trace: &str, times| lines(outcome, &format!("{trace}{others}"), times);
-        line("F", EARLY, 25) + &line("P", LUCKY, 55) + &line("P", RIGHT, 45)
+        line("F", EARLY, 15) + &line("P", LUCKY, 45) + &line("P", RIGHT, 55)
     };
     assert_eq!(first(&traces(""), 1), ["P1 look count leads"]);
     assert_eq!(first(&traces(&others), 1), ["P1 check finish"]);
@@ -62,6 +62,13 @@ fn what_is_always_there_leads_to_nothing() {
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
+/// Two thirds of the passing runs look too early: no run fails without that, but it is not what goes wrong.
+#[test]
+fn what_most_passing_runs_show_leads_to_nothing() {
+    let traces = lines("F", EARLY, 100) + &lines("P", LUCKY, 200) + &lines("P", RIGHT, 100);
+    assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
 /// A third of the failing runs look in time.
 #[test]
 fn what_failing_runs_do_without_is_no_condition() {
@@ -69,6 +76,21 @@ fn what_failing_runs_do_without_is_no_condition() {
     let failing = lines("F", EARLY, 20) + &lines("F", otherwise, 10);
     let traces = failing + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
+}
+
+/// Another write breaks into the same code in a third of the failing runs, which look in time: both are one cause, and the look
+/// leads to a part of it only.
+#[test]
+fn what_leads_to_a_part_of_a_cause_is_not_said_to_lead() {
+    let [too_early, in_time] = ["R1(running)@look W2(running)@count", "W2(running)@count R1(running)@look"];
+    let broken = |by: &str| format!("R1(done)@check W2(done)@{by} R1(done)@use");
+    let passing = lines("P", &format!("{too_early} R1(done)@check W2(done)@finish"), 40)
+        + &lines("P", &format!("{in_time} R1(done)@check W2(done)@finish"), 20)
+        + &lines("P", &format!("{in_time} W2(done)@undo W2(done)@finish R1(done)@use"), 200);
+    let early = format!("{too_early} {}", broken("finish"));
+    let other = format!("{in_time} {}", broken("undo"));
+    let both = lines("F", &early, 100) + &lines("F", &other, 50) + &passing;
+    assert_eq!(first(&both, 1), ["P4 check finish use"]);
 }
 
 /// What comes after the result was read too early does not lead to that, however often it goes with it.

@@ -6,6 +6,7 @@
 //!
 //! Neither order follows from the other: each thread does its part of the one and then its part of the other, so that all four ways they can
 //! come are possible. If nevertheless no run has the second without the first, and the first is seen more often in failing runs, then it is what lets the second happen.
+//! What most passing runs show is how the test usually goes, however sure it is that no run fails without it: with thousands of runs, any threads' being under way at the same time is of that kind.
 //! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
 
 use std::cmp::Reverse;
@@ -98,6 +99,9 @@ fn is_led_by(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
     };
     pair.sites().len() == 2
         && lead.passed > order.passed
+        && 2 * lead.passed <= scale.runs.all_passed
+        // The cause may stand for others that break into the same code.
+        && f64::from(lead.failed) >= COVERED * f64::from(cause.explained)
         && is_before(example, led)
         && scale.evidence.orders.standing(&pair) == Standing::Reordered
         && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
