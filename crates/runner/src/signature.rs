@@ -52,8 +52,9 @@ static PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     MESSAGES.iter().filter_map(compile).collect()
 });
 
-/// Addresses differ between runs that failed alike.
-static CHANGING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"0x[0-9a-fA-F]+").ok());
+/// Addresses, and what Java's objects have in their place, differ between runs that failed alike.
+static CHANGING: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(0x)[0-9a-fA-F]+|(@)[0-9a-f]{5,8}\b").ok());
 
 /// So do numbers, in what a program says about them.
 static NUMBERS: LazyLock<Option<Regex>> =
@@ -82,7 +83,7 @@ pub(crate) fn of_line(line: &str, stderr: &[u8]) -> String {
 /// Makes a text the same for runs that failed alike, and short.
 pub(crate) fn steady(text: &str) -> String {
     let text = match &*CHANGING {
-        Some(changing) => changing.replace_all(text, "0x…"),
+        Some(changing) => changing.replace_all(text, "$1$2…"),
         None => Cow::Borrowed(text),
     };
     match text.char_indices().nth(LONGEST) {
@@ -164,6 +165,10 @@ mod tests {
         check(
             "terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector::_M_range_check: at 0x7ff01\n",
             "END, uncaught std::out_of_range: vector::_M_range_check: at 0x…",
+        );
+        check(
+            "Exception in thread \"main\" java.lang.IllegalStateException: task Job@35e4649a rejected\n",
+            "END, uncaught java.lang.IllegalStateException: task Job@… rejected",
         );
         check("terminate called after throwing an instance of 'int'\n", "END, uncaught int");
         check("thread 'main' panicked at src/lib.rs:3:5:\nboom\nnote: …\n", "END, panic `boom` at lib.rs:3");
