@@ -157,11 +157,14 @@ impl Arms {
             && localize::fisher(delayed.counts(), forbidden.counts()) < BELIEVED
     }
 
-    /// Does no run fail at all, though all failing runs of the session show it? Then these have something that the trials lack, and
-    /// nobody knows whether that would do harm without it.
+    /// Do too few runs fail for one to be missed among the forbidden ones, though all failing runs of the session show it? Then
+    /// these have something that the trials lack, and nobody knows whether that would do harm without it.
     fn says_nothing(&self) -> bool {
         let Arms { enforced, forbidden, delayed, .. } = self;
-        is_shown_by_all(self.share) && enforced.failed + forbidden.failed + delayed.failed == 0
+        let others = (enforced.failed + delayed.failed, enforced.runs + delayed.runs);
+        is_shown_by_all(self.share)
+            && forbidden.failed == 0
+            && localize::fisher(others, forbidden.counts()) > NO_SIGN
     }
 
     /// Do too few runs fail for what is left without it? What fails by force more than by delays does not have to be seen in all
@@ -278,6 +281,8 @@ mod tests {
         assert_eq!(verdict(arm(2, 20), 0, 2), Verdict::Refuted, "hardly a run fails anyway");
         assert_eq!(verdict(arm(2, 20), 4, 12), Verdict::Refuted, "runs fail without it");
         assert_eq!(verdict(arm(0, 20), 0, 0), Verdict::Inconclusive, "no run of any kind fails");
+        assert_eq!(verdict(arm(0, 20), 0, 1), Verdict::Inconclusive, "one that fails by chance is no proof");
+        assert_eq!(verdict(arm(0, 20), 1, 0), Verdict::Refuted, "it failed without it");
         let rare = Arms { enforced: arm(0, 20), forbidden: arm(0, 0), delayed: arm(0, 0), ..Arms::new(0.5) };
         assert_eq!(rare.decide(BELIEVED).verdict, Verdict::Refuted, "others fail without it");
     }

@@ -1,25 +1,53 @@
 //! What a confirmed finding needs: where an earlier finding is the order that has to be in place for it, its proof speaks for that one
 //! as well. That the two were forced together says that it takes both, and the earlier one is what lets the other come about.
+//!
+//! Nor does a proof by following failing runs tell an interleaving over two variables from another one that begins alike. That a
+//! thread was held up for all that the others did brings the failure about, and to the end of these others one thing is as good a
+//! mark as the next; which of them belongs to the cause is what the runs of the session tell.
 
 use report::{Access, Finding, NeededStep, Verdict};
 
-/// Which findings a confirmed one behind them needs.
+/// Which findings a confirmed one behind them needs, or is but another form of.
 pub fn by_confirmed(findings: &[Finding]) -> Vec<bool> {
-    let is_needed = |at: usize| findings[at + 1..].iter().any(|behind| needs(behind, &findings[at]));
+    let speaks_for = |behind: &Finding, other: &Finding| {
+        verdict(behind) == Some(Verdict::Confirmed)
+            && verdict(other) != Some(Verdict::Refuted)
+            && (needs(behind, other) || is_narrower(behind, other))
+    };
+    let is_needed = |at: usize| findings[at + 1..].iter().any(|behind| speaks_for(behind, &findings[at]));
     (0..findings.len()).map(is_needed).collect()
 }
 
+fn verdict(finding: &Finding) -> Option<Verdict> {
+    finding.confirmation.map(|confirmation| confirmation.verdict)
+}
+
+/// Does it begin with the same order between two threads, go on at another variable, and explain fewer failing runs? What was confirmed
+/// by force needs no other's runs.
+fn is_narrower(confirmed: &Finding, other: &Finding) -> bool {
+    let is_followed =
+        confirmed.confirmation.is_some_and(|one| one.followed.is_some_and(|followed| followed > 0));
+    let ([one, two, .., end], [first, second, .., last]) = (&confirmed.accesses[..], &other.accesses[..])
+    else {
+        return false;
+    };
+    let place = |access: &Access| (access.kind, access.file.clone(), access.line, access.column);
+    is_followed
+        && confirmed.failed < other.failed
+        && one.thread != two.thread
+        && end.variable != one.variable
+        && last.variable != end.variable
+        && [place(one), place(two)] == [place(first), place(second)]
+}
+
 fn needs(confirmed: &Finding, other: &Finding) -> bool {
-    let verdict = |finding: &Finding| finding.confirmation.map(|confirmation| confirmation.verdict);
     let [.., first, second] = &other.accesses[..] else { return false };
     let orders = confirmed.needs.iter().flat_map(|needs| &needs.orders);
     let is_told = |step: &NeededStep, access: &Access| {
         let step = (&step.variable, step.kind, &step.file, step.line);
         step == (&access.variable, access.kind, &access.file, access.line)
     };
-    verdict(confirmed) == Some(Verdict::Confirmed)
-        && verdict(other) != Some(Verdict::Refuted)
-        && first.thread != second.thread
+    first.thread != second.thread
         && orders.into_iter().any(|order| is_told(&order.first, first) && is_told(&order.second, second))
 }
 
@@ -63,5 +91,29 @@ mod tests {
         assert_eq!(told(&refuted, "confirmed", &both), [false, false]);
         let other = finding(&[look[1].clone(), look[0].clone()], "inconclusive", nothing);
         assert_eq!(told(&other, "confirmed", &both), [false, false], "the other order");
+    }
+
+    /// A thief reads where the jobs are, and goes on when the owner has moved them and put others there; that the owner has come to its
+    /// end before the thief does marks the same.
+    #[test]
+    fn a_proof_by_failing_runs_speaks_for_what_begins_alike_and_explains_more() {
+        let with = |variable, line| {
+            [
+                access(1, "read", "jobs", 12),
+                access(2, "write", "jobs", 30),
+                access(2, "write", variable, line),
+                access(1, "read", variable, line + 1),
+            ]
+        };
+        let told = |other: &[serde_json::Value], failed, followed| {
+            let mut end = finding(&with("stop", 50), "confirmed", serde_json::Value::Null);
+            end.failed = failed;
+            end.confirmation = end.confirmation.map(|one| report::Confirmation { followed, ..one });
+            by_confirmed(&[finding(other, "inconclusive", serde_json::Value::Null), end])
+        };
+        assert_eq!(told(&with("back", 40), 6, Some(3)), [true, false]);
+        assert_eq!(told(&with("back", 40), 9, Some(3)), [false, false], "it explains as much");
+        assert_eq!(told(&with("back", 40), 6, None), [false, false], "it was forced by itself");
+        assert_eq!(told(&with("back", 40)[1..], 6, Some(3)), [false, false], "it begins elsewhere");
     }
 }
