@@ -7,6 +7,7 @@ use localize::code::Module;
 use localize::profile::Block;
 use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId, StackId};
 use report::Frame;
+use report::explanation;
 use report::source::Sources;
 use runner::{BuildId, Member, Named, Symbolizer};
 
@@ -92,7 +93,7 @@ impl Names {
         let stack = self.stack(code.stack(stack), code);
         let place = self.place(site, code);
         // Where the program asked for it says more than where a library did it.
-        let own = stack.iter().find(|frame| frame.line.is_some() && !frame.is_library()).or(stack.first());
+        let own = explanation::own_frame(&stack).or(stack.first());
         let named = own.is_some_and(|frame| frame.function.is_some());
         report::Access {
             thread,
@@ -379,7 +380,7 @@ impl Names {
     /// The innermost frame of a stack with a line in the program's own sources.
     pub fn own_frame(&mut self, stack: StackId, code: &Code) -> Option<Frame> {
         let frames = self.stack(code.stack(stack), code);
-        frames.into_iter().find(|frame| frame.line.is_some() && !frame.is_library())
+        explanation::own_frame(&frames).cloned()
     }
 }
 

@@ -16,5 +16,5 @@ pub use needed::kept_together;
 pub use patch::patch;
 pub use reentrant::reentrant;
 pub(crate) use region::apart;
-pub use region::{comes_first, enclosing_functions, region};
+pub use region::{comes_first, enclosing_functions, own_frame, region};
 pub use story::story;

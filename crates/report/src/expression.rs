@@ -126,6 +126,10 @@ fn candidates(line: &str) -> Vec<Candidate<'_>> {
             quote @ (b'"' | b'\'') => at = after_literal(bytes, at, quote),
             byte if is_name_start(byte) => {
                 let (end, field) = expression_from(code, at);
+                if let Some(after) = after_pattern(code, at, end) {
+                    at = after;
+                    continue;
+                }
                 // A name before a parenthesis is called, not read; what it is called on is.
                 if bytes.get(end) == Some(&b'(') {
                     found.extend(receiver(code, at, end));
@@ -144,6 +148,13 @@ fn candidates(line: &str) -> Vec<Candidate<'_>> {
         }
     }
     found
+}
+
+/// Where a pattern ends that `let` takes something apart by: what it binds is new, so that no other thread knows it.
+fn after_pattern(code: &str, start: usize, end: usize) -> Option<usize> {
+    let pattern = code[end..].split_once(" = ").map(|(pattern, _)| pattern);
+    let takes_apart = |pattern: &&str| pattern.contains(['(', '{']) && !pattern.contains(';');
+    pattern.filter(|_| &code[start..end] == "let").filter(takes_apart).map(|pattern| end + pattern.len())
 }
 
 /// What the method that the expression from `start` to `end` ends in is called on: `self.idle` for `self.idle.lock`.
@@ -274,9 +285,10 @@ mod tests {
 
     #[test]
     fn lines_are_taken_apart_into_expressions() {
-        let cases: [(&str, &[&str]); 17] = [
+        let cases: [(&str, &[&str]); 18] = [
             ("let idle = self.idle.lock().unwrap();", &["idle", "self.idle"]),
-            ("if let Some(page) = self.pages.lock().await.get(name) {", &["page", "self.pages", "name"]),
+            ("if let Some(page) = self.pages.lock().await.get(name) {", &["self.pages", "name"]),
+            ("let Some((key, value)) = table.find(name) else { return };", &["table", "name"]),
             ("self.state.compare_exchange(EMPTY, PARKED, AcqRel, Relaxed)", &["self.state"]),
             ("atomic_store_explicit(&stack->head, top, memory_order_release);", &["stack->head", "top"]),
             ("vector->count_.store(7);", &["vector->count_"]),

@@ -180,7 +180,7 @@ impl<'a> Places<'a> {
             return known.clone();
         }
         let frames = names.stack(code.stack(stack), code);
-        let own = frames.iter().find(|frame| frame.line.is_some() && !frame.is_library()).or(frames.first());
+        let own = report::explanation::own_frame(&frames).or(frames.first());
         let inside = own.into_iter().chain(&frames).find(|frame| self.is_inside(frame));
         let frame = inside.or(own);
         let place = Place {

@@ -59,15 +59,41 @@ fn common_depth(accesses: &[&Access]) -> Option<usize> {
         };
         shared.min(pairs.take_while(is_shared).count())
     });
-    // Nobody mends the standard library.
-    (1..=shared).rev().find(|&depth| frame_at(first, depth).is_some_and(|frame| !frame.is_library()))
+    // Nobody mends the standard library, nor what stands for an atomic of it.
+    let is_mended = |&depth: &usize| {
+        let passes_on =
+            |frame: &Frame| frame_at(first, depth + 1).is_some_and(|inner| frame.passes_on(inner));
+        frame_at(first, depth).is_some_and(|frame| !frame.is_library() && (depth == 1 || !passes_on(frame)))
+    };
+    (1..=shared).rev().find(is_mended)
 }
 
 fn frame_at(access: &Access, depth: usize) -> Option<&Frame> {
     access.stack.get(access.stack.len().checked_sub(depth)?)
 }
 
+/// The innermost frame of a stack with a line in the program's own sources. What merely passes an atomic's operation on under a type of
+/// its own says nothing of who wanted it, and is left out where its caller is known.
+pub fn own_frame(stack: &[Frame]) -> Option<&Frame> {
+    let is_own = |frame: &&Frame| frame.line.is_some() && !frame.is_library();
+    let innermost = stack.iter().position(|frame| is_own(&frame))?;
+    let passes_on = innermost.checked_sub(1).is_some_and(|inner| stack[innermost].passes_on(&stack[inner]));
+    let caller = stack.get(innermost + 1).filter(|_| passes_on).filter(is_own);
+    Some(caller.unwrap_or(&stack[innermost]))
+}
+
 impl Frame {
+    /// Whether it is a method that has its name, or its type's, from that of an atomic which it calls.
+    fn passes_on(&self, called: &Frame) -> bool {
+        let name = |frame: &Frame| {
+            let mut parts = frame.function.as_deref().unwrap_or_default().rsplit("::");
+            [parts.next(), parts.next()].map(|part| part.map(str::to_owned))
+        };
+        let ([own_method, own_type], [method, atomic]) = (name(self), name(called));
+        let is_alike = own_method == method || own_type == atomic;
+        called.is_in(&["/core/src/sync/atomic"]) && own_type.is_some() && is_alike
+    }
+
     /// Whether it is code of a library that comes with the system or the compiler.
     pub fn is_library(&self) -> bool {
         self.is_of_rust() || self.is_of_locks() || self.is_in(&["/usr/include/", "/usr/lib/"])
@@ -157,6 +183,38 @@ mod tests {
         assert_eq!(enclosing_functions(&[look.clone(), again]), ["enter"]);
         let same_call = access(&[("is_closed", 13), ("enter", 16), ("main", 9)]);
         assert_eq!(enclosing_functions(&[look, same_call]), ["is_closed"]);
+    }
+
+    #[test]
+    fn what_passes_an_atomics_operation_on_is_not_who_wanted_it() {
+        const ATOMICS: &str = "/rustc/1f2/library/core/src/sync/atomic.rs";
+        let frame = |function: &str, file: &str| Frame {
+            file: Some(file.to_owned()),
+            ..access(&[(function, 1)]).stack.remove(0)
+        };
+        let told = |called: &str, functions: &[&str]| {
+            let mut stack = vec![frame("atomic::atomic_op", ATOMICS), frame(called, ATOMICS)];
+            stack.extend(functions.iter().map(|function| frame(function, "src/once.rs")));
+            own_frame(&stack).and_then(|frame| frame.function.clone()).unwrap()
+        };
+        assert_eq!(told("AtomicU8::load", &["AtomicStatus::load", "Once::poll", "main"]), "Once::poll");
+        assert_eq!(told("AtomicU64::fetch_add", &["AtomicU64::inc_by", "observe"]), "observe");
+        assert_eq!(told("AtomicU8::load", &["Once::poll", "main"]), "Once::poll");
+        assert_eq!(told("AtomicU8::load", &["AtomicStatus::load"]), "AtomicStatus::load", "no caller");
+        assert_eq!(told("AtomicU8::load", &["load", "main"]), "load", "a function that does more");
+        let vector =
+            [frame("Vec::push", "/rustc/1f2/library/alloc/src/vec/mod.rs"), frame("Log::push", "a.rs")];
+        let stack = [&vector[..], &[frame("main", "a.rs")]].concat();
+        assert_eq!(own_frame(&stack).unwrap().function.as_deref(), Some("Log::push"), "no atomic");
+        let load = Access {
+            stack: vec![
+                frame("AtomicU8::load", ATOMICS),
+                frame("Status::load", "a.rs"),
+                frame("poll", "a.rs"),
+            ],
+            ..access(&[])
+        };
+        assert_eq!(enclosing_functions(&[load]), ["poll"]);
     }
 
     #[test]
