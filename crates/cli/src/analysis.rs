@@ -336,7 +336,7 @@ fn describe_one(
             || kind(finding),
             |standstill| match standstill.kind {
                 StandstillKind::Deadlock => Kind::Deadlock,
-                StandstillKind::MissedSignal => Kind::MissedSignal,
+                StandstillKind::MissedSignal | StandstillKind::WokeAnother => Kind::MissedSignal,
             },
         ),
         pattern: standstill.map_or_else(

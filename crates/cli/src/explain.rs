@@ -165,6 +165,7 @@ pub fn explain_standstill(
                 steps.checked_sub(2).map(|signal| explanation::Fact::SignalMissed([signal, steps - 1]));
             outdated.into_iter().chain(missed).collect()
         }
+        (StandstillKind::WokeAnother, _) => vec![explanation::Fact::WokeAnother([0, 1], steps - 1)],
     }
 }
 
@@ -291,6 +292,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::TakeLock => report::Action::TakeLock,
         evidence::Action::AddLock => report::Action::AddLock,
         evidence::Action::UseOneLock => report::Action::UseOneLock,
+        evidence::Action::ReadOnce => report::Action::ReadOnce,
         evidence::Action::AtomicOperation => report::Action::AtomicOperation,
         evidence::Action::Join => report::Action::Join,
         evidence::Action::CreateLater => report::Action::CreateLater,
@@ -300,6 +302,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::Unlock => report::Action::Unlock,
         evidence::Action::TakeOnce => report::Action::TakeOnce,
         evidence::Action::WaitUnlocked => report::Action::WaitUnlocked,
+        evidence::Action::WakeAll => report::Action::WakeAll,
         evidence::Action::TestAgain => report::Action::TestAgain,
         evidence::Action::SignalLater => report::Action::SignalLater,
     }

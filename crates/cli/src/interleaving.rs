@@ -204,6 +204,10 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
             return None;
         }
     }
+    // Which of several threads a signal wakes is not for us to say.
+    if standstill.kind == StandstillKind::WokeAnother {
+        return None;
+    }
     let mut objects: Vec<Option<ObjectId>> = Vec::new();
     let mut variable = |action: Action| {
         let object = match action {

@@ -7,6 +7,8 @@
 //!   signal that is recorded after the beginning and wakes nobody came before it as well.
 //!   If the signal's thread wrote what the waiting thread had read before, these two accesses are part of it: the
 //!   decision to wait was outdated.
+//! - **Another one woken**: a signal for one came while several threads waited for the condition. What its thread had written before is
+//!   still as it was when the run hung, so whoever is left waits for what is there.
 //!
 //! A run that is still going on also has threads that wait. Only a hung run stands still.
 
@@ -32,6 +34,8 @@ pub enum StandstillKind {
     Deadlock,
     /// A signal came too early.
     MissedSignal,
+    /// A signal woke another thread that waited, and there was none for this one.
+    WokeAnother,
 }
 
 /// What a thread did on the way into a standstill.
@@ -123,7 +127,12 @@ pub(crate) fn standstills(run: &Run) -> Vec<Standstill> {
     }
     for wait in &run.waits {
         if !in_circles.contains(&wait.thread) {
-            found.extend(waiting.blocked(wait).or_else(|| missed_signal(run, wait)));
+            found.extend(
+                waiting
+                    .blocked(wait)
+                    .or_else(|| missed_signal(run, wait))
+                    .or_else(|| woke_another(run, wait)),
+            );
         }
     }
     found
@@ -319,6 +328,46 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
         stack: wait.stack,
     });
     Some(Standstill { kind: StandstillKind::MissedSignal, steps })
+}
+
+/// A thread that waits for a condition whose last signal woke one of several: both waits and the signal. What the signalling thread wrote, and this one would
+/// have looked at, has to be there still. Where each thread has something of its own to wait at (parking_lot), those who wait at one place in the code wait for the same.
+fn woke_another(run: &Run, wait: &Wait) -> Option<Standstill> {
+    let SyncTarget::Object(condition) = wait.target else { return None };
+    let events = &run.synchronization;
+    let is_like = |event: &SyncEvent| {
+        event.target == wait.target || (event.site, event.stack) == (wait.site, wait.stack)
+    };
+    let ends = |event: &SyncEvent| event.kind == SyncKind::WaitEnd && event.thread != wait.thread;
+    let woken = events.iter().rposition(|event| ends(event) && is_like(event))?;
+    let of_woken = |event: &SyncEvent| event.target == events[woken].target;
+    let signals = |event: &SyncEvent| matches!(event.kind, SyncKind::Signal | SyncKind::Broadcast);
+    let last = events[..woken].iter().rposition(|event| signals(event) && of_woken(event))?;
+    let signal = &events[last];
+    let waits_before = |thread: ThreadId, target: SyncTarget| {
+        let own = |event: &&SyncEvent| event.thread == thread && event.target == target;
+        events[..last].iter().rfind(own).filter(|event| event.kind == SyncKind::WaitBegin)
+    };
+    waits_before(wait.thread, wait.target)?;
+    let other = waits_before(events[woken].thread, events[woken].target)?;
+    let [_, write] = outdated_decision(run, wait.thread, signal)?;
+    let written = &run.accesses[write];
+    // What was taken away again is not waited for.
+    let changes = |access: &crate::Access| access.location == written.location && access.kind.writes();
+    let comes_again = |event: &SyncEvent| signals(event) && event.target == wait.target;
+    if signal.kind != SyncKind::Signal
+        || events[last + 1..].iter().any(comes_again)
+        || run.accesses[write + 1..].iter().any(changes)
+    {
+        return None;
+    }
+    let step = |role, thread, action, site, stack| StandstillStep { role, thread, action, site, stack };
+    let steps = vec![
+        step(1, wait.thread, Action::Wait(condition), wait.site, wait.stack),
+        step(2, other.thread, Action::Wait(condition), other.site, other.stack),
+        step(3, signal.thread, Action::Signal(condition), signal.site, signal.stack),
+    ];
+    Some(Standstill { kind: StandstillKind::WokeAnother, steps })
 }
 
 /// Whether a signal that came after the wait of `wait` was put on record, as event `begun`, had no effect on it: it woke

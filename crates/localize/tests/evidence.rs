@@ -232,6 +232,15 @@ fn different_locks_guard_nothing() {
     assert_eq!((fix.action, fix.locks, fix.spans), (Action::UseOneLock, vec![A, B], vec![REGION, OTHER]));
 }
 
+/// `containsKey`, then `get`: each of them is in order, but the answers need not fit.
+#[test]
+fn what_is_looked_at_twice_is_looked_at_once() {
+    let unlocked = [Fact::Unlocked { accesses: vec![0, 1, 2] }];
+    check("1:R!(x)@2 2:W!(x)@4 1:R!(x)@5", &unlocked, Some((Action::ReadOnce, &[], &[REGION])));
+    // The next round of a loop has to look again.
+    check("1:R!(x)@2 2:W!(x)@4 1:R!(x)@2", &unlocked, None);
+}
+
 #[test]
 fn a_load_and_a_store_become_one_atomic_operation() {
     check(
@@ -561,6 +570,17 @@ fn standstills_are_resolved_by_what_caused_them() {
         assert_eq!((fix.action, fix.locks), (Action::TakeOnce, vec![A]));
         assert_eq!(fix.spans, [Span { from: last, to: last }, Span { from: 0, to: 0 }]);
     }
+    let woke_another = Standstill {
+        kind: StandstillKind::WokeAnother,
+        steps: vec![
+            step(1, localize::Action::Wait(B)),
+            step(2, localize::Action::Wait(B)),
+            step(3, localize::Action::Signal(B)),
+        ],
+    };
+    let fix = advise_standstill(&run("3:W(x)@1"), &woke_another).unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::WakeAll, vec![B]));
+    assert_eq!(fix.spans, [Span { from: 2, to: 2 }]);
     let missed = Standstill {
         kind: StandstillKind::MissedSignal,
         steps: vec![

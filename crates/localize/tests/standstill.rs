@@ -136,6 +136,43 @@ fn a_signal_just_before_the_wait_is_missed() {
     assert_eq!(found(hang(SyncKind::Broadcast).holds(4, 5)), [""; 0], "it has woken and wants its lock back");
 }
 
+/// Two threads wait for one condition, and a third one changes what both look at and wakes one of them.
+#[test]
+fn a_signal_for_one_of_several_leaves_the_others() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let until = |kind: SyncKind| {
+        let wait = |hang: Hang, thread| {
+            hang.accesses(thread, AccessKind::Read, 4).does(thread, SyncKind::WaitBegin, condition)
+        };
+        let hang = wait(wait(Hang::new(1), 1), 4).accesses(2, AccessKind::Write, 5);
+        hang.does(2, kind, condition).does(4, SyncKind::WaitEnd, condition)
+    };
+    let hang = |kind: SyncKind| until(kind).waits(1, SyncKind::WaitBegin, 3);
+    let read = |hang: Hang| hang.accesses(4, AccessKind::Read, 4);
+    assert_eq!(found(read(hang(SyncKind::Signal))), ["C1@1301 C2@7 S3@7"]);
+    assert_ne!(found(read(hang(SyncKind::Broadcast))), ["C1@1301 C2@7 S3@7"]);
+    let taken = hang(SyncKind::Signal).accesses(4, AccessKind::Write, 6);
+    assert_eq!(found(taken), [""; 0], "whoever was woken has taken it");
+    let next = until(SyncKind::Signal).does(2, SyncKind::Broadcast, condition);
+    assert_ne!(found(next.waits(1, SyncKind::WaitBegin, 3)), ["C1@1301 C2@7 S3@7"], "all were woken later");
+}
+
+/// Each thread of parking_lot has something of its own to wait at, and `notify_one` wakes that.
+#[test]
+fn who_waits_at_the_same_place_waits_for_the_same() {
+    let [own, others] = [3, 6].map(|object| SyncTarget::Object(ObjectId(object)));
+    let hang = |site| {
+        let hang = Hang::new(1).accesses(1, AccessKind::Read, 4).does(1, SyncKind::WaitBegin, own);
+        let hang = hang.accesses(4, AccessKind::Read, 4).does(4, SyncKind::WaitBegin, others);
+        let hang = hang.accesses(2, AccessKind::Write, 5).does(2, SyncKind::Signal, others);
+        let mut hang = hang.does(4, SyncKind::WaitEnd, others).waits(1, SyncKind::WaitBegin, 3);
+        (hang.run.waits[0].site, hang.run.waits[0].stack) = (SiteId(site), StackId(site));
+        hang
+    };
+    assert_eq!(found(hang(7)), ["C1@7 C2@7 S3@7"]);
+    assert_eq!(found(hang(8)), [""; 0], "it waits for something else");
+}
+
 #[test]
 fn a_missed_signal_follows_an_outdated_decision() {
     let condition = SyncTarget::Object(ObjectId(3));

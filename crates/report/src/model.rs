@@ -329,6 +329,8 @@ pub enum Action {
     UseOneLock,
     /// Make a load and a store one atomic operation.
     AtomicOperation,
+    /// Read once and keep what was found, instead of looking again.
+    ReadOnce,
     /// Wait for the end of a thread first.
     Join,
     /// Create a thread only when all is ready for it.
@@ -349,6 +351,8 @@ pub enum Action {
     TakeOnce,
     /// Do not wait for what another thread does only with the lock that the waiting one holds.
     WaitUnlocked,
+    /// Wake all who wait for a condition.
+    WakeAll,
 }
 
 /// A run that passed, beside the one that failed.

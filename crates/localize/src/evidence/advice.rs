@@ -89,7 +89,14 @@ impl Case<'_> {
         }
         if self.witness.is_atomic(self.accesses[0]) {
             let reads_then_writes = self.access(0).kind == AccessKind::Read && self.access(2).kind.writes();
-            return reads_then_writes.then(|| fix(Action::AtomicOperation, vec![], vec![REGION]));
+            let looks_twice = [0, 2].iter().all(|&place| self.access(place).kind == AccessKind::Read)
+                && self.access(0).site != self.access(2).site;
+            let action = match (reads_then_writes, looks_twice) {
+                (true, _) => Action::AtomicOperation,
+                (_, true) => Action::ReadOnce,
+                _ => return None,
+            };
+            return Some(fix(action, vec![], vec![REGION]));
         }
         self.is_unlocked().then(|| fix(Action::AddLock, vec![], vec![REGION, OTHER]))
     }

@@ -57,6 +57,11 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             let wait = steps.len().checked_sub(1)?;
             Some(fix(Action::WaitInLoop, vec![], vec![all(wait, wait)]))
         }
+        (StandstillKind::WokeAnother, steps) => {
+            let signal = steps.len().checked_sub(1)?;
+            let StandstillAction::Signal(condition) = steps[signal].action else { return None };
+            Some(fix(Action::WakeAll, vec![condition], vec![all(signal, signal)]))
+        }
     }
 }
 

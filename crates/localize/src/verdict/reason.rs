@@ -140,6 +140,9 @@ impl fmt::Display for Reason {
             Self::Standstill(StandstillKind::MissedSignal) => {
                 f.write_str("when the runs hung, this thread waited for a signal that had come before")
             }
+            Self::Standstill(StandstillKind::WokeAnother) => {
+                f.write_str("when the runs hung, this thread waited for a signal that had woken another one")
+            }
             Self::Procedure(procedure) => procedure.fmt(f),
             Self::Scheduling => {
                 f.write_str("how runs were scheduled tells as well which of them fail, so it may be no more than that")

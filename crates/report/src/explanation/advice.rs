@@ -81,6 +81,10 @@ fn action(fix: &Fix) -> String {
              compare-and-exchange that is tried again when it fails.",
             over(first)
         ),
+        (Action::ReadOnce, _) => format!(
+            "Look once at {} and go on with what was found, or guard both looks, and what changes it, by one lock.",
+            over(first)
+        ),
         (Action::Join, Some(other)) => {
             format!("Wait for the end of the thread in {} before {}.", function_of(other), at(first))
         }
@@ -131,6 +135,10 @@ fn action(fix: &Fix) -> String {
             "Give {locks}, taken at {}, back before the wait at {}: what is waited for does not come as long as it is held.",
             line(first),
             at(wait)
+        ),
+        (Action::WakeAll, _) => format!(
+            "Wake all who wait for {locks} at {}, not one of them: others may wait for the same, or for something else.",
+            at(first)
         ),
         (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
         (
@@ -408,6 +416,17 @@ mod tests {
             advice(&later),
             "Signal only after bank.c:21 in open(): bank.c:15 in pass() looked before that, waits since then, and no signal comes any \
              more."
+        );
+        assert_eq!(
+            advice(&fix(Action::ReadOnce, &[], &[place("get", 15, 17)])),
+            "Look once at bank.c:15–17 in get() and go on with what was found, or guard both looks, and what changes it, by one \
+             lock."
+        );
+        let all = fix(Action::WakeAll, &["q.ready"], &[place("close", 30, 30)]);
+        assert_eq!(
+            advice(&all),
+            "Wake all who wait for `q.ready` at bank.c:30 in close(), not one of them: others may wait for the same, or for \
+             something else."
         );
         let again = fix(Action::TestAgain, &["a.lock"], &[place("pop", 18, 18), place("pop", 19, 19)]);
         assert_eq!(

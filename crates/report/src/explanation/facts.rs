@@ -70,6 +70,8 @@ pub enum Fact {
     WaitsHolding(usize, String),
     /// The signal came before the wait, and no other came after.
     SignalMissed([usize; 2]),
+    /// Both threads waited when the signal came, which woke the second.
+    WokeAnother([usize; 2], usize),
     /// The first access read what the second wrote after it, before the thread of the first began to wait.
     Outdated([usize; 2]),
     /// These accesses raced with others while the program ran freely, so that their place in the order is a guess.
@@ -244,6 +246,14 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
                 label(*wait)
             )
         }
+        Fact::WokeAnother([left, woken], signal) => format!(
+            "{} and {} both waited for {} when the signal at {} came, which wakes one of them; {} was left, and no other came after",
+            thread(*left),
+            thread(*woken),
+            object(*signal),
+            label(*signal),
+            thread(*left)
+        ),
         Fact::Outdated([read, write]) => format!(
             "{} looked at {} at {}, before {} wrote it at {}: what it saw was outdated when it began to wait",
             thread(*read),

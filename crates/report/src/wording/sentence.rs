@@ -28,6 +28,16 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
             opening(&places, held),
             continuation(&places, held, again),
         )),
+        (&[left, _, signal], [a, b, c])
+            if finding.kind == Kind::MissedSignal && a != b && ![a, b].contains(&c) =>
+        {
+            Some(format!(
+                "{}, which wakes one of the threads that wait for it; another one{} waits at {} for ever.",
+                opening(&places, signal),
+                within(left),
+                places.label(left),
+            ))
+        }
         (&[first, second], [a, b]) if a != b => {
             let object = object(second, first);
             let then = step(&places, second, &object);
