@@ -87,7 +87,8 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     }
     let mut report = empty_report(runs, technique, &left_out);
     let mut interleavings = Vec::new();
-    if report.runs.failed > 0 && report.runs.passed > 0 {
+    // The verdict knows what needs no passing run to be believed.
+    if report.runs.failed > 0 && (report.runs.passed > 0 || technique == Technique::Verdict) {
         // What only passing runs show is no suspect.
         let mut findings = collector.findings();
         let [failed, passed] = [report.runs.failed, report.runs.passed].map(|runs| runs as u32);

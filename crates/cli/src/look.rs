@@ -94,7 +94,7 @@ pub fn verdict(report: &report::Report) -> u8 {
         exit::NOTHING_RECORDED
     } else if report.runs.failed == 0 {
         exit::NO_FAILING_RUN
-    } else if report.runs.passed == 0 {
+    } else if report.runs.passed == 0 && !report.is_evident() {
         exit::NO_PASSING_RUN
     } else if report.findings.is_empty() {
         exit::NOTHING_FOUND

@@ -297,7 +297,7 @@ fn finish(
     }
     tell_of(search);
     if stop == Stop::Settled && search.covered().is_none() {
-        let why = if report.runs.passed == 0 {
+        let why = if code == exit::NO_PASSING_RUN {
             "not one of them passed"
         } else {
             "more would hardly change the first cause"

@@ -9,7 +9,7 @@ use crate::finding::{Detail, Finding};
 use crate::options::Options;
 use crate::pattern::Pattern;
 use crate::run::{Outcome, Run};
-use crate::standstill::Identity;
+use crate::standstill::{Identity, Standstill, StandstillKind};
 use crate::technique::Technique;
 
 /// The confidence that the first cause needs.
@@ -18,6 +18,8 @@ const CONFIDENT: f64 = 0.95;
 const UNCHANGED: u32 = 3;
 /// So many passing runs must have been compared.
 const PASSES: u32 = 20;
+/// Or, if none passes at all and threads wait for each other for good, so many failing runs must have ended alike.
+const ALONE: u32 = 8;
 /// After so many passing runs the answer is asked for again; otherwise after each failing one, or, where there were many, after
 /// some of them.
 const EVERY: u32 = 10;
@@ -39,6 +41,7 @@ pub struct Settling {
 #[derive(Clone, Debug)]
 struct First {
     identity: (Pattern, Option<Identity>),
+    is_deadlock: bool,
     confidence: f64,
     /// Failing runs that have left it first.
     unchanged: u32,
@@ -84,16 +87,16 @@ impl Settling {
             let identity = identity(&finding);
             let known = self.first.as_ref().filter(|first| first.identity == identity);
             let unchanged = known.map_or(0, |first| first.unchanged + new_failing_runs);
-            First { identity, confidence: finding.score, unchanged }
+            First { identity, is_deadlock: is_deadlock(&finding), confidence: finding.score, unchanged }
         });
     }
 
     /// How sure the first cause is, if more runs would hardly change it.
     pub fn settled(&self) -> Option<f64> {
         let first = self.first.as_ref()?;
-        let is_settled =
-            first.confidence >= CONFIDENT && first.unchanged >= UNCHANGED && self.passed >= PASSES;
-        is_settled.then_some(first.confidence)
+        let is_compared = first.unchanged >= UNCHANGED && self.passed >= PASSES;
+        let is_alone = first.is_deadlock && first.unchanged >= ALONE && self.passed == 0;
+        (first.confidence >= CONFIDENT && (is_compared || is_alone)).then_some(first.confidence)
     }
 }
 
@@ -127,16 +130,24 @@ impl Need {
         let would_do = |&times: &u32| would_do(times) == Some(true);
         let is_sure = matches!(first.detail, Detail::Verdict(_)) && settles(first);
         let times = if is_sure { 1 } else { TRIED.into_iter().find(would_do)? };
+        let least = if passed == 0 && is_deadlock(first) { [ALONE + 1, 0] } else { [UNCHANGED + 1, PASSES] };
         let [failing, passing] =
-            [(failed, UNCHANGED + 1), (passed, PASSES)].map(|(seen, least)| (seen * times).max(least) - seen);
+            [(failed, least[0]), (passed, least[1])].map(|(seen, least)| (seen * times).max(least) - seen);
         Some(Need { failing, passing })
     }
 }
 
 fn identity(finding: &Finding) -> (Pattern, Option<Identity>) {
-    let standstill = match &finding.detail {
+    (finding.pattern, standstill(finding).map(|standstill| standstill.identity()))
+}
+
+fn is_deadlock(finding: &Finding) -> bool {
+    standstill(finding).is_some_and(|standstill| standstill.kind == StandstillKind::Deadlock)
+}
+
+fn standstill(finding: &Finding) -> Option<&Standstill> {
+    match &finding.detail {
         Detail::Verdict(reasoning) => reasoning.standstill.as_ref(),
         _ => None,
-    };
-    (finding.pattern, standstill.map(|standstill| standstill.identity()))
+    }
 }

@@ -67,6 +67,26 @@ fn found(hang: Hang) -> Vec<String> {
 
 const LOCK: SyncKind = SyncKind::Acquire;
 
+/// No run passes, and there is nothing to compare. A circle needs no comparison; who waits for a signal may be meant to wait.
+#[test]
+fn a_circle_speaks_for_itself() {
+    let first = |hang: Hang| {
+        let runs: Vec<Run> = (0..9).map(|id| Run { id: RunId(id), ..hang.run.clone() }).collect();
+        let settled_after = (1..=runs.len()).find(|&seen| {
+            let mut settling = Settling::new(&Options::default());
+            runs[..seen].iter().for_each(|run| settling.observe(run));
+            settling.settled().is_some()
+        });
+        let findings = localize(Technique::Verdict, &runs, &Options::default());
+        (findings.first().map(|finding| finding.score > 0.99), settled_after)
+    };
+    let circle = Hang::new(1).holds(1, 1).holds(2, 2).waits(1, LOCK, 2).waits(2, LOCK, 1);
+    assert_eq!(first(circle), (Some(true), Some(9)));
+    let condition = SyncTarget::Object(ObjectId(3));
+    let missed = Hang::new(1).does(2, SyncKind::Signal, condition).does(1, SyncKind::WaitBegin, condition);
+    assert_eq!(first(missed.waits(1, SyncKind::WaitBegin, 3)), (None, None));
+}
+
 #[test]
 fn two_threads_each_hold_what_the_other_waits_for() {
     let circle = || Hang::new(1).holds(1, 1).holds(2, 2);

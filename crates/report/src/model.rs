@@ -63,6 +63,11 @@ impl Report {
         let is_confirmed = confirmation.is_some_and(|known| known.verdict == Verdict::Confirmed);
         self.needs.filter(|needs| *needs != Needs::default() && !is_confirmed)
     }
+
+    /// Whether the first finding needs no passing run to be believed: threads that wait for each other never go on.
+    pub fn is_evident(&self) -> bool {
+        self.findings.first().is_some_and(|first| first.kind == Kind::Deadlock)
+    }
 }
 
 /// How many more runs it would probably take; no more of either kind if the runs are enough.

@@ -49,7 +49,7 @@ fn a_deadlock_is_told_with_what_each_thread_holds_and_wants() {
     let program = compiled("crossing", CROSSING);
     place
         .call(&format!("run --runs 1 --timeout 2s -- {} together", program.display()))
-        .says(&["Deadlock: threads wait for each other in 1 run", "in the same order everywhere"]);
+        .says(&["Deadlock on `left` and `right`", "in the same order everywhere"]);
     let report = place.call("report --json -").json();
     let hang = &report["hangs"][0];
     assert_eq!((&hang["kind"], &hang["runs"]), (&json!("deadlock"), &json!(1)));
@@ -69,7 +69,7 @@ fn a_controlled_run_in_which_all_wait_for_one_another_is_ended_at_once() {
     let program = compiled("crossing", CROSSING);
     place
         .call(&format!("run --runs 1 --schedule random --timeout 10m -- {} together", program.display()))
-        .says(&["Deadlock: threads wait for each other in 1 run"]);
+        .says(&["Deadlock on `left` and `right`"]);
 }
 
 /// Nobody is left to raise the semaphore, neither a thread nor a signal handler.
@@ -238,6 +238,18 @@ int main(void)
     return 0;
 }
 "#;
+
+/// No run passes, but nobody has to be told that such threads never go on.
+#[test]
+fn a_deadlock_in_every_run_is_found() {
+    let place = Workplace::new();
+    let program = compiled("crossing", CROSSING);
+    let seen = place.call(&format!("run --seed 1 -- {} together", program.display())).exits(0);
+    seen.says(&["Deadlock on `left` and `right`"]).complains(&["more would hardly change the first cause"]);
+    let report = place.call("report --json -").exits(0).json();
+    assert_eq!(report["findings"][0]["kind"], json!("deadlock"));
+    assert_eq!(report["runs"]["passed"], json!(0));
+}
 
 /// What makes it slow is ours.
 #[test]

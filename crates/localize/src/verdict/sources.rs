@@ -5,6 +5,7 @@ use crate::locon::Procedure;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
+use crate::standstill::StandstillKind;
 use crate::suspiciousness::Spectrum;
 
 use super::causes::Cause;
@@ -107,7 +108,9 @@ impl Scale<'_> {
         {
             let [failed, passed] = [failing_runs, passing_runs].map(|runs| runs.len() as u32);
             let shown = self.evidence.bits_of(&[failing_runs.as_slice(), passing_runs].concat());
-            let evidence = self.evidence_of(&shown);
+            // Threads that wait for each other never go on, whatever other runs do. Who waits for a signal may be meant to.
+            let is_evident = all_passed == 0 && standstill.kind == StandstillKind::Deadlock;
+            let evidence = if is_evident { f64::from(failed) } else { self.evidence_of(&shown) };
             if evidence <= 0.0 {
                 continue;
             }
