@@ -82,7 +82,9 @@ pub struct Place<'a> {
 
 /// The expression by which these accesses, all to the same location, call it. None if the lines do not agree.
 pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
-    let (first, rest) = places.split_first()?;
+    // A line that goes on with an atomic's operation does not name the atomic, and what else it names is passed to that.
+    let whole: Vec<Place<'_>> = places.iter().copied().filter(|place| !is_continued(place.line)).collect();
+    let (first, rest) = whole.split_first()?;
     let mut candidates = candidates(first.line);
     for place in rest {
         let fields: Vec<&str> =
@@ -172,6 +174,12 @@ fn receiver(code: &str, start: usize, end: usize) -> Option<Candidate<'_>> {
 fn is_atomic_operation(method: &str) -> bool {
     ["load", "store", "exchange", "swap"].contains(&method)
         || ["fetch_", "compare_exchange", "compare_and"].iter().any(|start| method.starts_with(start))
+}
+
+/// Does it begin with an atomic's operation, and with what that is done to on a line before?
+fn is_continued(line: &str) -> bool {
+    let call = line.trim_start().strip_prefix('.').and_then(|rest| rest.split_once('('));
+    call.is_some_and(|(method, _)| is_atomic_operation(method))
 }
 
 /// The expressions that index the one from `start` to `end`.
@@ -330,6 +338,10 @@ mod tests {
         let load = place("    unsigned slot = index.load();", 31, false);
         let store = place("    index.store(slot + 1);", 16, true);
         assert_eq!(shared_expression(&[load, store]).as_deref(), Some("index"));
+        let load = place("let buffer = self.buffer.load(Acquire, guard);", 14, false);
+        let goes_on = place("    .swap(new.into_shared(guard), Release, guard);", 5, true);
+        assert_eq!(shared_expression(&[load, goes_on]).as_deref(), Some("self.buffer"));
+        assert_eq!(shared_expression(&[goes_on]), None);
     }
 
     #[test]
