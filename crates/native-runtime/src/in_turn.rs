@@ -11,27 +11,40 @@ use crate::cells::{Kind, Touch};
 use crate::shadow;
 use crate::thread::{self, Thread};
 use crate::tls;
-use crate::{location, lock_code, log, noise, spin};
+use crate::{contested, location, lock_code, log, noise};
 
-/// A location that is exactly the bytes of an operation, and the thread's slot there.
+/// A location of which an operation is part.
 struct Found {
     thread: &'static mut Thread,
     location: u32,
-    slot: *mut Slot,
+    hint: u32,
     leaf: u32,
 }
 
 impl Found {
+    /// The thread's slot there, if it is exactly the bytes of the operation.
+    #[inline(always)]
+    unsafe fn slot<const SIZE: usize>(&self, address: usize) -> Option<*mut Slot> {
+        location::slot_at_hint(self.thread, self.hint, self.location, address, SIZE)
+    }
+
     /// Has nobody begun a turn at the location since it was found?
     #[inline(always)]
-    unsafe fn is_current(&self) -> bool {
-        (&raw const (*self.slot).location).read_volatile() == self.location
+    unsafe fn is_current(&self, slot: *mut Slot) -> bool {
+        (&raw const (*slot).location).read_volatile() == self.location
+    }
+
+    /// The slot with the location's turns, if it is contested and exactly the bytes of the operation.
+    #[inline(always)]
+    unsafe fn contested<const SIZE: usize>(&self, address: usize) -> Option<*mut Slot> {
+        let lock = location::lock_of(location::at(self.location)).load(Ordering::Acquire);
+        contested::turn(lock).filter(|_| location::is(self.location, address, SIZE))
     }
 }
 
 /// Finds the location for an operation that may be done here.
 #[inline(always)]
-unsafe fn find<const SIZE: usize>(address: usize, pc: usize) -> Option<Found> {
+unsafe fn find(address: usize, pc: usize) -> Option<Found> {
     let tls = tls::current();
     // Null while the thread is not recorded, or only now and then.
     let root = (*tls).root;
@@ -54,8 +67,7 @@ unsafe fn find<const SIZE: usize>(address: usize, pc: usize) -> Option<Found> {
     }
     let location = owner & !SHARED;
     let hint = *location::hint(line, address, (*tls).id());
-    let slot = location::slot_at_hint(thread, hint, location, address, SIZE)?;
-    Some(Found { thread, location, slot, leaf: (*tls).frame.first_leaf + distance })
+    Some(Found { thread, location, hint, leaf: (*tls).frame.first_leaf + distance })
 }
 
 /// Is the operation one of a lock's, or the first since the thread has had to wait for one?
@@ -77,7 +89,11 @@ pub unsafe fn operate<const SIZE: usize, Result>(
     pc: usize,
     operate: &mut impl FnMut() -> (Result, Kind),
 ) -> Option<Result> {
-    let found = find::<SIZE>(address, pc)?;
+    let found = find(address, pc)?;
+    if let Some(turn) = found.contested::<SIZE>(address) {
+        return operate_contested(found, turn, operate);
+    }
+    let slot = found.slot::<SIZE>(address)?;
     let lock = location::lock_of(location::at(found.location));
     // A signal handler must not wait for the lock of the thread that it interrupts.
     (*found.thread.tls).busy = 1;
@@ -87,18 +103,35 @@ pub unsafe fn operate<const SIZE: usize, Result>(
         return None;
     }
     let mut done = None;
-    if found.is_current() {
+    if found.is_current(slot) {
         let before = location::content(address, SIZE);
         let (result, kind) = operate();
         let touch = Touch { kind, flags: flag::ATOMIC, leaf: found.leaf };
-        if !location::repeats_in_slot(found.thread, found.slot, found.location, touch) {
+        if !location::repeats_in_slot(found.thread, slot, found.location, touch) {
             location::touch_locked(found.thread, found.location, touch, before);
         }
         noise::pass_access(found.thread);
         done = Some(result);
     }
-    spin::unlock(lock);
+    location::unlock(found.location);
     thread::leave(found.thread);
+    done
+}
+
+#[inline(always)]
+unsafe fn operate_contested<Result>(
+    found: Found,
+    turn: *mut Slot,
+    operate: &mut impl FnMut() -> (Result, Kind),
+) -> Option<Result> {
+    let Found { thread, location, leaf, .. } = found;
+    (*thread.tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    let done = contested::operate(thread, location, turn, (flag::ATOMIC, leaf), operate);
+    if done.is_some() {
+        noise::pass_access(thread);
+    }
+    thread::leave(thread);
     done
 }
 
@@ -110,19 +143,25 @@ pub unsafe fn read<const SIZE: usize, Result>(
     pc: usize,
     read: &impl Fn() -> Result,
 ) -> Option<Result> {
-    let found = find::<SIZE>(address, pc)?;
-    let lock = location::lock_of(location::at(found.location));
-    if lock.load(Ordering::Acquire) != 0 {
-        return None;
+    let found = find(address, pc)?;
+    let turn = found.contested::<SIZE>(address);
+    if let Some(slot) = found.slot::<SIZE>(address) {
+        let lock = match turn {
+            Some(turn) => contested::lock_of(turn),
+            None => location::lock_of(location::at(found.location)),
+        };
+        if lock.load(Ordering::Acquire) == 0 {
+            let result = read();
+            fence(Ordering::Acquire);
+            let touch = Touch { kind: Kind::Read, flags: 0, leaf: found.leaf };
+            if lock.load(Ordering::Acquire) == 0
+                && found.is_current(slot)
+                && location::repeats_in_slot(found.thread, slot, found.location, touch)
+            {
+                noise::pass_access(found.thread);
+                return Some(result);
+            }
+        }
     }
-    let result = read();
-    fence(Ordering::Acquire);
-    let touch = Touch { kind: Kind::Read, flags: 0, leaf: found.leaf };
-    let done = lock.load(Ordering::Acquire) == 0
-        && found.is_current()
-        && location::repeats_in_slot(found.thread, found.slot, found.location, touch);
-    if done {
-        noise::pass_access(found.thread);
-    }
-    done.then_some(result)
+    operate_contested(found, turn?, &mut || (read(), Kind::Read))
 }

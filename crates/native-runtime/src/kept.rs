@@ -28,7 +28,8 @@ pub struct Next {
     pub before: u64,
     /// Its time if the budget is used up, otherwise zero.
     pub tick: u64,
-    number: u32,
+    /// Which of its location's handovers beyond the budget it is.
+    pub number: u32,
 }
 
 impl Next {

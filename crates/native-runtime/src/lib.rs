@@ -24,6 +24,7 @@ mod blocks;
 mod bridges;
 mod cell;
 mod cells;
+mod contested;
 mod context;
 mod control;
 mod errno;

@@ -21,12 +21,15 @@ use crate::kept::{self, Next};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
-use crate::{known_reads, log, loops, mapping, releases, sites, slots, spin};
+use crate::{contested, known_reads, log, loops, mapping, releases, sites, slots, spin};
 
 #[inline]
 pub unsafe fn at(index: u32) -> *mut Location {
     mapping::record(RegionId::Locations, index)
 }
+
+/// A location's lock while a thread changes its record.
+pub const HELD: u32 = 1;
 
 #[inline]
 pub unsafe fn lock_of(location: *mut Location) -> &'static AtomicU32 {
@@ -78,6 +81,12 @@ pub unsafe fn repeats(thread: &mut Thread, index: u32, touch: Touch) -> bool {
 
 #[inline]
 unsafe fn cached(thread: &Thread, location: *const Location, index: u32) -> Option<*mut Slot> {
+    last_slot(thread, location, index).filter(|&slot| (*slot).location == index)
+}
+
+/// The slot that the thread had last at this location, if it is in its list still; it may be without a turn.
+#[inline]
+pub unsafe fn last_slot(thread: &Thread, location: *const Location, index: u32) -> Option<*mut Slot> {
     let cached = &thread.cache[index as usize % CACHED_SLOTS];
     let version = (&raw const (*location).version).read_volatile();
     (cached.location == index && cached.version == version).then_some(cached.slot)
@@ -120,9 +129,11 @@ unsafe fn note_repetition(
 unsafe fn touch_slowly(thread: &mut Thread, index: u32, mut touch: Touch) -> bool {
     let location = at(index);
     let lock = lock_of(location);
-    if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        touch.flags |= flag::UNCERTAIN;
-        if !spin::lock(lock) {
+    if let Err(now) = lock.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed) {
+        if now == HELD {
+            touch.flags |= flag::UNCERTAIN;
+        }
+        if !self::lock(index) {
             return true;
         }
     }
@@ -135,12 +146,40 @@ unsafe fn touch_slowly(thread: &mut Thread, index: u32, mut touch: Touch) -> boo
     alive
 }
 
-pub unsafe fn lock(index: u32) {
-    spin::lock(lock_of(at(index)));
+/// Takes the lock of a location, which is not contested then; false if its holder seems to be gone for good.
+pub unsafe fn lock(index: u32) -> bool {
+    let lock = lock_of(at(index));
+    loop {
+        match take_lock(lock) {
+            Ok(is_held) => return is_held,
+            Err(turn) if contested::leave(index, turn) => return true,
+            Err(_) if !log::is_active() => return false,
+            Err(_) => {}
+        }
+    }
 }
 
+/// Takes a location's lock; false if its holder seems to be gone for good. If it is contested, the error is its turn.
+unsafe fn take_lock(lock: &AtomicU32) -> Result<bool, *mut Slot> {
+    loop {
+        match lock.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => return Ok(true),
+            Err(now) => match contested::turn(now) {
+                Some(turn) => return Err(turn),
+                None if !spin::wait_while(lock, HELD, 1) => return Ok(false),
+                None => {}
+            },
+        }
+    }
+}
+
+/// Gives the lock back, unless the location has become contested.
+#[inline]
 pub unsafe fn unlock(index: u32) {
-    spin::unlock(lock_of(at(index)));
+    let lock = lock_of(at(index));
+    if lock.load(Ordering::Relaxed) == HELD {
+        spin::unlock(lock);
+    }
 }
 
 /// Does an atomic operation on exactly this location. False, with nothing done, if the location has ended.
@@ -152,10 +191,20 @@ pub unsafe fn operate(
     operate: &mut dyn FnMut() -> Kind,
 ) -> bool {
     let location = at(index);
-    let lock = lock_of(location);
-    if !spin::lock(lock) {
-        operate();
-        return true;
+    loop {
+        match take_lock(lock_of(location)) {
+            Ok(true) => break,
+            Ok(false) => {
+                operate();
+                return true;
+            }
+            Err(turn) => {
+                let mut operate = || ((), operate());
+                if contested::operate(thread, index, turn, (flags, leaf), &mut operate).is_some() {
+                    return true;
+                }
+            }
+        }
     }
     let alive = (*location).ended == 0;
     if alive {
@@ -163,7 +212,7 @@ pub unsafe fn operate(
         let kind = operate();
         touch_locked(thread, index, Touch { kind, flags, leaf }, before);
     }
-    spin::unlock(lock);
+    unlock(index);
     alive
 }
 
@@ -183,10 +232,11 @@ pub unsafe fn read_again(thread: &mut Thread, index: u32, leaf: u32, read: &mut 
         && repeats(thread, index, Touch { kind: Kind::Read, flags: 0, leaf })
 }
 
-/// With the location locked: an atomic access that has just been done. `before` is the content it found.
+/// With the location locked: an atomic access that has just been done. `before` is the content it found. [`unlock`] must follow.
 pub unsafe fn touch_locked(thread: &mut Thread, index: u32, touch: Touch, before: u64) {
     if !repeats(thread, index, touch) {
         begin_turn(thread, index, touch, before);
+        contested::enter_if_due(thread, at(index), index);
     }
 }
 
@@ -251,13 +301,13 @@ unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64)
 }
 
 /// What slots say of earlier versions is no longer so. With the location locked, which makes this one store.
-unsafe fn begin_version(location: *mut Location) {
+pub unsafe fn begin_version(location: *mut Location) {
     let version = AtomicU32::from_ptr(&raw mut (*location).version);
     version.store((*location).version.wrapping_add(1), Ordering::Relaxed);
 }
 
 /// Makes the slot easy to find until the turn ends, or others' slots need the place.
-unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, slot: *mut Slot) {
+pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, slot: *mut Slot) {
     let version = (*location).version;
     thread.cache[index as usize % CACHED_SLOTS] = CachedSlot { location: index, version, slot };
     let (address, size) = ((*location).address as usize, (*location).size as usize);
@@ -478,8 +528,7 @@ unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32, ne
 /// The bytes of this location begin a new life, or it is cut into pieces.
 pub unsafe fn end(thread: &mut Thread, index: u32) {
     let location = at(index);
-    let lock = lock_of(location);
-    if !spin::lock(lock) {
+    if !lock(index) {
         return;
     }
     if (*location).ended == 0 {
@@ -488,14 +537,13 @@ pub unsafe fn end(thread: &mut Thread, index: u32) {
         begin_version(location);
         (*location).ended = 1;
     }
-    spin::unlock(lock);
+    unlock(index);
 }
 
 /// What follows in this location's history will not be all that happens: what was open is closed, with a gap after it.
 pub unsafe fn pause(thread: &mut Thread, index: u32) {
     let location = at(index);
-    let lock = lock_of(location);
-    if !spin::lock(lock) {
+    if !lock(index) {
         return;
     }
     if (*location).ended == 0 && (*location).slots != 0 {
@@ -505,7 +553,7 @@ pub unsafe fn pause(thread: &mut Thread, index: u32) {
         (*location).gapped = 1;
         log::emit_sync(thread, EventKind::Gap, 0, index, 0, 0);
     }
-    spin::unlock(lock);
+    unlock(index);
 }
 
 /// Up to eight bytes of the target's memory, which it is about to access itself.

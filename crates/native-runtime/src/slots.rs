@@ -67,6 +67,37 @@ pub unsafe fn release_all(
     }
 }
 
+/// Visits all slots of the current version.
+pub unsafe fn each(location: *const Location, index: u32, visit: &mut dyn FnMut(*mut Slot)) {
+    let mut number = (*location).slots;
+    while number != 0 {
+        let slot = at(number);
+        number = (*slot).next;
+        if (*slot).location == index {
+            visit(slot);
+        }
+    }
+}
+
+/// Gives the thread of this description a slot that says the same. With the location locked, and while that thread does nothing there
+/// without the lock.
+pub unsafe fn describe(location: *mut Location, index: u32, described: &Slot) {
+    let known = in_list(location, described.thread);
+    let Some(number) = known
+        .map(|slot| slot.offset_from(at(0)) as u32)
+        .or_else(|| mapping::allocate_record::<Slot>(RegionId::Slots))
+    else {
+        return;
+    };
+    let slot = at(number);
+    let next = if known.is_some() { (*slot).next } else { (*location).slots };
+    let version = (*location).version;
+    *slot = Slot { location: index, next, version, sites: [0; SLOT_SITES], ..*described };
+    if known.is_none() {
+        AtomicU32::from_ptr(&raw mut (*location).slots).store(number, Ordering::Release);
+    }
+}
+
 /// Slots of threads that have ended which stay in a long list, the newest: what they did last may be all there is to tell
 /// of them when somebody writes.
 const ENDED_IN_LIST: usize = 64;
@@ -130,6 +161,24 @@ pub unsafe fn give_back_all(thread: &mut Thread, location: *mut Location) {
     }
 }
 
+/// Gives all slots of a location but one back to their threads if there are many; false if not. None of them has the current version.
+pub unsafe fn give_back_many(thread: &mut Thread, location: *mut Location, one: *mut Slot) -> bool {
+    let are_many = are_many(location);
+    if are_many {
+        let mut number = (*location).slots;
+        (*location).slots = one.offset_from(at(0)) as u32;
+        while number != 0 {
+            let next = (*at(number)).next;
+            if at(number) != one {
+                give_back(thread, number);
+            }
+            number = next;
+        }
+        (*one).next = 0;
+    }
+    are_many
+}
+
 /// The slot of a thread if it is among the first of the location's list. Without the lock the list may be on its
 /// way back to its threads, which location or version then tell: only its own thread changes these.
 #[inline]
@@ -185,6 +234,17 @@ pub unsafe fn take(
     };
     begin(slot, thread, location, index, *link);
     AtomicU32::from_ptr(link).store(number, Ordering::Release);
+    Some(slot)
+}
+
+/// The same for a slot of this thread that is in the location's list.
+pub unsafe fn begin_anew(
+    slot: *mut Slot,
+    thread: &Thread,
+    location: *const Location,
+    index: u32,
+) -> Option<*mut Slot> {
+    begin(slot, thread, location, index, (*slot).next);
     Some(slot)
 }
 

@@ -4,8 +4,19 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::event::{Event, EventKind};
-use crate::layout::Location;
+use crate::layout::{CONTESTED, Location, SLOT_SITES, Slot};
 use crate::read::ThreadEvent;
+
+/// Describes locations that were contested at the end as all others are.
+pub(crate) fn settle(locations: &mut [Location], slots: &mut [Slot]) {
+    for (index, location) in locations.iter_mut().enumerate().filter(|(_, it)| it.lock & CONTESTED != 0) {
+        let slot = slots.get_mut((location.lock & !CONTESTED) as usize);
+        if let Some(slot) = slot.filter(|slot| slot.location == CONTESTED | index as u32) {
+            location.kept = slot.sites[SLOT_SITES - 1];
+            slot.location = index as u32;
+        }
+    }
+}
 
 /// Beyond the budget some handovers are kept, each with a gap before it. Where two follow each other at a location
 /// nothing is missing in between; behind one that is followed by others that were not kept there is a gap. False if

@@ -241,6 +241,10 @@ pub struct Context {
     pub flags: u32,
 }
 
+/// In [`Location::lock`]: the rest is the number of the slot in which the location's turns are described, whoever's they are. In
+/// [`Slot::location`]: this is such a slot, and the last of its [`sites`](Slot::sites) is what would be [`Location::kept`].
+pub const CONTESTED: u32 = 1 << 31;
+
 /// A range of bytes, within one aligned 8-byte word, that several threads used.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +253,7 @@ pub struct Location {
     pub address: u64,
     /// Number of bytes, 1 to 8.
     pub size: u32,
-    /// The recorder's: nonzero while a thread changes this record.
+    /// The recorder's: nonzero while a thread changes this record, or [`CONTESTED`].
     pub lock: u32,
     /// Counts the turns that wrote.
     pub version: u32,

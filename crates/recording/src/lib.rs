@@ -29,7 +29,7 @@ mod site;
 pub use event::{Event, EventKind, UNKNOWN_LOCKS, flag};
 pub use interleaving::{Interleaving, InterleavingStep, MOST_COPIES, MOST_ROLES, MOST_STEPS, Treatment};
 pub use layout::{
-    CHUNK_BYTES, CONTEXT_MODULE_AT, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC,
+    CHUNK_BYTES, CONTESTED, CONTEXT_MODULE_AT, ChunkHeader, Context, HEADER_BYTES, Header, Location, MAGIC,
     ModuleHeader, Pod, REGION_COUNT, Region, RegionId, SLOT_SITES, Slot, ThreadRecord, VERSION, fault,
 };
 pub use list::List;

@@ -345,9 +345,11 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
         .take_while(|(a, b)| a.first_leaf <= b.first_leaf)
         .count();
     contexts.truncate(in_order + 1);
-    let locations: Vec<Location> = records(part(RegionId::Locations));
+    let mut locations: Vec<Location> = records(part(RegionId::Locations));
+    let mut slots: Vec<Slot> = records(part(RegionId::Slots));
+    kept::settle(&mut locations, &mut slots);
     let has_kept_handovers = kept::join(&locations, &mut events);
-    close_open_turns(&locations, &records(part(RegionId::Slots)), &mut events);
+    close_open_turns(&locations, &slots, &mut events);
     // Stable, so that of events with the same tick (an access and the ones that its turn's owner made
     // later without a record of their own) the recorded one stays first. A lock is given back after what was
     // done under it.
@@ -357,7 +359,9 @@ pub fn parse(bytes: &[u8]) -> Result<Recording, Damage> {
             EventKind::Release if event.is_stamped() => 2,
             _ => 0,
         };
-        (event.event.tick, place)
+        // Beyond the budget, what has nothing to do with each other may have the same time.
+        let object = if has_kept_handovers { event.event.object } else { 0 };
+        (event.event.tick, place, object)
     });
     if has_kept_handovers {
         // What ended the turns of several threads is kept with each of them, and what several accesses ended with each.

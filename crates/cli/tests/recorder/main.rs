@@ -2,6 +2,7 @@
 
 mod atomics;
 mod containers;
+mod contested;
 mod control;
 mod differential;
 mod endings;

@@ -1,0 +1,143 @@
+//! Beyond the budget, locations that threads fight for by atomic operations.
+
+use recording::{CONTESTED, EventKind, Location, ThreadEvent};
+
+use crate::history::Process;
+use crate::kit::c;
+
+const LITTLE_BUDGET: &str = "seed=1,noise=off,budget=16384";
+
+/// The last location of a variable, with its number.
+fn location_of<'p>(process: &'p Process<'_>, variable: &str) -> (u32, &'p Location) {
+    let address = process.address(variable);
+    let found = process.lasting_locations().filter(|(_, location)| location.address == address).last();
+    found.expect("the variable is shared")
+}
+
+/// Events of a location in their order, gaps included.
+fn events_of(process: &Process<'_>, location: u32) -> Vec<ThreadEvent> {
+    let is_of = |event: &&ThreadEvent| {
+        (event.kind.is_access() || event.kind == EventKind::Gap) && event.event.object == location
+    };
+    process.recording.events.iter().filter(is_of).copied().collect()
+}
+
+/// Who drew which ticket is known from the program itself: handovers that are kept have happened just so, and the newest is among them.
+#[test]
+fn what_is_kept_of_a_fight_is_what_happened() {
+    let program = c(r#"
+enum { THREADS = 3, DRAWN = 20000 };
+uint32_t ticket;
+char drawer[THREADS * DRAWN + 1];
+pthread_barrier_t begin;
+static void *draw(void *argument) {
+    pthread_barrier_wait(&begin);
+    for (int i = 0; i < DRAWN; i++) {
+        drawer[__atomic_fetch_add(&ticket, 1, __ATOMIC_RELAXED)] = *(char *)argument;
+        if (i % 64 == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[THREADS];
+    char names[] = "abc";
+    pthread_barrier_init(&begin, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = start(draw, &names[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    puts(drawer);
+    return 0;
+}
+"#)
+    .plan(LITTLE_BUDGET);
+    let finished = program.run_well();
+    let output = finished.stdout();
+    let drawers = output.trim().as_bytes();
+    assert_eq!(drawers.len(), 60_000);
+    let process = finished.only_process();
+    let (number, location) = location_of(&process, "ticket");
+    assert_ne!(location.lock & CONTESTED, 0, "it has become contested");
+
+    let first_id = process.thread_id("draw");
+    let name_of = |thread: u32| b'a' + (thread - first_id) as u8;
+    let events = events_of(&process, number);
+    let mut checked = 0;
+    for pair in events.windows(2) {
+        let [last, next] = [&pair[0], &pair[1]];
+        if next.kind != EventKind::Update {
+            continue;
+        }
+        let value = next.event.value as usize;
+        assert_eq!(drawers[value], name_of(next.actor()), "who drew {value}");
+        if last.kind == EventKind::LastWrite && last.actor() != next.actor() {
+            assert_eq!(drawers[value - 1], name_of(last.actor()), "who drew the one before {value}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 3, "{checked} handovers");
+    let newest = (1..drawers.len()).rev().find(|&at| drawers[at] != drawers[at - 1]).expect("a handover");
+    let is_newest =
+        |event: &ThreadEvent| event.kind == EventKind::Update && event.event.value == newest as u64;
+    assert!(events.iter().any(is_newest), "the handover to {newest} is kept");
+    let end = events.last().expect("events");
+    assert_eq!((end.kind, name_of(end.actor())), (EventKind::LastWrite, drawers[59_999]));
+}
+
+/// The same is kept of a location that is contested and of one that no longer is, since a plain access came to it.
+#[test]
+fn what_is_kept_does_not_depend_on_how() {
+    let history_with = |plain_at: &str| {
+        let program = c(&r#"
+uint32_t shared, sink;
+THREAD(worker) {
+    sink += __atomic_load_n(&shared, __ATOMIC_ACQUIRE); //@look
+    __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); //@worker
+    return NULL;
+}
+THREAD(once) {
+    shared++; //@once
+    return NULL;
+}
+THREAD(reader) {
+    sink += __atomic_load_n(&shared, __ATOMIC_ACQUIRE); //@reader
+    return NULL;
+}
+int main(void) {
+    for (int i = 0; i < 1000; i++) {
+        __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); //@main
+        if (i == PLAIN_AT)
+            in_thread(once);
+        if (i == 700) {
+            in_thread(reader);
+            in_thread(reader);
+        }
+        in_thread(worker);
+    }
+    return 0;
+}
+"#
+        .replace("PLAIN_AT", plain_at))
+        .plan(LITTLE_BUDGET);
+        let process = program.record();
+        let is_contested = location_of(&process, "shared").1.lock & CONTESTED != 0;
+        (is_contested, process.history("shared").replace(char::is_numeric, ""))
+    };
+    let (is_contested, fought_for) = history_with("-1");
+    assert!(is_contested);
+    let (is_contested, ordinary) = history_with("600");
+    assert!(!is_contested);
+
+    // The plain access ends what is contested, and is seen between those before and after it.
+    let around_once = "main r@main w@main | once R@once W@once w@once | worker R@look";
+    assert!(remove_twins(&ordinary).contains(around_once), "{ordinary}");
+    let late = |history: &str| history.split_once(" | reader ").map(|(_, late)| late.to_owned());
+    assert!(late(&ordinary).is_some_and(|late| late.contains("reader")), "{ordinary}");
+    assert_eq!(late(&fought_for), late(&ordinary));
+}
+
+/// What ended by two accesses is kept with each of them.
+fn remove_twins(history: &str) -> String {
+    history.replace("r@main w@main r@main w@main", "r@main w@main")
+}
