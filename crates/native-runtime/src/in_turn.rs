@@ -2,7 +2,7 @@
 //! slot is found by the hint in the word's line, as plain accesses find it, and whatever is not as usual is left to
 //! [`crate::cells`].
 
-use core::sync::atomic::{Ordering, compiler_fence, fence};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
 
 use recording::{Slot, flag};
 
@@ -13,7 +13,7 @@ use crate::thread::{self, Thread};
 use crate::tls;
 use crate::{contested, location, lock_code, log, noise};
 
-/// A location of which an operation is part.
+/// A location that has bytes of an operation.
 struct Found {
     thread: &'static mut Thread,
     location: u32,
@@ -28,17 +28,33 @@ impl Found {
         location::slot_at_hint(self.thread, self.hint, self.location, address, SIZE)
     }
 
-    /// Has nobody begun a turn at the location since it was found?
+    /// Has nobody begun a turn at the location since the slot was found?
     #[inline(always)]
     unsafe fn is_current(&self, slot: *mut Slot) -> bool {
         (&raw const (*slot).location).read_volatile() == self.location
     }
 
-    /// The slot with the location's turns, if it is contested and exactly the bytes of the operation.
+    /// Does a read that the slot's turn has on record, if the lock is free before and after it.
     #[inline(always)]
-    unsafe fn contested<const SIZE: usize>(&self, address: usize) -> Option<*mut Slot> {
-        let lock = location::lock_of(location::at(self.location)).load(Ordering::Acquire);
-        contested::turn(lock).filter(|_| location::is(self.location, address, SIZE))
+    unsafe fn read_again<Result>(
+        &mut self,
+        slot: *mut Slot,
+        lock: &AtomicU32,
+        read: &impl Fn() -> Result,
+    ) -> Option<Result> {
+        if lock.load(Ordering::Acquire) != 0 {
+            return None;
+        }
+        let result = read();
+        fence(Ordering::Acquire);
+        let touch = Touch { kind: Kind::Read, flags: 0, leaf: self.leaf };
+        let done = lock.load(Ordering::Acquire) == 0
+            && self.is_current(slot)
+            && location::repeats_in_slot(self.thread, slot, self.location, touch);
+        if done {
+            noise::pass_access(self.thread);
+        }
+        done.then_some(result)
     }
 }
 
@@ -90,11 +106,12 @@ pub unsafe fn operate<const SIZE: usize, Result>(
     operate: &mut impl FnMut() -> (Result, Kind),
 ) -> Option<Result> {
     let found = find(address, pc)?;
-    if let Some(turn) = found.contested::<SIZE>(address) {
-        return operate_contested(found, turn, operate);
+    let lock = location::lock_of(location::at(found.location));
+    // A look first: of a contested location, all processors have the record, but not the slot.
+    if lock.load(Ordering::Relaxed) != 0 {
+        return None;
     }
     let slot = found.slot::<SIZE>(address)?;
-    let lock = location::lock_of(location::at(found.location));
     // A signal handler must not wait for the lock of the thread that it interrupts.
     (*found.thread.tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
@@ -118,12 +135,15 @@ pub unsafe fn operate<const SIZE: usize, Result>(
     done
 }
 
+/// Does an operation on a contested location. None, with nothing done, if it is none.
 #[inline(always)]
-unsafe fn operate_contested<Result>(
-    found: Found,
-    turn: *mut Slot,
+pub unsafe fn operate_contested<const SIZE: usize, Result>(
+    address: usize,
+    pc: usize,
     operate: &mut impl FnMut() -> (Result, Kind),
 ) -> Option<Result> {
+    let found = find(address, pc)?;
+    let turn = turn_at::<SIZE>(&found, address)?;
     let Found { thread, location, leaf, .. } = found;
     (*thread.tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
@@ -135,6 +155,13 @@ unsafe fn operate_contested<Result>(
     done
 }
 
+/// The slot with the location's turns, if it is contested and exactly the bytes of the operation.
+#[inline(always)]
+unsafe fn turn_at<const SIZE: usize>(found: &Found, address: usize) -> Option<*mut Slot> {
+    let lock = location::lock_of(location::at(found.location)).load(Ordering::Acquire);
+    contested::turn(lock).filter(|_| location::is(found.location, address, SIZE))
+}
+
 /// Does a read that the thread's turn has on record, without the lock: right if no turn began in the meantime. None if it
 /// needs a closer look; `read` may have been called then.
 #[inline(always)]
@@ -143,25 +170,25 @@ pub unsafe fn read<const SIZE: usize, Result>(
     pc: usize,
     read: &impl Fn() -> Result,
 ) -> Option<Result> {
-    let found = find(address, pc)?;
-    let turn = found.contested::<SIZE>(address);
-    if let Some(slot) = found.slot::<SIZE>(address) {
-        let lock = match turn {
-            Some(turn) => contested::lock_of(turn),
-            None => location::lock_of(location::at(found.location)),
-        };
-        if lock.load(Ordering::Acquire) == 0 {
-            let result = read();
-            fence(Ordering::Acquire);
-            let touch = Touch { kind: Kind::Read, flags: 0, leaf: found.leaf };
-            if lock.load(Ordering::Acquire) == 0
-                && found.is_current(slot)
-                && location::repeats_in_slot(found.thread, slot, found.location, touch)
-            {
-                noise::pass_access(found.thread);
-                return Some(result);
-            }
-        }
+    let mut found = find(address, pc)?;
+    let lock = location::lock_of(location::at(found.location));
+    if lock.load(Ordering::Relaxed) != 0 {
+        return None;
     }
-    operate_contested(found, turn?, &mut || (read(), Kind::Read))
+    let slot = found.slot::<SIZE>(address)?;
+    found.read_again(slot, lock, read)
+}
+
+/// The same for a contested location.
+#[inline(always)]
+pub unsafe fn read_contested<const SIZE: usize, Result>(
+    address: usize,
+    pc: usize,
+    read: &impl Fn() -> Result,
+) -> Option<Result> {
+    let mut found = find(address, pc)?;
+    let turn = turn_at::<SIZE>(&found, address)?;
+    let again =
+        found.slot::<SIZE>(address).and_then(|slot| found.read_again(slot, contested::lock_of(turn), read));
+    again.or_else(|| operate_contested::<SIZE, Result>(address, pc, &mut || (read(), Kind::Read)))
 }

@@ -37,6 +37,9 @@ unsafe fn recorded_apart<const SIZE: usize, Result>(
     exchange: Option<(u64, u64)>,
     mut operate: impl FnMut() -> (Result, Kind),
 ) -> Result {
+    if let Some(result) = in_turn::operate_contested::<SIZE, Result>(address, pc, &mut operate) {
+        return result;
+    }
     let mut result = MaybeUninit::uninit();
     recorded_in_any_case(address, SIZE, pc, exchange, &mut || {
         let (value, kind) = operate();
@@ -97,6 +100,9 @@ unsafe fn read_apart<const SIZE: usize, Result>(
     pc: usize,
     read: impl Fn() -> Result,
 ) -> Result {
+    if let Some(result) = in_turn::read_contested::<SIZE, Result>(address, pc, &read) {
+        return result;
+    }
     let mut result = MaybeUninit::uninit();
     read_in_any_case(address, SIZE, pc, &mut || {
         result.write(read());
