@@ -207,3 +207,41 @@ int main(void) {
     );
     program.run_well();
 }
+
+/// One that computes for long before it sleeps goes on before the others by logical time, but later than them by the clock.
+#[test]
+fn a_wait_is_not_over_late_because_another_thread_sleeps() {
+    let source = r#"
+#include <time.h>
+volatile int woken;
+long from;
+static long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+THREAD(punctual) {
+    usleep(500000);
+    CHECK(woken++ == 0);
+    return NULL;
+}
+THREAD(busy) {
+    // Nothing that others use: logical time stands still.
+    long end = from + 400;
+    while (now() < end) {}
+    usleep(400000);
+    woken++;
+    return NULL;
+}
+int main(void) {
+    from = now();
+    pthread_t threads[] = {start(punctual, NULL), start(busy, NULL)};
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+"#;
+    for seed in 1..=2 {
+        controlled(source, seed).run_well();
+    }
+}

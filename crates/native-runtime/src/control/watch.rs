@@ -6,7 +6,7 @@
 use core::fmt::Write;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::seats::{BELLS, HOLDER, POINTS, Standing, lock};
+use super::seats::{BELLS, HOLDER, POINTS, Seat, Standing, lock};
 use super::token::{give, vacate};
 use super::{clock, is_on};
 use crate::path::Text;
@@ -50,6 +50,17 @@ unsafe fn watch_until_given(own: usize) {
     }
 }
 
+/// A wait may be over for so long by the system's clock while another thread sleeps that is to go on before by logical time. On a machine
+/// that does little else the two agree to within a few milliseconds.
+const LATE: u64 = 20_000_000;
+
+impl Seat {
+    /// Has its wait been over for a while, though it should not be yet by logical time? The program may well measure how long it took.
+    fn is_late(&self, now: u64) -> bool {
+        self.standing == Standing::Waiting && self.real_deadline.saturating_add(LATE) <= now
+    }
+}
+
 /// What a parked thread saw when it looked last.
 #[derive(Default)]
 struct Watch {
@@ -67,7 +78,10 @@ impl Watch {
             return;
         }
         let (os_id, sleeps) = match lock() {
-            Some(state) => (state.seats[holder as usize].os_id, state.seats[holder as usize].sleeps),
+            Some(state) => {
+                let Seat { os_id, sleeps, .. } = state.seats[holder as usize];
+                (os_id, sleeps && !state.seats[own].is_late(clock::now()))
+            }
             None => return,
         };
         let task = Task::look(os_id);
