@@ -69,7 +69,7 @@ impl Places {
     pub(crate) fn label(&self, access: &Access) -> String {
         self.position(access)
             .or_else(|| access.function.as_deref().map(function))
-            .unwrap_or_else(|| "unknown place".to_owned())
+            .unwrap_or_else(|| "an unknown place".to_owned())
     }
 }
 
@@ -78,9 +78,12 @@ pub(crate) fn raw_place(module: &Option<String>, address: &Option<String>) -> Op
     match (module, address) {
         (Some(module), Some(address)) => Some(format!("{}+{address}", tail(module, 1))),
         (Some(module), None) => Some(tail(module, 1).to_owned()),
-        (None, address) => address.clone(),
+        (None, address) => address.clone().filter(|address| address != NOWHERE),
     }
 }
+
+/// What a thread has for an address that has not come to any code yet, such as one that waits to begin a synchronized method of Java's.
+const NOWHERE: &str = "0x0";
 
 fn tail(path: &str, components: usize) -> &str {
     path.rmatch_indices('/').nth(components - 1).map_or(path, |(slash, _)| &path[slash + 1..])
