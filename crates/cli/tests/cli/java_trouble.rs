@@ -347,7 +347,7 @@ fn who_waits_for_the_end_of_one_that_needs_its_lock_is_told() {
     let Some(place) = workplace("Ending.java", source) else { return };
     let run = "run --schedule random --runs 1 --timeout 10m --seed 1 -- java -cp classes Ending";
     place.call(run).exits(0).says(&[
-        "before another thread locks it at an unknown place",
+        "before another thread locks it.",
         "Deadlock: threads wait for locks and for each other's end in 1 run",
         "(main) waits for the end of thread 2 (worker)",
         "(worker) waits for `Ending.class`",
