@@ -22,27 +22,27 @@ fn events_of(process: &Process<'_>, location: u32) -> Vec<ThreadEvent> {
     process.recording.events.iter().filter(is_of).copied().collect()
 }
 
-/// Who drew which ticket is known from the program itself: handovers that are kept have happened just so, and the newest is among them.
+/// Who drew which ticket is known from the program itself: handovers that are kept have happened just so, and the newest is among them. All
+/// three draw between two barriers, so that there are two handovers at least each time, however busy the machine is.
 #[test]
 fn what_is_kept_of_a_fight_is_what_happened() {
     let program = c(r#"
 enum { THREADS = 3, DRAWN = 20000 };
 uint32_t ticket;
 char drawer[THREADS * DRAWN + 1];
-pthread_barrier_t begin;
+pthread_barrier_t together;
 static void *draw(void *argument) {
-    pthread_barrier_wait(&begin);
     for (int i = 0; i < DRAWN; i++) {
         drawer[__atomic_fetch_add(&ticket, 1, __ATOMIC_RELAXED)] = *(char *)argument;
-        if (i % 64 == 0)
-            sched_yield();
+        if (i % 32 == 0)
+            pthread_barrier_wait(&together);
     }
     return NULL;
 }
 int main(void) {
     pthread_t threads[THREADS];
     char names[] = "abc";
-    pthread_barrier_init(&begin, NULL, THREADS);
+    pthread_barrier_init(&together, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
         threads[i] = start(draw, &names[i]);
     for (int i = 0; i < THREADS; i++)
