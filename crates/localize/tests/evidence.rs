@@ -1,6 +1,7 @@
 //! Facts about accesses, what follows from them, and locks taken in circles.
 
 mod deeds;
+mod support;
 
 use localize::evidence::{
     Action, Fact, Fix, Span, Witness, advise, advise_standstill, counterpart, lock_cycles, waiting_cycle,

@@ -8,19 +8,13 @@ use std::collections::BTreeMap;
 
 use localize::*;
 
+use crate::support::intern;
+
 #[derive(Default)]
 struct Trace {
     locations: Vec<String>,
     objects: Vec<String>,
     held: BTreeMap<u32, Vec<Lock>>,
-}
-
-fn intern(names: &mut Vec<String>, name: &str) -> u32 {
-    let known = names.iter().position(|known| known == name);
-    known.unwrap_or_else(|| {
-        names.push(name.to_owned());
-        names.len() - 1
-    }) as u32
 }
 
 pub fn run(text: &str) -> Run {

@@ -168,7 +168,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
 
-fn intern(names: &mut Vec<String>, name: &str) -> u32 {
+pub fn intern(names: &mut Vec<String>, name: &str) -> u32 {
     let known = names.iter().position(|known| known == name);
     known.unwrap_or_else(|| {
         names.push(name.to_owned());
