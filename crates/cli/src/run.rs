@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal as _;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use recording::{Noise, RunPlan, Schedule};
 use report::progress::{Bar, Lines, Progress, Reporter};
 use report::terminal::{self, Hint};
 use runner::campaign::{self, Campaign, Event, Limits, Stop};
-use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
+use runner::{Error, Instrumentation, Jobs, Manifest, Oracle, Session, Target};
 
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
@@ -60,10 +59,8 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
             time_in_vain: None,
         },
         // Which schedules there are, one run tells the next.
-        jobs: limits
-            .jobs
-            .filter(|_| !is_bounded)
-            .unwrap_or_else(|| if is_bounded { NonZeroUsize::MIN } else { campaign::default_jobs() }),
+        jobs: if is_bounded { Jobs::ONE } else { limits.jobs.map_or_else(Jobs::of_machine, Jobs::each) },
+        alone: limits.schedule.runs_alone(),
     };
     if is_bounded && campaign.limits == Limits::default() {
         // All schedules are wanted, however many of them fail.

@@ -44,6 +44,17 @@ impl fmt::Display for Scheduling {
     }
 }
 
+impl Scheduling {
+    /// So many of the first runs are made one by one. Where all that later plans depend on is known then, a seed makes the same plans
+    /// again, however many runs go on at the same time and whichever is done first.
+    pub fn runs_alone(self) -> u32 {
+        match self {
+            Scheduling::Only(schedule) if schedule != Schedule::Free => LEARNING_RUNS as u32,
+            _ => 0,
+        }
+    }
+}
+
 impl FromStr for Scheduling {
     type Err = String;
 
@@ -218,7 +229,7 @@ impl Search {
     }
 
     fn look_at_new_runs(&mut self, session: &Session) {
-        for record in &session.runs()[self.seen..] {
+        for record in session.runs_since(self.seen) {
             if let Ok(plan) = record.plan.parse::<RunPlan>() {
                 self.look_at(session, record, &plan);
             }

@@ -36,7 +36,7 @@ impl Default for Watch {
 impl Watch {
     /// Looks at the runs that are new, and says whether there have been enough.
     pub fn is_settled(&mut self, session: &Session) -> bool {
-        for record in &session.runs()[self.seen..] {
+        for record in session.runs_since(self.seen) {
             let outcome = analysis::outcome(&record.outcome);
             // What cannot be read says nothing here; the report will say why.
             let profile = outcome.and_then(|outcome| {

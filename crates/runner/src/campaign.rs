@@ -1,7 +1,6 @@
 //! Many runs of one test.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -12,6 +11,7 @@ use recording::RunPlan;
 
 use crate::elf::BuildId;
 use crate::error::Result;
+use crate::jobs::{Jobs, Kind, UnderWay};
 use crate::oracle::{Oracle, Outcome};
 use crate::patience::Patience;
 use crate::preload::Preload;
@@ -55,13 +55,6 @@ pub const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// The time after which a run counts as hung where none was given.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many runs go on at the same time where no number was given: half of the processors, as a
-/// multi-threaded test needs more than one to itself to interleave as it usually does.
-pub fn default_jobs() -> NonZeroUsize {
-    let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    NonZeroUsize::new(processors / 2).unwrap_or(NonZeroUsize::MIN)
-}
-
 /// The seed of a run, which depends on nothing but the session's seed and the run's number (splitmix64).
 pub fn run_seed(session_seed: u64, run: RunNumber) -> u64 {
     let mut bits = session_seed.wrapping_add(u64::from(run.0).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -93,7 +86,9 @@ pub struct Campaign {
     /// When to end.
     pub limits: Limits,
     /// How many runs go on at the same time.
-    pub jobs: NonZeroUsize,
+    pub jobs: Jobs,
+    /// So many of the first go one by one, since the plans of all others depend on what they show.
+    pub alone: u32,
 }
 
 /// What happens during a campaign, in the order in which it happens.
@@ -223,35 +218,49 @@ impl Campaign {
         let mut trouble = None;
         let stop = thread::scope(|scope| {
             let (reports, done) = mpsc::channel();
-            let mut under_way = 0;
+            let mut under_way = UnderWay::none(self.jobs);
+            // One for which there is no room yet.
+            let mut waiting = None;
             let mut stop = None;
             loop {
-                while stop.is_none() && trouble.is_none() && under_way < self.jobs.get() {
-                    stop = self.limits.reached(&history, started.elapsed());
-                    let run = RunNumber(first_run + history.started);
-                    if stop.is_none() {
-                        let Some(plan) = next_plan(run, session) else {
-                            stop = Some(Stop::Settled);
-                            break;
-                        };
-                        let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
-                        let trunk = plan.beginning.map(|trunk| session.run_path(RunNumber(trunk.run)));
-                        sink(Event::RunStarted { run });
-                        let (timeout, slow_after) = (patience.timeout(), Some(patience.slow_after()));
-                        let campaign = Campaign { timeout, slow_after, ..self.clone() };
-                        scope.spawn(move || {
-                            let trunk = trunk.as_deref();
-                            reports.send(recorded_run::perform(&campaign, run, plan, &path, trunk, cancelled))
-                        });
-                        history.started += 1;
-                        under_way += 1;
+                while stop.is_none() && trouble.is_none() && under_way.has_room() {
+                    if history.started <= self.alone && !under_way.is_empty() {
+                        break;
                     }
+                    stop = self.limits.reached(&history, started.elapsed());
+                    if stop.is_some() {
+                        break;
+                    }
+                    let run = RunNumber(first_run + history.started);
+                    let Some(plan) = waiting.take().or_else(|| next_plan(run, session)) else {
+                        stop = Some(Stop::Settled);
+                        // Runs under way would not change that, and one of them may hang.
+                        cancelled.store(true, Ordering::Relaxed);
+                        break;
+                    };
+                    let kind = Kind::of(&plan);
+                    if !under_way.has_room_for(kind) {
+                        waiting = Some(plan);
+                        break;
+                    }
+                    let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
+                    let trunk = plan.beginning.map(|trunk| session.run_path(RunNumber(trunk.run)));
+                    sink(Event::RunStarted { run });
+                    let (timeout, slow_after) = (patience.timeout(), Some(patience.slow_after()));
+                    let campaign = Campaign { timeout, slow_after, ..self.clone() };
+                    under_way.begin(kind);
+                    scope.spawn(move || {
+                        let trunk = trunk.as_deref();
+                        let report = recorded_run::perform(&campaign, run, plan, &path, trunk, cancelled);
+                        reports.send((kind, report))
+                    });
+                    history.started += 1;
                 }
-                if under_way == 0 {
+                if under_way.is_empty() {
                     break stop;
                 }
-                if let Ok(report) = done.recv_timeout(INTERRUPT_CHECK) {
-                    under_way -= 1;
+                if let Ok((kind, report)) = done.recv_timeout(INTERRUPT_CHECK) {
+                    under_way.end(kind);
                     let added = report.and_then(|record| match record {
                         Some(record) => {
                             patience.observe(&record);

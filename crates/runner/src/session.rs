@@ -82,6 +82,8 @@ pub struct Session {
     folder: PathBuf,
     manifest: Manifest,
     runs: Vec<RunRecord>,
+    /// The same in the order in which they came: of those that go on at the same time, a later one may be done first.
+    arrivals: Vec<RunNumber>,
     warnings: Vec<String>,
     /// The list of runs ends amid a line, which a new one must not be glued to.
     last_line_is_cut: bool,
@@ -89,7 +91,8 @@ pub struct Session {
 
 impl Session {
     fn of(folder: PathBuf, manifest: Manifest) -> Session {
-        Session { folder, manifest, runs: Vec::new(), warnings: Vec::new(), last_line_is_cut: false }
+        let (runs, arrivals, warnings) = (Vec::new(), Vec::new(), Vec::new());
+        Session { folder, manifest, runs, arrivals, warnings, last_line_is_cut: false }
     }
 
     /// Makes a session of an existing, empty folder.
@@ -107,6 +110,7 @@ impl Session {
         let mut session = Session::of(folder.to_owned(), manifest);
         session.read_runs()?;
         session.recover_unlisted_runs()?;
+        session.arrivals = session.runs.iter().map(|record| record.run).collect();
         Ok(session)
     }
 
@@ -128,6 +132,15 @@ impl Session {
     /// All runs by number.
     pub fn runs(&self) -> &[RunRecord] {
         &self.runs
+    }
+
+    /// The runs that have come since there were so many, in the order in which they came.
+    pub fn runs_since(&self, count: usize) -> impl Iterator<Item = &RunRecord> {
+        let record = |run: &RunNumber| {
+            let place = self.runs.binary_search_by_key(run, |record| record.run).ok()?;
+            self.runs.get(place)
+        };
+        self.arrivals.iter().skip(count).filter_map(record)
     }
 
     /// What was found damaged when the session was opened.
@@ -166,6 +179,7 @@ impl Session {
             .and_then(|mut file| file.write_all(&line))
             .map_err(Error::writing(&path))?;
         self.last_line_is_cut = false;
+        self.arrivals.push(record.run);
         let place = self.runs.partition_point(|present| present.run < record.run);
         self.runs.insert(place, record);
         Ok(())

@@ -248,7 +248,7 @@ impl Searched {
         drop(fs::remove_dir_all(&session));
         let mut unsnarl = tool.command();
         unsnarl.arg("run").arg("--session").arg(&session).args(flags);
-        unsnarl.args(["--until-failures", "1", "--jobs", "1", "--seed", &seed.to_string()]);
+        unsnarl.args(["--until-failures", "1", "--seed", &seed.to_string()]);
         unsnarl.args(["--time", &format!("{}ms", time.as_millis())]);
         unsnarl.args(["--timeout", &format!("{}s", self.subject.truth.timeout_seconds)]);
         // What the runs have to say is not looked at.
@@ -262,7 +262,7 @@ impl Searched {
     /// From the first run to the report, as `unsnarl run` goes about it by itself: what counts is a confirmed finding that is right.
     fn proof(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
         let seed = seed.to_string();
-        let flags: Vec<&str> = flags.iter().copied().chain(["--jobs", "1", "--seed", &seed]).collect();
+        let flags: Vec<&str> = flags.iter().copied().chain(["--seed", &seed]).collect();
         let (subject, program, folder) = (&self.subject, &*self.recorded, &*self.folder);
         let attempt = Target { tool, subject, program, folder, time: Some(time) }.attempt(&flags, 0)?;
         let (runs, failed) = (attempt.runs + attempt.trials, attempt.is_proven());

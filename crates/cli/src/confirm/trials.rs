@@ -374,7 +374,8 @@ mod tests {
             timeout: None,
             slow_after: None,
             limits: campaign::Limits::default(),
-            jobs: std::num::NonZeroUsize::MIN,
+            jobs: runner::Jobs::ONE,
+            alone: 0,
         };
         let limits = Limits { runs: 20, until: Some(Instant::now()) };
         let mut laboratory = Laboratory::new(&session, &campaign, limits);

@@ -74,10 +74,14 @@ impl Near {
 
     fn judge(&mut self, beginning: Beginning, failed: bool) {
         let Some(trunk) = self.trunks.iter_mut().find(|trunk| trunk.run.0 == beginning.run) else { return };
+        let was_used_up = trunk.is_used_up();
         trunk.failed += u32::from(failed);
         trunk.in_vain += u32::from(!failed && beginning.switches >= trunk.stair.all);
-        trunk.stair.step(failed);
-        if trunk.is_used_up() && trunk.failed == 0 {
+        // Of several runs at the same time with the same cut, the first that is done moves it.
+        if beginning.switches == trunk.stair.cut {
+            trunk.stair.step(failed);
+        }
+        if trunk.is_used_up() && !was_used_up && trunk.failed == 0 {
             self.given_up += 1;
         }
     }
@@ -132,6 +136,8 @@ impl Staircase {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
+
     use runner::Outcome;
 
     use super::*;
@@ -144,13 +150,23 @@ mod tests {
         Near { trunks: vec![trunk], given_up: 0 }
     }
 
-    /// Runs near those that are there, which fail as `fails` says of their cuts: how many failed and passed, and the last cuts.
-    fn run(near: &mut Near, runs: usize, fails: impl Fn(u64) -> bool) -> (usize, usize, Vec<u64>) {
+    /// Runs near those that are there, so many at the same time, which fail as `fails` says of their cuts: how many failed and passed, and the last cuts.
+    fn run(
+        near: &mut Near,
+        jobs: usize,
+        runs: usize,
+        fails: impl Fn(u64) -> bool,
+    ) -> (usize, usize, Vec<u64>) {
         let (mut failed, mut passed, mut cuts) = (0, 0, Vec::new());
+        let mut under_way = VecDeque::new();
         for _ in 0..runs {
             let mut plan = RunPlan::default();
             near.plan(&mut plan);
-            let Some(beginning) = plan.beginning else { break };
+            under_way.extend(plan.beginning.map(|beginning| (beginning, plan)));
+            if plan.beginning.is_some() && under_way.len() < jobs {
+                continue;
+            }
+            let Some((beginning, plan)) = under_way.pop_front() else { break };
             let outcome = if fails(beginning.switches) {
                 failed += 1;
                 Outcome::Fail { reason: String::new() }
@@ -173,7 +189,7 @@ mod tests {
     fn about_half_of_the_runs_fail_wherever_the_failing_one_is_lost() {
         for lost in [1, 2, 30, 77, 500, 999, 1000] {
             let mut near = near_run(7, 1000);
-            let (failed, passed, cuts) = run(&mut near, 100, |cut| cut >= lost);
+            let (failed, passed, cuts) = run(&mut near, 1, 100, |cut| cut >= lost);
             assert_eq!(failed, MOST_FAILING as usize, "lost at {lost}");
             assert!(passed <= 20, "{passed} passed, lost at {lost}");
             assert!(cuts.iter().all(|cut| cut.abs_diff(lost) < 64), "{cuts:?}, lost at {lost}");
@@ -182,9 +198,23 @@ mod tests {
     }
 
     #[test]
+    fn runs_at_the_same_time_do_not_lead_each_other_astray() {
+        for lost in [1, 30, 500, 999] {
+            let mut near = near_run(7, 1000);
+            let (failed, passed, cuts) = run(&mut near, 6, 200, |cut| cut >= lost);
+            assert!(failed >= MOST_FAILING as usize, "lost at {lost}");
+            assert!(passed <= 40, "{passed} passed, lost at {lost}");
+            assert!(cuts.iter().all(|cut| cut.abs_diff(lost) < 260), "{cuts:?}, lost at {lost}");
+        }
+        let mut near = near_run(7, 40);
+        run(&mut near, 6, 200, |_| false);
+        assert_eq!(near.given_up, 1, "once for each");
+    }
+
+    #[test]
     fn a_failure_that_does_not_come_back_is_given_up() {
         let mut near = near_run(7, 40);
-        let (failed, passed, _) = run(&mut near, 100, |_| false);
+        let (failed, passed, _) = run(&mut near, 1, 100, |_| false);
         assert_eq!((failed, near.given_up), (0, 1));
         assert!(passed < 8, "{passed}");
         near.given_up = MOST_GIVEN_UP;

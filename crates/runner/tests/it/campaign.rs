@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use recording::{
-    HEADER_BYTES, Header, MAGIC, ModuleHeader, REGION_COUNT, Region, RegionId, RunPlan, VERSION,
+    HEADER_BYTES, Header, MAGIC, ModuleHeader, REGION_COUNT, Region, RegionId, RunPlan, Schedule, VERSION,
 };
 use runner::campaign::{Campaign, Event, Limits, Stop, run_seed};
-use runner::{Binary, BuildId, Error, Manifest, Oracle, Outcome, RunNumber, Session, Store};
+use runner::{Binary, BuildId, Error, Jobs, Manifest, Oracle, Outcome, RunNumber, Session, Store};
 
 use crate::{PATIENCE, Workshop};
 
@@ -114,7 +114,8 @@ fn campaign(program: PathBuf) -> Campaign {
         timeout: Some(PATIENCE),
         slow_after: None,
         limits: Limits::default(),
-        jobs: NonZeroUsize::new(3).unwrap(),
+        jobs: Jobs::each(NonZeroUsize::new(3).unwrap()),
+        alone: 0,
     }
 }
 
@@ -126,7 +127,7 @@ fn failing(session: &Session) -> Vec<u32> {
 fn runs_are_numbered_judged_and_stored_whatever_the_number_of_jobs() {
     for jobs in [1, 4] {
         let mut tested = Tested::new("exit $((N % 3 == 0))");
-        tested.campaign.jobs = NonZeroUsize::new(jobs).unwrap();
+        tested.campaign.jobs = Jobs::each(NonZeroUsize::new(jobs).unwrap());
         tested.campaign.limits.runs = Some(10);
         let mut session = tested.session();
         let (stop, events) = tested.conduct(&mut session);
@@ -162,6 +163,51 @@ fn runs_are_numbered_judged_and_stored_whatever_the_number_of_jobs() {
 }
 
 #[test]
+fn what_later_plans_depend_on_is_known_before_they_are_made() {
+    let mut tested = Tested::new("exit 0");
+    tested.campaign.alone = 3;
+    tested.campaign.jobs = Jobs { free: NonZeroUsize::MIN, controlled: NonZeroUsize::new(4).unwrap() };
+    tested.campaign.limits.runs = Some(9);
+    let mut session = tested.session();
+    let mut known = Vec::new();
+    let stop = tested.campaign.conduct(
+        &mut session,
+        &AtomicBool::new(false),
+        &mut |run, session| {
+            known.push(session.runs().len());
+            // A free run has to wait until the controlled ones before it are done.
+            let schedule = if run.0 % 3 == 0 { Schedule::Free } else { Schedule::Pos };
+            Some(RunPlan { seed: run.0.into(), schedule, ..RunPlan::default() })
+        },
+        &mut |_| {},
+    );
+    assert_eq!(stop.unwrap(), Stop::Runs);
+    assert_eq!(known[..4], [0, 1, 2, 3]);
+    assert_eq!(known.len(), 9, "each plan is asked for once");
+    assert_eq!(session.runs().len(), 9);
+}
+
+#[test]
+fn nobody_waits_for_runs_that_are_under_way_when_the_answer_is_known() {
+    let tested = Tested::new("test $N = 1 || sleep 1000");
+    let mut session = tested.session();
+    let started = Instant::now();
+    let stop = tested.campaign.conduct(
+        &mut session,
+        &AtomicBool::new(false),
+        &mut |run, session| {
+            let plan = RunPlan { seed: run.0.into(), ..RunPlan::default() };
+            session.runs().is_empty().then_some(plan)
+        },
+        &mut |_| {},
+    );
+    assert_eq!(stop.unwrap(), Stop::Settled);
+    assert!(started.elapsed() < PATIENCE);
+    assert_eq!(session.runs().len(), 1);
+    assert_eq!(Session::open(session.folder()).unwrap().runs().len(), 1);
+}
+
+#[test]
 fn a_second_campaign_goes_on_counting() {
     let mut tested = Tested::new("exit 0");
     tested.campaign.limits.runs = Some(2);
@@ -177,7 +223,7 @@ fn a_second_campaign_goes_on_counting() {
 fn enough_failures_end_the_campaign() {
     let mut tested = Tested::new("exit $((N % 2))");
     tested.campaign.limits.failures = Some(4);
-    tested.campaign.jobs = NonZeroUsize::MIN;
+    tested.campaign.jobs = Jobs::ONE;
     let mut session = tested.session();
     assert_eq!(tested.conduct(&mut session).0.unwrap(), Stop::Failures);
     assert_eq!(failing(&session), [1, 3, 5, 7]);
@@ -198,7 +244,7 @@ fn a_hang_is_stored_with_what_was_recorded() {
 #[test]
 fn an_interrupted_campaign_keeps_what_is_done() {
     let mut tested = Tested::new("[ $N -le 3 ] || sleep 1000");
-    tested.campaign.jobs = NonZeroUsize::MIN;
+    tested.campaign.jobs = Jobs::ONE;
     let mut session = tested.session();
     let interrupted = AtomicBool::new(false);
     let mut was_told = false;
@@ -222,7 +268,7 @@ fn an_interrupted_campaign_keeps_what_is_done() {
 #[test]
 fn whoever_plans_the_runs_may_have_enough() {
     let mut tested = Tested::new("exit 0");
-    tested.campaign.jobs = NonZeroUsize::MIN;
+    tested.campaign.jobs = Jobs::ONE;
     tested.campaign.limits.runs = Some(50);
     let mut session = tested.session();
     let mut next_plan = |run: RunNumber, session: &Session| {
@@ -238,7 +284,7 @@ fn a_program_that_records_nothing_ends_the_campaign_with_damaged_runs() {
     let tested = Tested::new("exit 0");
     let silent = tested.workshop.script("silent", "exit 1");
     let mut session = tested.session();
-    let campaign = Campaign { jobs: NonZeroUsize::MIN, ..campaign(silent) };
+    let campaign = Campaign { jobs: Jobs::ONE, ..campaign(silent) };
     let stop = campaign.conduct(
         &mut session,
         &AtomicBool::new(false),

@@ -38,6 +38,24 @@ fn a_session_is_the_same_when_opened_again() {
 }
 
 #[test]
+fn runs_come_in_the_order_in_which_they_are_done_and_are_kept_by_number() {
+    let workshop = Workshop::new();
+    let mut session = Store::new(workshop.path("store")).create("test", manifest()).unwrap();
+    let mut seen = Vec::new();
+    for run in [2, 1, 4, 3] {
+        session.add(record(RunNumber(run), Outcome::Pass)).unwrap();
+        seen.extend(session.runs_since(seen.len()).map(|record| record.run.0).collect::<Vec<_>>());
+    }
+    assert_eq!(seen, [2, 1, 4, 3]);
+    assert_eq!(session.runs_since(4).count(), 0);
+    let by_number = |session: &Session| session.runs().iter().map(|record| record.run.0).collect::<Vec<_>>();
+    assert_eq!(by_number(&session), [1, 2, 3, 4]);
+    let reopened = Session::open(session.folder()).unwrap();
+    assert_eq!(reopened.runs_since(0).count(), 4);
+    assert_eq!(by_number(&reopened), [1, 2, 3, 4]);
+}
+
+#[test]
 fn a_session_of_another_version_is_named() {
     let workshop = Workshop::new();
     let session = three_runs(&workshop);
