@@ -95,7 +95,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         ..RunPlan::default()
     };
     let scheduling = if limits.sample.is_some() { Scheduling::Only(Schedule::Free) } else { limits.schedule };
-    let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
+    let mut search = Search::new(scheduling, !limits.undirected, plan, seed, prepared.campaign.jobs);
     let stop = conduct(&prepared.campaign, &mut session, &mut search);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.

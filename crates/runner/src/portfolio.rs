@@ -23,6 +23,8 @@ use std::fmt;
 
 pub use policy::Policy;
 
+use crate::jobs::Jobs;
+
 /// What came of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
@@ -92,6 +94,8 @@ const MOST_REMEMBERED: u64 = 400;
 pub struct Portfolio {
     seed: u64,
     policies: Vec<Policy>,
+    /// What a controlled run takes of the machine, of what a free one does.
+    controlled_room: f64,
     tallies: BTreeMap<Policy, Tally>,
     /// Ways in which a run was begun.
     begun: BTreeSet<Policy>,
@@ -113,7 +117,7 @@ pub struct Portfolio {
 struct Tally {
     runs: u64,
     failed: u64,
-    /// Of the runs that passed.
+    /// Of the runs that passed, as far as they kept free ones from going on.
     seconds: f64,
 }
 
@@ -138,6 +142,7 @@ impl Portfolio {
         Portfolio {
             seed,
             policies: policies.to_vec(),
+            controlled_room: 1.0,
             tallies: BTreeMap::new(),
             begun: BTreeSet::new(),
             choices: 0,
@@ -149,6 +154,11 @@ impl Portfolio {
             lost: 0,
             dropped: None,
         }
+    }
+
+    /// For runs of which so many go on at the same time: the more of a kind do, the less time each of them costs.
+    pub fn with(self, Jobs { free, controlled }: Jobs) -> Portfolio {
+        Portfolio { controlled_room: free.get() as f64 / controlled.get() as f64, ..self }
     }
 
     /// The way to make the next run; `is_possible` says which can be.
@@ -233,7 +243,8 @@ impl Portfolio {
         let tally = self.tallies.entry(policy).or_default();
         tally.runs += 1;
         tally.failed += u64::from(run.failed);
-        tally.seconds += if run.failed { 0.0 } else { run.seconds };
+        let room = if policy.is_controlled() { self.controlled_room } else { 1.0 };
+        tally.seconds += if run.failed { 0.0 } else { run.seconds * room };
     }
 
     /// A run has come to nothing: if it was a controlled one, it was too slow to be waited for.
@@ -307,12 +318,18 @@ impl Chance {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
 
     /// How often each way is chosen in 300 runs, if its runs fail at this rate and take so many seconds.
     fn chosen(rates: &[(Policy, f64, f64)]) -> BTreeMap<Policy, u64> {
+        chosen_with(Jobs::ONE, rates)
+    }
+
+    fn chosen_with(jobs: Jobs, rates: &[(Policy, f64, f64)]) -> BTreeMap<Policy, u64> {
         let policies: Vec<Policy> = rates.iter().map(|rate| rate.0).collect();
-        let mut portfolio = Portfolio::new(5, &policies);
+        let mut portfolio = Portfolio::new(5, &policies).with(jobs);
         let mut chance = Chance(77);
         let mut counts = BTreeMap::new();
         for _ in 0..300 {
@@ -337,6 +354,16 @@ mod tests {
     fn failures_per_second_count() {
         let counts = chosen(&[(Policy::Noise, 0.1, 0.01), (Policy::Pct, 0.2, 0.16)]);
         assert!(counts[&Policy::Noise] > 200, "{counts:?}");
+    }
+
+    #[test]
+    fn of_what_many_go_on_at_the_same_time_each_costs_less() {
+        let rates = [(Policy::Noise, 0.2, 0.02), (Policy::Pos, 0.2, 0.04)];
+        let eight = NonZeroUsize::new(8).unwrap();
+        let counts = chosen_with(Jobs { free: NonZeroUsize::MIN, controlled: eight }, &rates);
+        assert!(counts[&Policy::Pos] > 200, "{counts:?}");
+        let counts = chosen(&rates);
+        assert!(counts[&Policy::Pos] < 100, "{counts:?}");
     }
 
     #[test]
