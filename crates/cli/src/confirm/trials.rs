@@ -18,6 +18,8 @@ use super::{following, leading, turned};
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, before one has passed.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(5);
+/// Nor is one ended sooner than this, however little time is left.
+const LEAST_TIMEOUT: Duration = Duration::from_millis(200);
 /// Runs with one variable turned round.
 const TURNED_RUNS: u32 = 8;
 
@@ -248,10 +250,14 @@ impl<'a> Laboratory<'a> {
         let mut campaign = self.campaign.clone();
         let timeout =
             if self.slowest_pass == 0.0 { FIRST_TIMEOUT } else { patience::enough(self.slowest_pass) };
-        campaign.timeout = Some(campaign.timeout.map_or(timeout, |given| given.min(timeout)));
+        let timeout = campaign.timeout.map_or(timeout, |given| given.min(timeout));
+        // Whoever gave a time does not wait longer than that for runs that hang.
+        let left = self.limits.until.map(|until| until.saturating_duration_since(Instant::now()));
+        let cut = left.map(|left| left.max(LEAST_TIMEOUT)).filter(|left| *left < timeout);
+        campaign.timeout = Some(cut.unwrap_or(timeout));
         let (campaign, this) = (&campaign, &*self);
         let seen = std::thread::scope(|scope| {
-            let once = |&asked| scope.spawn(move || this.once(campaign, asked));
+            let once = |&asked| scope.spawn(move || this.once(campaign, cut, asked));
             let runs: Vec<_> = trials.iter().map(once).collect();
             let joined = runs.into_iter().map(|run| run.join().expect("a trial does not panic"));
             joined.collect::<anyhow::Result<Vec<_>>>()
@@ -261,8 +267,13 @@ impl<'a> Laboratory<'a> {
         Ok(seen)
     }
 
-    /// None if the run says nothing.
-    fn once(&self, campaign: &Campaign, asked: Asked<'_>) -> anyhow::Result<Option<Seen>> {
+    /// None if the run says nothing: one that was cut short because the time is over might have gone on.
+    fn once(
+        &self,
+        campaign: &Campaign,
+        cut: Option<Duration>,
+        asked: Asked<'_>,
+    ) -> anyhow::Result<Option<Seen>> {
         let Asked { number, interleaving, avoided, beginning } = asked;
         let run = RunNumber(number);
         let plan = RunPlan {
@@ -279,7 +290,9 @@ impl<'a> Laboratory<'a> {
         let Some(file) = file else { return Ok(None) };
         let says_nothing = match file.record.outcome {
             Outcome::Damaged { .. } => true,
-            Outcome::Hang { .. } => !self.may_hang,
+            Outcome::Hang { .. } => {
+                !self.may_hang || cut.is_some_and(|cut| file.record.seconds >= cut.as_secs_f64())
+            }
             Outcome::Pass | Outcome::Fail { .. } => false,
         };
         let failed = file.record.outcome.is_failing();
@@ -353,20 +366,22 @@ fn add(arm: &mut Arm, seen: Option<Seen>) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use recording::InterleavingStep;
     use runner::{Manifest, Store};
 
     use super::*;
 
-    #[test]
-    fn no_run_begins_when_the_time_is_over_and_what_was_left_out_is_not_taken_as_passed() {
-        let folder = tempfile::tempdir().unwrap();
+    fn laboratory_session(folder: &Path) -> Session {
         let manifest = Manifest::new(Vec::new(), BTreeMap::new(), 7, Vec::new());
-        let session = Store::new(folder.path()).create("x", manifest).unwrap();
-        let campaign = Campaign {
-            // A run would be an error.
-            program: folder.path().join("missing"),
-            arguments: Vec::new(),
+        Store::new(folder).create("x", manifest).unwrap()
+    }
+
+    fn campaign(program: &Path, arguments: &[&str]) -> Campaign {
+        Campaign {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(Into::into).collect(),
             input: None,
             environment: Vec::new(),
             preload: None,
@@ -376,16 +391,39 @@ mod tests {
             limits: campaign::Limits::default(),
             jobs: runner::Jobs::ONE,
             alone: 0,
-        };
+        }
+    }
+
+    fn interleaving() -> Interleaving {
+        let steps = [InterleavingStep { thread: 1, address: 7, ..InterleavingStep::default() }; 2];
+        Interleaving::new(Treatment::Enforce, &steps).unwrap()
+    }
+
+    #[test]
+    fn runs_that_hang_are_not_waited_for_when_the_time_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = laboratory_session(folder.path());
+        let limits = Limits { runs: 20, until: Some(Instant::now() + LEAST_TIMEOUT) };
+        let campaign = campaign(Path::new("/bin/sleep"), &["1000"]);
+        let mut laboratory = Laboratory::new(&session, &campaign, limits);
+        let begun = Instant::now();
+        assert_eq!(laboratory.enforce(interleaving(), 9).unwrap().runs, 0);
+        assert!(begun.elapsed() < FIRST_TIMEOUT);
+    }
+
+    #[test]
+    fn no_run_begins_when_the_time_is_over_and_what_was_left_out_is_not_taken_as_passed() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = laboratory_session(folder.path());
+        // A run would be an error.
+        let campaign = campaign(&folder.path().join("missing"), &[]);
         let limits = Limits { runs: 20, until: Some(Instant::now()) };
         let mut laboratory = Laboratory::new(&session, &campaign, limits);
         let (all, none) = (Arm { runs: 9, failed: 9, came_about: 9, failed_with_it: 9 }, Arm::default());
         let forbidden = Arm { runs: 9, ..none };
         let confirmed = Arms { enforced: all, forbidden, ..Arms::new(1.0) }.decide(BELIEVED);
         assert_eq!(laboratory.within_time(confirmed).verdict, Verdict::Confirmed);
-        let steps = [InterleavingStep { thread: 1, address: 7, ..InterleavingStep::default() }; 2];
-        let interleaving = Interleaving::new(Treatment::Enforce, &steps).unwrap();
-        assert_eq!(laboratory.enforce(interleaving, 9).unwrap().runs, 0);
+        assert_eq!(laboratory.enforce(interleaving(), 9).unwrap().runs, 0);
         assert_eq!(laboratory.within_time(confirmed).verdict, Verdict::Inconclusive);
     }
 }
