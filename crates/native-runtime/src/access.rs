@@ -1,13 +1,16 @@
 //! Plain accesses. The common case, an access to bytes that only this thread has used since they came to
 //! life, is decided here by one comparison and noted by two stores; everything else is in [`crate::cells`].
 
+use core::sync::atomic::{Ordering, compiler_fence};
+
 use crate::cell::{BYTES, Cell, ID, Masks, READS_AT, SHARED, SPLIT, WRITES_AT, exchange};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
+use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
-    atomic_locks, context, control, handovers, location, lock_code, noise, passing, sampling, thread,
+    atomic_locks, context, control, handovers, location, lock_code, log, noise, passing, sampling, thread,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -43,8 +46,9 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     core::hint::assert_unchecked(address.is_multiple_of(SIZE));
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if owner & SHARED != 0 {
-        let hint = location::hint(line, address, (*tls::current()).id());
-        shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        let id = (*tls::current()).id();
+        let hints = [location::hint(line, address, id), location::hint(line, address, id ^ 1)];
+        shared::<SIZE, WRITE>(hints, owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
         if !byte_of_split::<WRITE>(line, address, leaf, pc) {
@@ -215,8 +219,9 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
         return true;
     }
     if owner & SHARED != 0 {
-        let hint = location::hint_at_byte(cell, (*tls).id());
-        shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        let id = (*tls).id();
+        let hints = [location::hint_at_byte(cell, id), location::hint_at_byte(cell, id ^ 1)];
+        shared::<1, WRITE>(hints, owner & !SHARED, address, leaf, pc);
         return true;
     }
     false
@@ -265,10 +270,11 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
     thread::leave(thread);
 }
 
-/// An access to bytes that several threads use: most often one more of those that the turn has on record.
+/// An access to bytes that several threads use: most often one more of those that the turn has on record. The hints are
+/// those of this thread and of others.
 #[inline(always)]
 unsafe fn shared<const SIZE: usize, const WRITE: bool>(
-    hint: *const u32,
+    [hint, others_hint]: [*mut u32; 2],
     index: u32,
     address: usize,
     leaf: u32,
@@ -291,11 +297,13 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
         noise::pass_access(thread);
         return;
     }
-    shared_without_hint::<SIZE, WRITE>(index, address, leaf, pc);
+    shared_without_hint::<SIZE, WRITE>(hint, others_hint, index, address, leaf, pc);
 }
 
 #[inline(never)]
 unsafe fn shared_without_hint<const SIZE: usize, const WRITE: bool>(
+    hint: *const u32,
+    others_hint: *const u32,
     index: u32,
     address: usize,
     leaf: u32,
@@ -303,16 +311,39 @@ unsafe fn shared_without_hint<const SIZE: usize, const WRITE: bool>(
 ) {
     let tls = tls::current();
     let thread = &mut *(*tls).thread;
+    // What has to be looked at then is in another thread's processor, so that all of it is asked for at once.
+    let changes_hands = location::has_ended_turn(thread, *hint, address, SIZE);
+    if changes_hands {
+        location::fetch_for_handover(index, *others_hint);
+    }
     let kind = if WRITE { Kind::Write } else { Kind::Read };
+    let touch = Touch { kind, flags: 0, leaf };
     if (*tls).busy == 0
         && !noise::is_due_at_access(thread)
         && location::is(index, address, SIZE)
-        && location::repeats(thread, index, Touch { kind, flags: 0, leaf })
+        && (!changes_hands && location::repeats(thread, index, touch)
+            || begins_turn(thread, index, touch, pc))
     {
         noise::pass_access(thread);
         return;
     }
     any(address, SIZE, kind, pc);
+}
+
+/// Records an access to a location that is exactly its bytes, where it does not only repeat what is on record: what
+/// threads use under a lock changes hands so. False, with nothing done, if it needs a closer look.
+#[inline(always)]
+unsafe fn begins_turn(thread: &mut Thread, index: u32, touch: Touch, pc: usize) -> bool {
+    if control::looks_at_all() || !log::is_active() || (*thread.stack).is_wanted() {
+        return false;
+    }
+    // From here on a signal handler's accesses are left out.
+    (*thread.tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    let concerns_lock = thread.awaited.address != 0 || lock_code::role(thread, pc).is_some();
+    let done = !concerns_lock && location::begin_turn(thread, index, touch);
+    thread::leave(thread);
+    done
 }
 
 /// Any access: unaligned, of any length, or not this thread's own.
@@ -365,7 +396,7 @@ unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
 }
 
 /// With the thread already in the recorder.
-pub unsafe fn touch_range(thread: &mut thread::Thread, address: usize, size: usize, touch: Touch) {
+pub unsafe fn touch_range(thread: &mut Thread, address: usize, size: usize, touch: Touch) {
     if !sampling::enter(thread, address, size) {
         return;
     }

@@ -28,6 +28,7 @@ mod contested;
 mod context;
 mod control;
 mod errno;
+mod fetch;
 mod fibers;
 mod handovers;
 mod hooks;
@@ -65,6 +66,7 @@ mod start;
 mod sync;
 mod thread;
 mod tls;
+mod turns;
 mod unwind;
 mod whole_file;
 

@@ -13,15 +13,14 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use recording::{Event, EventKind, Location, RegionId, Slot, flag};
+use recording::{EventKind, Location, RegionId, Slot, flag};
 
 use crate::cell::{SHARED, SPLIT};
 use crate::cells::{Kind, Touch};
-use crate::kept::{self, Next};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
-use crate::{contested, known_reads, log, loops, mapping, releases, sites, slots, spin};
+use crate::{contested, fetch, known_reads, log, mapping, sites, slots, spin, turns};
 
 #[inline]
 pub unsafe fn at(index: u32) -> *mut Location {
@@ -66,7 +65,7 @@ pub unsafe fn touch(thread: &mut Thread, index: u32, touch: Touch) -> bool {
     if repeats(thread, index, touch) {
         return true;
     }
-    touch_slowly(thread, index, touch)
+    begin_turn(thread, index, touch)
 }
 
 /// Is this access one more of the kind that this thread's turn has recorded already? Then it is noted in the slot.
@@ -94,7 +93,7 @@ pub unsafe fn last_slot(thread: &Thread, location: *const Location, index: u32) 
 
 /// Notes the access in the thread's slot of the current version, if it only repeats what is on record.
 #[inline]
-unsafe fn note_repetition(
+pub unsafe fn note_repetition(
     thread: &mut Thread,
     location: *mut Location,
     slot: *mut Slot,
@@ -124,9 +123,9 @@ unsafe fn note_repetition(
     on_record
 }
 
-#[cold]
+/// Records an access that is not a repetition. False, with nothing done, if the location has ended in the meantime.
 #[inline(never)]
-unsafe fn touch_slowly(thread: &mut Thread, index: u32, mut touch: Touch) -> bool {
+pub unsafe fn begin_turn(thread: &mut Thread, index: u32, mut touch: Touch) -> bool {
     let location = at(index);
     let lock = lock_of(location);
     if let Err(now) = lock.compare_exchange(0, HELD, Ordering::Acquire, Ordering::Relaxed) {
@@ -140,7 +139,7 @@ unsafe fn touch_slowly(thread: &mut Thread, index: u32, mut touch: Touch) -> boo
     let alive = (*location).ended == 0;
     if alive {
         let before = content((*location).address as usize, (*location).size as usize);
-        begin_turn(thread, index, touch, before);
+        turns::begin(thread, index, touch, before);
     }
     spin::unlock(lock);
     alive
@@ -235,69 +234,9 @@ pub unsafe fn read_again(thread: &mut Thread, index: u32, leaf: u32, read: &mut 
 /// With the location locked: an atomic access that has just been done. `before` is the content it found. [`unlock`] must follow.
 pub unsafe fn touch_locked(thread: &mut Thread, index: u32, touch: Touch, before: u64) {
     if !repeats(thread, index, touch) {
-        begin_turn(thread, index, touch, before);
+        turns::begin(thread, index, touch, before);
         contested::enter_if_due(thread, at(index), index);
     }
-}
-
-/// With the location locked: an access that is not a repetition.
-unsafe fn begin_turn(thread: &mut Thread, index: u32, touch: Touch, before: u64) {
-    let location = at(index);
-    let mut tick = 0;
-    if touch.kind == Kind::Read {
-        let owner = (*location).owner;
-        if owner != 0 && owner != thread.id {
-            if let Some(slot) = slots::of_thread(location, owner) {
-                let next = Next::new(location, touch, before);
-                tick = next.tick;
-                close(thread, location, index, slot, Some(&next));
-            }
-            AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
-        }
-    } else if (*location).owner != thread.id {
-        let next = Next::new(location, touch, before);
-        tick = next.tick;
-        close_all(thread, location, index, Some(&next));
-        begin_version(location);
-        AtomicU32::from_ptr(&raw mut (*location).owner).store(thread.id, Ordering::Relaxed);
-    }
-    let known = slots::of_thread(location, thread.id);
-    if let Some(slot) = known {
-        // The cache has room for some locations only.
-        cache(thread, location, index, slot);
-        if !sites::is_noted(touch.leaf) {
-            sites::note(thread, index, touch.leaf);
-        }
-        slots::set_noted(slot, touch.leaf);
-        if note_repetition(thread, location, slot, touch) {
-            return;
-        }
-    }
-    let has_no_room = known.filter(|&slot| touch.kind != Kind::Write && slots::has_all_sites(slot));
-    if let Some(slot) = has_no_room {
-        slots::note(slot, touch, thread);
-        return;
-    }
-    let recorded = record(thread, location, index, touch, before, tick);
-    if known.is_none() && slots::are_many(location) {
-        slots::release_ended(thread, location, &mut |thread, slot| {
-            close(thread, location, index, slot, None)
-        });
-    }
-    let Some(slot) = known.or_else(|| slots::take(thread, location, index, None)) else { return };
-    slots::note(slot, touch, thread);
-    if touch.kind != Kind::Write {
-        let is_noted = sites::is_noted(touch.leaf);
-        let site = if is_noted { touch.leaf } else { slots::not_noted(touch.leaf) };
-        slots::remember_site(thread, location, index, slot, site);
-        if recorded {
-            (*slot).reread = 0;
-        }
-    }
-    if touch.kind != Kind::Read && recorded {
-        (*slot).rewritten = 0;
-    }
-    cache(thread, location, index, slot);
 }
 
 /// What slots say of earlier versions is no longer so. With the location locked, which makes this one store.
@@ -389,6 +328,25 @@ pub unsafe fn slot_at_hint(
     (((*slot).thread ^ thread.id) | ((*slot).location ^ index) == 0).then_some(slot)
 }
 
+/// Is the thread's slot where the hint says, but without a turn, since another thread has ended it?
+#[inline(always)]
+pub unsafe fn has_ended_turn(thread: &Thread, hint: u32, address: usize, size: usize) -> bool {
+    let found = hint ^ extent(address, size);
+    if found >> EXTENT_AT != 0 {
+        return false;
+    }
+    let slot = slots::at(found);
+    (*slot).thread == thread.id && (*slot).location == 0
+}
+
+/// Asks for all that [`begin_turn`] will look at and change.
+#[inline(always)]
+pub unsafe fn fetch_for_handover(index: u32, others_hint: u32) {
+    fetch::to_change(at(index));
+    fetch::to_change(slots::at(others_hint & ((1 << EXTENT_AT) - 1)));
+    fetch::to_change(&raw mut (*mapping::header()).tick);
+}
+
 /// Notes an access in the thread's slot if it only repeats what is on record, as far as can be told without a call.
 #[inline(always)]
 pub unsafe fn repeats_in_slot(thread: &Thread, slot: *mut Slot, index: u32, touch: Touch) -> bool {
@@ -417,114 +375,6 @@ unsafe fn has_written(thread: &Thread, slot: *const Slot, index: u32, leaf: u32)
         && ((*slot).write == leaf || sites::is_noted_first(leaf))
 }
 
-/// Records an access that begins a turn or has a site of its own; false if the budget does not allow it. `tick` is
-/// its time, or zero.
-unsafe fn record(
-    thread: &mut Thread,
-    location: *mut Location,
-    index: u32,
-    touch: Touch,
-    before: u64,
-    tick: u64,
-) -> bool {
-    // Also without an event: what the slot keeps of this turn must be later than the last one's.
-    let tick = if tick != 0 { tick } else { log::next_tick() };
-    thread.set_tick(tick);
-    if log::over_budget() {
-        thin(thread, location, index, tick);
-        return false;
-    }
-    let kind = match touch.kind {
-        Kind::Read => EventKind::Read,
-        Kind::Write => EventKind::Write,
-        Kind::Update => EventKind::Update,
-    };
-    let iteration = loops::flag_at(thread, thread.id, tick);
-    let event = Event {
-        kind: kind as u8,
-        flags: touch.flags | flag::VALUE | iteration,
-        size: (*location).size as u8,
-        reserved: 0,
-        leaf: touch.leaf,
-        tick,
-        object: index,
-        other: thread.held.set,
-        value: before,
-    };
-    log::emit(thread, event);
-    true
-}
-
-/// Marks, once, that this location's history has a gap from here on.
-#[cold]
-unsafe fn thin(thread: &mut Thread, location: *mut Location, index: u32, tick: u64) {
-    log::count_thinned(thread);
-    if (*location).gapped == 0 {
-        (*location).gapped = 1;
-        let event = Event {
-            kind: EventKind::Gap as u8,
-            flags: 0,
-            size: 0,
-            reserved: 0,
-            leaf: 0,
-            tick,
-            object: index,
-            other: 0,
-            value: 0,
-        };
-        log::emit(thread, event);
-    }
-}
-
-/// Records the last accesses of a turn, if they are not recorded yet. The slot stays. `next` is the access that ends
-/// the turn.
-unsafe fn close(
-    thread: &mut Thread,
-    location: *mut Location,
-    index: u32,
-    slot: *mut Slot,
-    next: Option<&Next>,
-) {
-    if log::over_budget() {
-        if let Some(next) = next.filter(|_| (*slot).thread != thread.id) {
-            kept::keep(thread, location, index, slot, next);
-        }
-        return;
-    }
-    let owner = (*slot).thread;
-    let mut last = |kind: EventKind, leaf: u32, tick: u64, locks: u32| {
-        let event = Event {
-            kind: kind as u8,
-            flags: flag::LOCKS | releases::flag_of(leaf) | loops::flag_at(thread, owner, tick),
-            size: (*location).size as u8,
-            reserved: 0,
-            leaf,
-            tick,
-            object: index,
-            other: owner,
-            value: locks.into(),
-        };
-        log::emit(thread, event);
-    };
-    let Slot { read_locks, write_locks, .. } = *slot;
-    let read = ((*slot).reread, EventKind::LastRead, (*slot).read, (*slot).read_tick, read_locks);
-    let write = ((*slot).rewritten, EventKind::LastWrite, (*slot).write, (*slot).write_tick, write_locks);
-    // Both may have the time of the same event; then readers rely on this order.
-    let in_order = if read.0 == slots::LATER { [write, read] } else { [read, write] };
-    for (done, kind, leaf, tick, locks) in in_order {
-        if done != 0 {
-            last(kind, leaf, tick, locks);
-        }
-    }
-    (*slot).reread = 0;
-    (*slot).rewritten = 0;
-}
-
-/// Closes all slots.
-unsafe fn close_all(thread: &mut Thread, location: *mut Location, index: u32, next: Option<&Next>) {
-    slots::release_all(thread, location, &mut |thread, slot| close(thread, location, index, slot, next));
-}
-
 /// The bytes of this location begin a new life, or it is cut into pieces.
 pub unsafe fn end(thread: &mut Thread, index: u32) {
     let location = at(index);
@@ -532,7 +382,7 @@ pub unsafe fn end(thread: &mut Thread, index: u32) {
         return;
     }
     if (*location).ended == 0 {
-        close_all(thread, location, index, None);
+        turns::close_all(thread, location, index, None);
         slots::give_back_all(thread, location);
         begin_version(location);
         (*location).ended = 1;
@@ -547,7 +397,7 @@ pub unsafe fn pause(thread: &mut Thread, index: u32) {
         return;
     }
     if (*location).ended == 0 && (*location).slots != 0 {
-        close_all(thread, location, index, None);
+        turns::close_all(thread, location, index, None);
         begin_version(location);
         AtomicU32::from_ptr(&raw mut (*location).owner).store(0, Ordering::Relaxed);
         (*location).gapped = 1;

@@ -257,10 +257,13 @@ impl Ring {
 
 /// Sees to it that the position of `actor` at `tick` is in the file, and returns the flag for the access's event:
 /// none if the position is unknown or in no loop.
+#[inline(always)]
 pub unsafe fn flag_at(thread: &mut Thread, actor: u32, tick: u64) -> u8 {
-    if !are_known() {
-        return 0;
-    }
+    if are_known() { known_flag_at(thread, actor, tick) } else { 0 }
+}
+
+#[inline(never)]
+unsafe fn known_flag_at(thread: &mut Thread, actor: u32, tick: u64) -> u8 {
     let Some(ring) = OF_THREADS.get(actor as usize).and_then(|ring| ring.load(Ordering::Acquire).as_ref())
     else {
         return 0;

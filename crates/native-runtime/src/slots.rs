@@ -45,17 +45,53 @@ unsafe fn in_list(location: *mut Location, thread: u32) -> Option<*mut Slot> {
     None
 }
 
-/// Takes the current version from all slots of a location; `visit` sees each that has it before that.
+/// What a look through a location's list has found.
+pub struct Listed {
+    /// The thread's slot, of the current version or without one.
+    pub own: Option<*mut Slot>,
+    /// The owner's slot of the current version.
+    pub of_owner: Option<*mut Slot>,
+    /// The thread has no slot, and the list is so long that it is worth a look whose slots these are: each thread that comes to
+    /// the location walks through all of it.
+    pub are_many: bool,
+}
+
+/// Looks through a location's list for the slots of a thread and of the owner, if there is one.
+#[inline(always)]
+pub unsafe fn find(location: *const Location, thread: u32, owner: u32) -> Listed {
+    let mut listed = Listed { own: None, of_owner: None, are_many: false };
+    let (mut count, mut number) = (0, (*location).slots);
+    while number != 0 && (listed.own.is_none() || owner != 0 && listed.of_owner.is_none()) {
+        let slot = at(number);
+        if (*slot).thread == thread && listed.own.is_none() {
+            listed.own = Some(slot);
+        }
+        if (*slot).thread == owner && (*slot).location != 0 && listed.of_owner.is_none() {
+            listed.of_owner = Some(slot);
+        }
+        number = (*slot).next;
+        count += 1;
+    }
+    listed.are_many = listed.own.is_none() && count >= 2 * ENDED_IN_LIST;
+    listed
+}
+
+/// Takes the current version from all slots of a location; `visit` sees each that has it before that. Returns the thread's, if
+/// there is one in the list still.
+#[inline(always)]
 pub unsafe fn release_all(
     thread: &mut Thread,
     location: *mut Location,
-    visit: &mut dyn FnMut(&mut Thread, *mut Slot),
-) {
-    let mut count = 0;
+    mut visit: impl FnMut(&mut Thread, *mut Slot),
+) -> Option<*mut Slot> {
+    let (mut own, mut count) = (None, 0);
     let mut number = (*location).slots;
     while number != 0 {
         let slot = at(number);
         number = (*slot).next;
+        if (*slot).thread == thread.id && own.is_none() {
+            own = Some(slot);
+        }
         if (*slot).location != 0 {
             visit(thread, slot);
             (*slot).location = 0;
@@ -64,7 +100,9 @@ pub unsafe fn release_all(
     }
     if count > LEFT_IN_LIST {
         give_back_all(thread, location);
+        own = None;
     }
+    own
 }
 
 /// Visits all slots of the current version.
@@ -102,9 +140,7 @@ pub unsafe fn describe(location: *mut Location, index: u32, described: &Slot) {
 /// of them when somebody writes.
 const ENDED_IN_LIST: usize = 64;
 
-/// Is a location's list so long that it is worth a look whose slots these are? Each thread that comes to the location walks
-/// through all of it.
-pub unsafe fn are_many(location: *const Location) -> bool {
+unsafe fn are_many(location: *const Location) -> bool {
     let mut number = (*location).slots;
     for _ in 0..2 * ENDED_IN_LIST {
         if number == 0 {
@@ -210,9 +246,18 @@ pub unsafe fn take(
         && let Some(slot) = in_list(location, thread.id)
     {
         // Of a past version.
-        begin(slot, thread, location, index, (*slot).next);
-        return Some(slot);
+        return begin_anew(slot, thread, location, index);
     }
+    add(thread, location, index, behind)
+}
+
+/// The same where the thread has no other slot that it could use.
+pub unsafe fn add(
+    thread: &mut Thread,
+    location: *mut Location,
+    index: u32,
+    behind: Option<*mut Slot>,
+) -> Option<*mut Slot> {
     if thread.free_slots == 0 {
         let returned = AtomicU32::from_ptr(&raw mut (*thread.record).free_slots);
         thread.free_slots = returned.swap(0, Ordering::Acquire);
