@@ -8,7 +8,7 @@
 //! The location's lock tells the number of that slot as long as it is contested. Plain accesses, and whatever
 //! else needs the location itself, end this for good. Threads that read between two turns have slots of their own, as always.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 
 use recording::{CONTESTED, Location, RegionId, Slot};
 
@@ -157,17 +157,30 @@ unsafe fn begin(thread: &mut Thread, index: u32, turn: *mut Slot, touch: Touch, 
             (*turn).version = (*location).version;
         }
     }
-    (*turn).thread = thread.id;
-    ((*turn).read, (*turn).write) = (0, 0);
-    ((*turn).reread, (*turn).rewritten) = (0, 0);
+    change_hands(turn, thread, touch);
     (*turn).sites[OTHERS_READ] = 0;
-    slots::note(turn, touch, thread);
     // What follows is this thread's own business.
     spin::unlock(lock_of(turn));
     if ended.thread != thread.id {
         kept::keep(thread, location, index, &ended, &next);
     }
     log::count_thinned(thread);
+}
+
+/// Makes it this thread's turn, by this access. The process may end in the midst of it: then the slot tells of no access rather than of
+/// one thread's as another's.
+#[inline(always)]
+unsafe fn change_hands(turn: *mut Slot, thread: &Thread, touch: Touch) {
+    let mut begun = Slot { read: 0, write: 0, reread: 0, rewritten: 0, ..*turn };
+    slots::note(&mut begun, touch, thread);
+    ((*turn).reread, (*turn).rewritten) = (0, 0);
+    fence(Ordering::Release);
+    (*turn).thread = thread.id;
+    ((*turn).read, (*turn).read_tick, (*turn).read_locks) = (begun.read, begun.read_tick, begun.read_locks);
+    ((*turn).write, (*turn).write_tick, (*turn).write_locks) =
+        (begun.write, begun.write_tick, begun.write_locks);
+    fence(Ordering::Release);
+    ((*turn).reread, (*turn).rewritten) = (begun.reread, begun.rewritten);
 }
 
 /// A read by another thread than the one whose turn it is. Gives the lock back.

@@ -1,6 +1,9 @@
 //! Beyond the budget, locations that threads fight for by atomic operations.
 
-use recording::{CONTESTED, EventKind, Location, ThreadEvent};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+
+use recording::{CONTESTED, EventKind, Location, Recording, ThreadEvent};
 
 use crate::history::Process;
 use crate::kit::c;
@@ -140,4 +143,128 @@ int main(void) {
 /// What ended by two accesses is kept with each of them.
 fn remove_twins(history: &str) -> String {
     history.replace("r@main w@main r@main w@main", "r@main w@main")
+}
+
+/// Killed in the midst of a fight, again and again: what is on record of who drew which ticket is what the program has noted in
+/// a file of its own, as far as it came to that.
+#[test]
+fn killed_in_the_midst_of_a_fight() {
+    let program = c(r#"
+enum { THREADS = 3, MOST = 1 << 28 };
+uint32_t ticket;
+static char *drawer;
+__attribute__((no_sanitize("thread"))) static void note(uint32_t drawn, char name) {
+    drawer[drawn] = name;
+}
+static void *draw(void *argument) {
+    char name = *(char *)argument;
+    for (uint32_t drawn = 0; drawn < MOST - THREADS;) {
+        drawn = __atomic_fetch_add(&ticket, 1, __ATOMIC_RELAXED);
+        note(drawn, name);
+    }
+    return NULL;
+}
+int main(void) {
+    int file = open("drawers", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    CHECK(ftruncate(file, MOST) == 0);
+    drawer = mmap(NULL, MOST, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    char names[] = "abc";
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = start(draw, &names[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#)
+    .plan(LITTLE_BUDGET);
+    for _ in 0..10 {
+        let program = &program;
+        let is_contested = |recordings: &[Recording]| {
+            recordings.iter().any(|it| it.locations.iter().any(|location| location.lock & CONTESTED != 0))
+        };
+        let finished = program.start(&[]).kill_once("it is contested", is_contested);
+        finished.expect_signal(libc::SIGKILL);
+        let process = finished.only_process();
+        let (number, _) = location_of(&process, "ticket");
+        let file = File::open(program.folder().join("drawers")).expect("the program's own file");
+        // SAFETY: the program has ended, and nobody else knows the file.
+        let drawers = unsafe { memmap2::Mmap::map(&file) }.expect("it can be mapped");
+        let first_id = process.thread_id("draw");
+        let name_of = |thread: u32| b'a' + (thread - first_id) as u8;
+        let events = events_of(&process, number);
+        let mut checked = 0;
+        for (at, event) in events.iter().enumerate().filter(|(_, it)| it.kind == EventKind::Update) {
+            let value = event.event.value as usize;
+            // What each thread drew last it may not have come to note.
+            if drawers[value] != 0 {
+                assert_eq!(drawers[value], name_of(event.actor()), "who drew {value}");
+                checked += 1;
+            }
+            if let Some(last) = at.checked_sub(1).map(|before| &events[before])
+                && last.kind == EventKind::LastWrite
+                && last.actor() != event.actor()
+                && drawers[value - 1] != 0
+            {
+                assert_eq!(drawers[value - 1], name_of(last.actor()), "who drew the one before {value}");
+            }
+        }
+        assert!(checked > 3, "{checked} of {} events", events.len());
+        fs::remove_dir_all(program.directory()).expect("recordings can be removed");
+        fs::create_dir(program.directory()).expect("there is room for the next");
+    }
+}
+
+/// Whichever instruction of an operation is its last, nobody is on record with another's access. The program goes through the operation
+/// instruction by instruction, and stops at each.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn wherever_an_operation_is_cut_short() {
+    let program = c(r#"
+uint32_t shared;
+static volatile int steps;
+__attribute__((no_sanitize("thread"))) static void stop(int signal) {
+    (void)signal;
+    steps++;
+    syscall(SYS_kill, getpid(), SIGSTOP);
+}
+#define STEP(on) __asm__ volatile( \
+    "lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); orq %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp" \
+    : : "r"((on) ? 0x100ul : 0ul) : "memory", "cc")
+THREAD(worker) {
+    __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); //@worker
+    return NULL;
+}
+int main(void) {
+    signal(SIGTRAP, stop);
+    for (int i = 0; i < 1000; i++) {
+        __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); //@main
+        in_thread(worker);
+    }
+    STEP(1);
+    __atomic_fetch_add(&shared, 1, __ATOMIC_RELAXED); //@stepped
+    STEP(0);
+    CHECK(steps > 50);
+    return 0;
+}
+"#)
+    .plan(LITTLE_BUDGET);
+    // Main's thread, and the leaf, of each access on record.
+    let mut at_stops = Vec::new();
+    program.start(&[]).look_at_each_stop(|recordings| {
+        let [recording] = recordings else { panic!("{} recordings", recordings.len()) };
+        assert_eq!(recording.damage, []);
+        let contested = recording.locations.iter().position(|it| it.lock & CONTESTED != 0);
+        let contested = contested.expect("it is contested") as u32;
+        let accesses =
+            recording.events.iter().filter(|it| it.kind.is_access() && it.event.object == contested);
+        at_stops.push(accesses.map(|it| (it.actor() == 1, it.event.leaf)).collect::<BTreeSet<_>>());
+    });
+    let whole = [&at_stops[0], &at_stops[at_stops.len() - 1]];
+    assert_ne!(whole[0], whole[1], "the operation is on record in the end");
+    for (step, accesses) in at_stops.iter().enumerate() {
+        let strange: Vec<_> =
+            accesses.iter().filter(|access| whole.iter().all(|it| !it.contains(access))).collect();
+        assert!(strange.is_empty(), "after {step} of {} steps: {strange:?}", at_stops.len());
+    }
 }

@@ -197,7 +197,8 @@ impl Program {
         self.folder.path()
     }
 
-    fn directory(&self) -> &Path {
+    /// Where its recordings are.
+    pub fn directory(&self) -> &Path {
         self.directory.get_or_init(|| {
             let directory = self.folder().join("recordings");
             fs::create_dir(&directory).expect("a folder for recordings");
@@ -307,6 +308,25 @@ impl<'p> Running<'p> {
         self.wait_until(what, |running| looks_so(&running.program.recordings()).then_some(()));
         self.child.kill().expect("it can be killed");
         self.finish()
+    }
+
+    /// Shows what is on record whenever it stops itself, and lets it go on; it must end well.
+    pub fn look_at_each_stop(self, mut look: impl FnMut(&[Recording])) {
+        let process = self.child.id() as libc::pid_t;
+        loop {
+            let mut status = 0;
+            // SAFETY: fills in the status of our own child.
+            let changed = unsafe { libc::waitpid(process, &mut status, libc::WUNTRACED) };
+            assert_eq!(changed, process);
+            look(&self.program.recordings());
+            if !libc::WIFSTOPPED(status) {
+                let ended_well = libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0;
+                assert!(ended_well, "ended with status {status:#x}");
+                return;
+            }
+            // SAFETY: a child that is stopped is there still.
+            unsafe { libc::kill(process, libc::SIGCONT) };
+        }
     }
 
     fn wait_until<T>(&mut self, what: &str, mut happened: impl FnMut(&mut Self) -> Option<T>) -> T {
