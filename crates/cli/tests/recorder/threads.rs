@@ -202,3 +202,30 @@ int main(void) {
 "#);
     program.record().expect_whole();
 }
+
+#[test]
+fn a_lock_whose_holder_has_died_is_taken_once() {
+    let program = c(r#"
+pthread_mutex_t lock;
+volatile int x;
+THREAD(worker) {
+    CHECK(pthread_mutex_lock(&lock) == 0); //@left
+    return NULL;
+}
+int main(void) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&lock, &attributes);
+    in_thread(worker);
+    CHECK(pthread_mutex_lock(&lock) == EOWNERDEAD); //@taken
+    CHECK(pthread_mutex_consistent(&lock) == 0);
+    CHECK(pthread_mutex_unlock(&lock) == 0); //@given
+    CHECK(pthread_mutex_lock(&lock) == 0); //@again
+    CHECK(pthread_mutex_unlock(&lock) == 0);
+    return 0;
+}
+"#);
+    let told = program.record().synchronization("lock");
+    assert!(told.contains("@left") && told.contains("@taken"), "{told}");
+}
