@@ -46,9 +46,8 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     core::hint::assert_unchecked(address.is_multiple_of(SIZE));
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if owner & SHARED != 0 {
-        let id = (*tls::current()).id();
-        let hints = [location::hint(line, address, id), location::hint(line, address, id ^ 1)];
-        shared::<SIZE, WRITE>(hints, owner & !SHARED, address, leaf, pc);
+        let hint = location::hint(line, address, (*tls::current()).id());
+        shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
         if !byte_of_split::<WRITE>(line, address, leaf, pc) {
@@ -219,9 +218,8 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
         return true;
     }
     if owner & SHARED != 0 {
-        let id = (*tls).id();
-        let hints = [location::hint_at_byte(cell, id), location::hint_at_byte(cell, id ^ 1)];
-        shared::<1, WRITE>(hints, owner & !SHARED, address, leaf, pc);
+        let hint = location::hint_at_byte(cell, (*tls).id());
+        shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
         return true;
     }
     false
@@ -270,11 +268,10 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
     thread::leave(thread);
 }
 
-/// An access to bytes that several threads use: most often one more of those that the turn has on record. The hints are
-/// those of this thread and of others.
+/// An access to bytes that several threads use: most often one more of those that the turn has on record.
 #[inline(always)]
 unsafe fn shared<const SIZE: usize, const WRITE: bool>(
-    [hint, others_hint]: [*mut u32; 2],
+    hint: *const u32,
     index: u32,
     address: usize,
     leaf: u32,
@@ -297,13 +294,11 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
         noise::pass_access(thread);
         return;
     }
-    shared_without_hint::<SIZE, WRITE>(hint, others_hint, index, address, leaf, pc);
+    shared_without_hint::<SIZE, WRITE>(index, address, leaf, pc);
 }
 
 #[inline(never)]
 unsafe fn shared_without_hint<const SIZE: usize, const WRITE: bool>(
-    hint: *const u32,
-    others_hint: *const u32,
     index: u32,
     address: usize,
     leaf: u32,
@@ -312,10 +307,7 @@ unsafe fn shared_without_hint<const SIZE: usize, const WRITE: bool>(
     let tls = tls::current();
     let thread = &mut *(*tls).thread;
     // What has to be looked at then is in another thread's processor, so that all of it is asked for at once.
-    let changes_hands = location::has_ended_turn(thread, *hint, address, SIZE);
-    if changes_hands {
-        location::fetch_for_handover(index, *others_hint);
-    }
+    let changes_hands = location::fetch_for_handover(thread, index, address, SIZE);
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     let touch = Touch { kind, flags: 0, leaf };
     if (*tls).busy == 0

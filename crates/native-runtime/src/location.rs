@@ -328,23 +328,26 @@ pub unsafe fn slot_at_hint(
     (((*slot).thread ^ thread.id) | ((*slot).location ^ index) == 0).then_some(slot)
 }
 
-/// Is the thread's slot where the hint says, but without a turn, since another thread has ended it?
+/// Is the thread's slot where its hint says, but without a turn, since another thread has ended it? Then asks for all that
+/// [`begin_turn`] will look at and change.
 #[inline(always)]
-pub unsafe fn has_ended_turn(thread: &Thread, hint: u32, address: usize, size: usize) -> bool {
-    let found = hint ^ extent(address, size);
-    if found >> EXTENT_AT != 0 {
+pub unsafe fn fetch_for_handover(thread: &Thread, index: u32, address: usize, size: usize) -> bool {
+    let line = shadow::line_in(shadow::block((*thread.tls).root, address), address);
+    // Of a word that is split, the hints are elsewhere.
+    let number = |thread: u32| *hint(line, address, thread) ^ extent(address, size);
+    let own = number(thread.id);
+    let is_split = (*line).owner[(address >> 2) & 1] != SHARED | index;
+    if is_split || own >> EXTENT_AT != 0 {
         return false;
     }
-    let slot = slots::at(found);
-    (*slot).thread == thread.id && (*slot).location == 0
-}
-
-/// Asks for all that [`begin_turn`] will look at and change.
-#[inline(always)]
-pub unsafe fn fetch_for_handover(index: u32, others_hint: u32) {
-    fetch::to_change(at(index));
-    fetch::to_change(slots::at(others_hint & ((1 << EXTENT_AT) - 1)));
-    fetch::to_change(&raw mut (*mapping::header()).tick);
+    let slot = slots::at(own);
+    let changes_hands = (*slot).thread == thread.id && (*slot).location == 0;
+    if changes_hands {
+        fetch::to_change(at(index));
+        fetch::to_change(slots::at(number(thread.id ^ 1) & ((1 << EXTENT_AT) - 1)));
+        fetch::to_change(&raw mut (*mapping::header()).tick);
+    }
+    changes_hands
 }
 
 /// Notes an access in the thread's slot if it only repeats what is on record, as far as can be told without a call.
