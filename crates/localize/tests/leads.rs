@@ -160,3 +160,22 @@ fn what_no_passing_run_shows_is_not_said_to_lead() {
     let traces = lines("F", EARLY, 28) + &lines("F", otherwise, 2) + &lines("P", RIGHT, 60);
     assert_eq!(first(&traces, 2), ["P1 check finish", "P1 look count"]);
 }
+
+/// A thread takes the head of a list by an exchange that compares. That another one takes it in between is noticed, and
+/// it tries again; that the link it has read is out of date is not.
+#[test]
+fn what_an_exchange_notices_leads_to_nothing() {
+    let broken =
+        "R1(head)@look R1(next)@follow U2(head)@exchange W2(next)@link U2(head)@put U1(head)@exchange";
+    let harmless =
+        "R1(head)@look U2(head)@exchange W2(next)@link U2(head)@put R1(next)@follow U1(head)@exchange";
+    let right =
+        "U2(head)@exchange W2(next)@link U2(head)@put R1(head)@look R1(next)@follow U1(head)@exchange";
+    let taken = "R1(head)@look U2(head)@exchange W2(next)@link R1(next)@follow";
+    let traces = |taken: &str| {
+        lines("F", broken, 30) + &lines("P", harmless, 4) + &lines("P", taken, 15) + &lines("P", right, 45)
+    };
+    assert_eq!(first(&traces(&format!("{taken} R1(head)@exchange")), 1), ["P1 follow link"]);
+    // Who does not look again does not notice.
+    assert_eq!(first(&traces(taken), 2), ["P1 look exchange leads", "P1 follow link follows"]);
+}

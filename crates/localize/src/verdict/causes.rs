@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::finding::{Detail, Finding};
 use crate::pattern::Pattern;
-use crate::run::SiteId;
+use crate::run::{RunId, SiteId};
 use crate::standstill::Standstill;
 
 use super::chance;
@@ -33,8 +33,8 @@ pub(super) struct Cause {
     pub new_code: Vec<SiteId>,
     /// When the first of its clues is complete.
     pub completed: Option<usize>,
-    /// When the clue that is told for it has made its difference, in the finding's example; none where that is not known.
-    pub felt: Option<u32>,
+    /// When the clue that is told for it has made its difference, in some failing runs; empty where that is not known.
+    pub felt: Vec<(RunId, u32)>,
     /// The pair or triple that is seen in it; of a window, the pair that comes about in it.
     pub order: Option<Pattern>,
     pub finding: Finding,

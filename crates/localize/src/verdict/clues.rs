@@ -68,6 +68,8 @@ pub(crate) struct Sighting {
     indices: [u32; Pattern::MAX_ACCESSES],
     threads: [ThreadId; Pattern::MAX_ACCESSES],
     locations: [LocationId; Pattern::MAX_ACCESSES],
+    /// Which of its accesses are updates.
+    updates: [bool; Pattern::MAX_ACCESSES],
     /// Whether all of its accesses are updates.
     pub is_atomic: bool,
     /// Whether an access but the last frees the memory that a later one, by another thread, still uses.
@@ -101,6 +103,7 @@ impl Sighting {
             indices: [0; Pattern::MAX_ACCESSES],
             threads: [ThreadId(0); Pattern::MAX_ACCESSES],
             locations: [LocationId(0); Pattern::MAX_ACCESSES],
+            updates: [false; Pattern::MAX_ACCESSES],
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
             uses_freed: false,
             sets_up: [false; Pattern::MAX_ACCESSES],
@@ -111,6 +114,7 @@ impl Sighting {
             sighting.indices[nth] = index;
             sighting.threads[nth] = access.thread;
             sighting.locations[nth] = access.location;
+            sighting.updates[nth] = access.kind == AccessKind::Update;
             sighting.sets_up[nth] = access.kind.writes() && scan.histories.is_first(index);
         }
         let uses_freed = sighting.orders().any(|order| run.accesses[order.accesses[0] as usize].frees);
@@ -125,6 +129,11 @@ impl Sighting {
     /// The threads of the accesses.
     pub fn threads(&self) -> &[ThreadId] {
         &self.threads[..self.shape.len()]
+    }
+
+    /// Where it updates, of the sites of its pattern.
+    pub fn updates<'p>(&'p self, pattern: &'p Pattern) -> impl Iterator<Item = SiteId> + 'p {
+        pattern.sites().iter().zip(&self.updates).filter(|(_, updates)| **updates).map(|(&site, _)| site)
     }
 
     /// Whether the access at this place is the very first to its location, a write.

@@ -18,6 +18,9 @@ use super::orders::Orders;
 use super::tuning::Tuning;
 use super::unfinished::Reach;
 
+/// In so many failing runs it is known when a clue has made its difference: enough to tell what most of them do.
+const MOST_FELT: usize = 15;
+
 /// What is known of all runs: of each clue the runs that show it, as bits, and where the first failing run does.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
@@ -70,6 +73,8 @@ pub(super) struct Seen {
     pub is_clue: bool,
     /// In the first failing run that shows it.
     pub example: Option<(RunId, Sighting)>,
+    /// When it has made its difference, in the first failing runs that show it.
+    pub felt: Vec<(RunId, u32)>,
 }
 
 impl Seen {
@@ -85,6 +90,11 @@ impl Seen {
         self.failed += 1;
         if self.example.is_none_or(|(known, _)| run < known) {
             self.example = Some((run, sighting));
+        }
+        let at = self.felt.partition_point(|&(known, _)| known < run);
+        if at < MOST_FELT {
+            self.felt.truncate(MOST_FELT - 1);
+            self.felt.insert(at, (run, sighting.felt()));
         }
     }
 }

@@ -7,13 +7,16 @@
 //! Neither order follows from the other: each thread does its part of the one and then its part of the other, so that all four ways they can
 //! come are possible. If nevertheless no run has the second without the first, and the first is seen more often in failing runs, then it is what lets the second happen.
 //! What most passing runs show is how the test usually goes, however sure it is that no run fails without it: with thousands of runs, any threads' being under way at the same time is of that kind.
+//! Nor does a read lead to anything that the reader means to replace by an exchange that compares, and that in most passing runs fails for the other thread's write: there the program itself takes care of it.
 //! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
 
 use std::cmp::Reverse;
 
+use rustc_hash::FxHashSet;
+
 use crate::finding::{Example, Finding};
-use crate::pattern::Pattern;
-use crate::run::RunId;
+use crate::pattern::{Pattern, PatternId};
+use crate::run::{RunId, SiteId};
 use crate::suspiciousness::Spectrum;
 
 use super::causes::Cause;
@@ -106,6 +109,28 @@ fn is_led_by(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
         && scale.evidence.orders.standing(&pair) == Standing::Reordered
         && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
         && f64::from(failing_in_both(scale, lead, order)) >= COVERED * f64::from(order.failed)
+        && !is_noticed(scale, pair, lead)
+}
+
+/// Whether most passing runs with a read before another thread's write notice it: the reader was to replace what it had read by an
+/// exchange that compares, which found something else and failed. That is what such an exchange is for.
+fn is_noticed(scale: &Scale, pair: Pattern, lead: &Seen) -> bool {
+    let clues = &scale.evidence.clues;
+    let examples = clues.iter().filter_map(|(pattern, seen)| Some((pattern, &seen.example.as_ref()?.1)));
+    let exchanges: FxHashSet<SiteId> =
+        examples.flat_map(|(pattern, sighting)| sighting.updates(pattern)).collect();
+    // One that fails has only looked.
+    let is_failed_exchange = |pattern: &Pattern| {
+        pattern.shape() == PatternId::P4.into()
+            && pattern.sites()[0] == pair.sites()[0]
+            && exchanges.contains(&pattern.sites()[2])
+    };
+    let mut noticed = vec![0u64; lead.runs.len()];
+    for (_, seen) in clues.iter().filter(|(pattern, _)| is_failed_exchange(pattern)) {
+        let both = seen.runs.iter().zip(&lead.runs).map(|(seen, lead)| seen & lead);
+        noticed.iter_mut().zip(both).for_each(|(noticed, both)| *noticed |= both);
+    }
+    2 * scale.evidence.outcomes(&noticed)[1] > lead.passed
 }
 
 /// Whether the one, a pair, is an order of the same kind as one of the other, with each access before all that its thread does in the other.

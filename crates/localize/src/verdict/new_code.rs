@@ -1,10 +1,11 @@
 //! Code that passing runs never come to is run because of what failing runs did before, and nothing that they did after that is the reason.
 //!
 //! Such code tells failing from passing runs as well as its cause does, or better, if that does no harm now and then: it goes behind
-//! whatever explains all failing runs, or else most of them, since what it follows from may show itself in several ways. But what comes about
-//! only after it, in its own example, is no cause of it: it goes behind in turn, if it explains no more.
+//! whatever explains all failing runs, or else most of them, since what it follows from may show itself in several ways; not behind what most passing
+//! runs show as well. But what comes about only after it, in most failing runs, is no cause of it: it goes behind in turn, if it explains no more.
 
 use crate::run::{RunId, SiteId};
+use crate::suspiciousness::Spectrum;
 
 use super::causes::Cause;
 use super::evidence::Evidence;
@@ -17,7 +18,7 @@ const BEHIND: f64 = 1.0;
 pub(super) fn mark_what_follows(evidence: &Evidence, clues: &mut [Clue]) {
     let new: Vec<SiteId> = clues.iter().flat_map(|clue| sites_of(evidence, clue)).collect();
     for clue in clues.iter_mut().filter(|clue| !clue.is_new_code) {
-        clue.is_after_new_code = is_run_before(evidence, &new, clue.run, clue.sighting.felt());
+        clue.is_after_new_code = is_run_before(evidence, &new, &clue.seen.felt);
     }
 }
 
@@ -62,11 +63,15 @@ struct Source {
 }
 
 fn source_of(scale: &Scale, new: &Cause, causes: &[Cause]) -> Option<Source> {
-    let all_failed = scale.runs.all_failed;
+    let Spectrum { all_failed, all_passed, .. } = scale.runs;
     let best_of = |least: u32| {
         let explains = |cause: &&Cause| {
             let may_be_cause = is_common(cause) && !has_come_before(scale.evidence, new, cause);
-            may_be_cause && cause.explained >= least && cause.weight > 0.0
+            may_be_cause
+                && cause.explained >= least
+                && cause.weight > 0.0
+                // What most passing runs do is how the test usually goes.
+                && 2 * cause.finding.passed <= all_passed
         };
         causes.iter().filter(explains).map(|cause| cause.weight).reduce(f64::max)
     };
@@ -80,13 +85,18 @@ fn is_common(cause: &Cause) -> bool {
 
 /// Whether new code was run before another cause had made its difference, and explains as many failing runs.
 fn has_come_before(evidence: &Evidence, new: &Cause, other: &Cause) -> bool {
-    let run = other.finding.example.run;
-    new.explained >= other.explained
-        && other.felt.is_some_and(|felt| is_run_before(evidence, &new.new_code, run, felt))
+    new.explained >= other.explained && is_run_before(evidence, &new.new_code, &other.felt)
 }
 
-/// Whether a failing run comes to new code before this moment.
-fn is_run_before(evidence: &Evidence, new: &[SiteId], run: RunId, moment: u32) -> bool {
-    let Some(reach) = evidence.reaches.get(&run) else { return false };
-    new.iter().filter_map(|&site| reach.comes_to(site)).any(|at| at < moment)
+/// Whether most of some failing runs come to new code before these moments. What comes about after it may have come about
+/// before, by itself, in a few of them.
+fn is_run_before(evidence: &Evidence, new: &[SiteId], felt: &[(RunId, u32)]) -> bool {
+    let comes_before = |&&(run, moment): &&(RunId, u32)| {
+        let first = evidence
+            .reaches
+            .get(&run)
+            .and_then(|reach| new.iter().filter_map(|&site| reach.comes_to(site)).min());
+        first.is_some_and(|at| at < moment)
+    };
+    2 * felt.iter().filter(comes_before).count() > felt.len()
 }

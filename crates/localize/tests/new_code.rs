@@ -1,0 +1,55 @@
+//! Code that no passing run comes to, and what comes before and after it.
+
+mod support;
+
+use localize::{Finding, Options, Technique, localize};
+
+/// Pattern and sites of the first findings.
+fn first(traces: &str, count: usize) -> Vec<String> {
+    let session = support::parse(traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let in_short = |finding: &Finding| {
+        let run = session.runs.iter().find(|run| run.id == finding.example.run).unwrap();
+        let sites = finding.example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
+        format!("{:?} {}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
+    };
+    findings.iter().take(count).map(in_short).collect()
+}
+
+fn lines(outcome: &str, trace: &str, times: usize) -> String {
+    format!("{outcome}: {trace}\n").repeat(times)
+}
+
+/// Who closes a channel waits for a block that another is about to store, by a look that only failing runs need.
+const WAITED: &str = "W1(block)@swap W2(block)@store R1(block)@wait";
+const EARLY: &str = "W1(block)@swap W2(block)@store";
+const LATE: &str = "W2(block)@store W1(block)@swap";
+const DROPPED: &str = "W2(m)@drop W1(m)@free";
+const FREED: &str = "W1(m)@free W2(m)@drop";
+
+/// Waiting makes the other thread the first to drop the message. In a run or two it is so by itself, before anybody waits, and
+/// the first failing run is one of them.
+#[test]
+fn what_mostly_comes_after_new_code_is_no_cause_of_it() {
+    let passing = lines("P", &format!("{EARLY} {FREED}"), 20)
+        + &lines("P", &format!("{LATE} {FREED}"), 17)
+        + &lines("P", &format!("{LATE} {DROPPED}"), 3);
+    let traces = lines("F", &format!("{DROPPED} {WAITED}"), 1)
+        + &lines("F", &format!("{WAITED} {DROPPED}"), 12)
+        + &lines("F", &format!("{WAITED} {FREED}"), 3);
+    assert_eq!(first(&(traces + &passing), 2), ["P3 swap store", "P5 swap store wait"]);
+    // Where most have it before, it may be why.
+    let traces = lines("F", &format!("{DROPPED} {WAITED}"), 12)
+        + &lines("F", &format!("{WAITED} {DROPPED}"), 1)
+        + &lines("F", &format!("{WAITED} {FREED}"), 3);
+    assert_eq!(first(&(traces + &passing), 1), ["P9 drop free swap store"]);
+}
+
+/// What most passing runs do as well is how the test usually goes, not why others come to new code.
+#[test]
+fn new_code_does_not_go_behind_what_most_passing_runs_show() {
+    let traces =
+        |early: usize| lines("F", WAITED, 25) + &lines("P", EARLY, early) + &lines("P", LATE, 100 - early);
+    assert_eq!(first(&traces(50), 1), ["P3 swap store"]);
+    assert_eq!(first(&traces(51), 1), ["P5 swap store wait"]);
+}
