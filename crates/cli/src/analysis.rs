@@ -328,6 +328,7 @@ fn describe_one(
         tied: finding.tied as u64,
         score: finding.score,
         confidence: reasoning.map(|reasoning| reasoning.confidence),
+        chance: reasoning.and_then(|reasoning| reasoning.chance()),
         why: reasoning.map_or_else(Vec::new, |reasoning| {
             reasoning.reasons.iter().map(|reason| reason.to_string()).collect()
         }),

@@ -219,6 +219,9 @@ pub struct Finding {
     /// The probability that this is the cause, where the technique gives one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// The share of trials with outcomes dealt at random that give as good a clue; of the one that explains most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<f64>,
     /// Why it ranks where it does, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,

@@ -101,8 +101,14 @@ fn weigh(findings: &mut [Finding]) {
     };
     let total = (1.0 - stated).max(0.0) + findings.iter().zip(&needed).filter_map(weighed).sum::<f64>();
     for (finding, is_needed) in findings.iter_mut().zip(&needed) {
-        let most = if class(finding) == Class::Refuted { REFUTED } else { 1.0 };
-        finding.confidence = weighed((finding, is_needed)).map(|weighed| (weighed / total).min(most));
+        finding.confidence = weighed((finding, is_needed)).map(|weighed| weighed / total);
+    }
+    // What was refuted is believed no more than what was tried and was not.
+    let stands = |finding: &&Finding| finding.confirmation.is_some() && class(finding) != Class::Refuted;
+    let least =
+        findings.iter().filter(stands).filter_map(|finding| finding.confidence).fold(REFUTED, f64::min);
+    for finding in findings.iter_mut().filter(|finding| class(finding) == Class::Refuted) {
+        finding.confidence = finding.confidence.map(|confidence| confidence.min(least));
     }
 }
 
@@ -144,6 +150,10 @@ fn order(findings: &[Finding]) -> Vec<usize> {
             let is_refuted = |at: usize| class(&findings[at]) == Class::Refuted;
             is_refuted(one).cmp(&is_refuted(other)).then(believed(other).total_cmp(&believed(one)))
         });
+    }
+    // Nobody believes a list in which the second is more probable than the first.
+    if let Some(stated) = findings.iter().map(|finding| finding.confidence).collect::<Option<Vec<f64>>>() {
+        order.sort_by(|&one, &other| stated[other].total_cmp(&stated[one]));
     }
     order
 }
@@ -370,6 +380,28 @@ mod tests {
         let mut all = believed(&[(0.97, None), (0.002, CONFIRMED)]);
         weigh(&mut all);
         assert_eq!(order(&all), [0, 1]);
+    }
+
+    /// The one was tried in vain, which speaks against it; the other was not tried.
+    #[test]
+    fn no_finding_is_more_probable_than_the_one_before_it() {
+        let in_vain = Some(Verdict::Inconclusive);
+        let confidences = |all: &[(f64, Option<Verdict>)]| {
+            let mut all = believed(all);
+            weigh(&mut all);
+            order(&all).into_iter().map(|at| all[at].confidence.unwrap()).collect::<Vec<_>>()
+        };
+        for all in [
+            [(0.5, in_vain), (0.4, None), (0.05, None)],
+            [(0.5, REFUTED), (0.001, in_vain), (0.0005, None)],
+            [(0.5, REFUTED), (0.3, None), (0.01, CONFIRMED)],
+        ] {
+            let confidences = confidences(&all);
+            assert!(confidences.is_sorted_by(|one, next| one >= next), "{confidences:?}");
+        }
+        let mut all = believed(&[(0.5, in_vain), (0.4, None), (0.05, None)]);
+        weigh(&mut all);
+        assert_eq!(order(&all), [1, 0, 2]);
     }
 
     #[test]

@@ -16,6 +16,17 @@ pub struct Reasoning {
     pub standstill: Option<Standstill>,
 }
 
+impl Reasoning {
+    /// The share of trials with outcomes dealt at random that give as good a clue, as far as that was asked. The outcomes as they
+    /// are count as one of them.
+    pub fn chance(&self) -> Option<f64> {
+        self.reasons.iter().find_map(|reason| match *reason {
+            Reason::Chance { as_good, trials } => Some(f64::from(as_good + 1) / f64::from(trials + 1)),
+            _ => None,
+        })
+    }
+}
+
 /// One thing that speaks for or against a cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {

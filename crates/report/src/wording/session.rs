@@ -123,10 +123,12 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
     if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT)
         && !report.findings.iter().any(is_confirmed)
     {
-        caveats.push(
-            "nothing stands out: this may be chance, or one of several causes that the runs so far do not tell apart"
-                .to_owned(),
-        );
+        let what = if is_beyond_chance(report) {
+            "this is no chance, but one of several causes that the runs so far do not tell apart, or what follows from another"
+        } else {
+            "this may be chance, or one of several causes that the runs so far do not tell apart"
+        };
+        caveats.push(format!("nothing stands out: {what}"));
     }
     if !first.accesses.is_empty() && first.accesses.iter().all(|access| access.line.is_none()) {
         caveats.push("no lines of source are known: build the test with -g, and do not strip it".to_owned());
@@ -142,6 +144,18 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
         caveats.push(format!("{} suspects share first place: no run so far tells them apart", first.tied));
     }
     caveats
+}
+
+/// Whether chance is ruled out, by outcomes dealt at random or by trials of a finding, though not what is to blame.
+fn is_beyond_chance(report: &Report) -> bool {
+    /// With more than that, chance alone would keep a finding from standing out.
+    const RULED_OUT: f64 = 0.02;
+    let tried = |finding: &Finding| {
+        let confirmation = finding.confirmation.filter(|one| one.verdict != Verdict::Refuted);
+        confirmation.and_then(|confirmation| confirmation.p_value)
+    };
+    let chances = report.findings.iter().flat_map(|finding| [finding.chance, tried(finding)]);
+    chances.flatten().any(|chance| chance <= RULED_OUT)
 }
 
 /// Where the same turns do not lead to the same end. Nearly all failing runs fail again if nothing but these decides.

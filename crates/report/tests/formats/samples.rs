@@ -284,6 +284,7 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         tied: 1,
         score: 1.0,
         confidence: None,
+        chance: None,
         why: vec![],
         failed: 15,
         passed: 0,

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use report::terminal::{self, Hint, View};
-use report::{AccessKind, FailureGroup, Finding, Kind, Report, Runs};
+use report::{AccessKind, FailureGroup, Finding, Kind, Report, Runs, Verdict};
 use unicode_width::UnicodeWidthStr;
 
 use crate::samples::{
@@ -155,6 +155,30 @@ fn beside_an_answer_only_what_may_matter_is_listed() {
     assert_eq!(listed(vec![of(0.95, &[1, 2]), of(0.02, &[1]), of(0.01, &[3])]), 3, "another bug");
     assert_eq!(listed(vec![of(0.85, &[1, 2]), of(0.1, &[1]), of(0.01, &[2])]), 2);
     assert_eq!(listed(vec![of(0.5, &[1, 2]), of(0.02, &[1]), of(0.01, &[2])]), 3, "no answer yet");
+}
+
+/// One of several causes is something else than chance, and the page says elsewhere how improbable chance is.
+#[test]
+fn what_chance_was_ruled_out_for_is_not_said_to_be_chance() {
+    let unsure = Finding { confidence: Some(0.4), ..early_use() };
+    let said = |first: &Finding| {
+        let shown = summary(&report(vec![first.clone(), unsure.clone()]), &View { width: 400, ..NARROW });
+        assert!(shown.contains("nothing stands out: "), "{shown}");
+        [shown.contains("this may be chance"), shown.contains("this is no chance")]
+    };
+    assert_eq!(said(&unsure), [true, false]);
+    assert_eq!(said(&Finding { chance: Some(0.3), ..unsure.clone() }), [true, false]);
+    assert_eq!(said(&Finding { chance: Some(0.002), ..unsure.clone() }), [false, true]);
+    let tried = |verdict, p_value| {
+        let mut tried = confirmed(unsure.clone());
+        if let Some(confirmation) = &mut tried.confirmation {
+            (confirmation.verdict, confirmation.p_value) = (verdict, Some(p_value));
+        }
+        tried
+    };
+    assert_eq!(said(&tried(Verdict::Inconclusive, 0.002)), [false, true]);
+    assert_eq!(said(&tried(Verdict::Inconclusive, 0.3)), [true, false]);
+    assert_eq!(said(&tried(Verdict::Refuted, 0.002)), [true, false]);
 }
 
 #[test]
