@@ -13,11 +13,13 @@ use runner::{BuildId, Member, Named, Symbolizer};
 
 use crate::values::{Form, RawValues};
 
+mod callers;
 mod copies;
 mod distinct;
 mod layout;
 mod objects;
 
+use callers::Callers;
 use copies::Copies;
 pub use distinct::DistinctNames;
 pub(crate) use layout::LaidOut;
@@ -31,13 +33,14 @@ pub struct Names {
     /// Stacks that were asked about, and whether they are the libraries' own.
     libraries_own: HashMap<StackId, bool>,
     copies: Copies,
+    callers: Callers,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        let (symbolizer, warnings, libraries_own, copies) = Default::default();
-        Self { symbolizer, sources, warnings, libraries_own, copies }
+        let (symbolizer, warnings, libraries_own, copies, callers) = Default::default();
+        Self { symbolizer, sources, warnings, libraries_own, copies, callers }
     }
 }
 

@@ -42,9 +42,20 @@ pub struct Place {
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     modules: Numbering<ModuleIdentity, Module>,
-    sites: Numbering<Site, Site>,
+    sites: Numbering<SiteIdentity, Site>,
     stacks: Numbering<Vec<SiteId>, Vec<SiteId>>,
     places: FxHashMap<SiteId, Place>,
+}
+
+/// What tells one site from another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum SiteIdentity {
+    Place(Site),
+    /// The same place, as far as it is reached by a call from another one.
+    Called {
+        place: SiteId,
+        from: SiteId,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +77,17 @@ impl Code {
 
     /// The number of a site.
     pub fn site_id(&mut self, site: Site) -> SiteId {
-        SiteId(self.sites.number(site, || site))
+        SiteId(self.sites.number(SiteIdentity::Place(site), || site))
+    }
+
+    /// The number of a site as far as it is reached by a call from another one: a site of its own at the same place.
+    pub fn called_from(&mut self, place: SiteId, from: SiteId) -> SiteId {
+        let site = self.site(place);
+        let called = SiteId(self.sites.number(SiteIdentity::Called { place, from }, || site));
+        if let Some(said) = self.places.get(&place).filter(|_| !self.places.contains_key(&called)).cloned() {
+            self.places.insert(called, said);
+        }
+        called
     }
 
     /// The number of a stack, innermost site first.
@@ -99,9 +120,15 @@ impl Code {
         self.sites.items[id.0 as usize]
     }
 
-    /// All sites by number.
-    pub fn sites(&self) -> impl Iterator<Item = (SiteId, Site)> + '_ {
-        (0..).map(SiteId).zip(self.sites.items.iter().copied())
+    /// All places in code, by number.
+    pub fn sites(&self) -> Vec<(SiteId, Site)> {
+        let places = self.sites.numbers.iter().filter_map(|(identity, &number)| match identity {
+            SiteIdentity::Place(site) => Some((SiteId(number), *site)),
+            SiteIdentity::Called { .. } => None,
+        });
+        let mut places: Vec<(SiteId, Site)> = places.collect();
+        places.sort_unstable_by_key(|(number, _)| *number);
+        places
     }
 
     /// The stack with this number, innermost site first.

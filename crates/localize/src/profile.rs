@@ -129,6 +129,13 @@ impl Profile {
         run.sort_sites();
     }
 
+    /// Gives accesses other sites by the calls that led to them. Sites that free memory keep theirs: a run knows them without their
+    /// calls where no access follows.
+    pub fn tell_apart(&mut self, mut site: impl FnMut(SiteId, StackId) -> SiteId) {
+        let accesses = self.run.accesses.iter_mut().filter(|access| !access.frees);
+        accesses.for_each(|access| access.site = site(access.site, access.stack));
+    }
+
     /// The module that an address lies in, and the address in its file. Processes with different images at the same
     /// address make it unknown.
     pub fn in_image(&self, address: u64) -> Option<(ModuleId, u64)> {

@@ -240,7 +240,7 @@ fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
             _ => without_tags(&demangled),
         };
         let (file, line, column) = match frame.location {
-            Some(at) => (at.file.map(str::to_owned), at.line, at.column.filter(|&column| column > 0)),
+            Some(at) => (at.file.map(without_detours), at.line, at.column.filter(|&column| column > 0)),
             None => (None, None, None),
         };
         frames.push(Frame { function, file, line, column, inlined: true });
@@ -248,6 +248,22 @@ fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
     // The last one is the function itself.
     frames.last_mut()?.inlined = false;
     Some(frames)
+}
+
+/// A path without folders that it enters only to leave them again, as clang names the headers of gcc's library:
+/// `/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/atomic` is a header below `/usr/include`.
+fn without_detours(path: &str) -> String {
+    if !path.starts_with('/') || !path.contains("/../") {
+        return path.to_owned();
+    }
+    let mut folders: Vec<&str> = Vec::new();
+    for folder in path.split('/').skip(1) {
+        match folder {
+            ".." => drop(folders.pop()),
+            folder => folders.push(folder),
+        }
+    }
+    format!("/{}", folders.join("/"))
 }
 
 /// A name of C++ without what tells apart the two kinds of strings that its library has.
@@ -311,6 +327,16 @@ mod tests {
         std::fs::write(&path, "").unwrap();
         assert_eq!(split_debug_file(id.as_ref(), folder.path()), Some(path));
         assert_eq!(split_debug_file(None, folder.path()), None);
+    }
+
+    #[test]
+    fn a_headers_path_takes_no_detours() {
+        let header = "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/atomic_base.h";
+        assert_eq!(without_detours(header), "/usr/include/c++/12/bits/atomic_base.h");
+        for plain in ["/usr/include/stdio.h", "../src/pool.c", "pool.c", ""] {
+            assert_eq!(without_detours(plain), plain);
+        }
+        assert_eq!(without_detours("/../a.c"), "/a.c", "nothing is above the root");
     }
 
     #[test]

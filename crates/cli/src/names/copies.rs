@@ -57,6 +57,7 @@ impl Names {
         let own = [step.address, step.caller, step.guard];
         let near: Vec<(SiteId, u64)> = code
             .sites()
+            .into_iter()
             .filter(|(_, site)| site.module.is_some_and(|id| code.module(id) == module))
             .map(|(id, site)| (id, site.address))
             .filter(|(_, address)| own.iter().any(|&place| place != 0 && place.abs_diff(*address) < NEAR))
