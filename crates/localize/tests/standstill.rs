@@ -228,3 +228,20 @@ fn what_passing_runs_end_with_is_no_cause() {
     let runs = [idle(1, Outcome::Fail), Run::new(RunId(2), Outcome::Pass)];
     assert_eq!(localize(Technique::Verdict, &runs, &Options::default()), []);
 }
+
+/// Workers look at a flag before and after it is set, at the end of each run that comes to it. One that stands still never does: that nobody
+/// looks after the flag was set says nothing about the looks before.
+#[test]
+fn what_is_usual_is_not_to_blame_for_a_run_that_never_comes_to_the_rest() {
+    let whole = "R1(stop)@look R1(jobs)@count W2(stop)@end R1(stop)@look\n";
+    let hung = "R1(stop)@look R1(jobs)@count R2(stop)@peek\n";
+    let session = support::parse(&(format!("P: {whole}").repeat(20) + &format!("H: {hung}").repeat(10)));
+    let found = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert!(found.is_empty(), "{found:#?}");
+    // Who looks too early and ends the run by that is another matter: passing runs never do.
+    let early = "F: R1(config)@use\n".repeat(10);
+    let set_up = "P: W2(config)@set R1(config)@use\n".repeat(20);
+    let session = support::parse(&(set_up + &early));
+    let found = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert_eq!(found.len(), 1, "{found:#?}");
+}

@@ -160,7 +160,8 @@ impl Scale<'_> {
                 if is_symmetric(pattern) {
                     continue;
                 }
-                finding.failing_runs.retain(|&run| !self.is_cut_short(run, pattern));
+                let is_usual = finding.passed * 2 > self.runs.all_passed;
+                finding.failing_runs.retain(|&run| !self.is_cut_short(run, pattern, is_usual));
                 finding.failed = finding.failing_runs.len() as u32;
             }
             // Passing runs show the accesses, but never as they are meant here.
@@ -192,11 +193,12 @@ impl Scale<'_> {
     }
 
     /// Where a failing run does the second of two accesses and never comes to the first, it ended before that: nothing follows
-    /// from its not showing them the other way round.
-    fn is_cut_short(&self, run: RunId, pair: Pattern) -> bool {
+    /// from its not showing them the other way round. Nor does it where it never comes to the second one, if that is `usual`: passing
+    /// runs, too, come to the first one before the second, and to the first one again after that.
+    fn is_cut_short(&self, run: RunId, pair: Pattern, usual: bool) -> bool {
         let does = |site| self.evidence.reaches.get(&run).is_some_and(|reach| reach.comes_to(site).is_some());
         match *pair.sites() {
-            [first, second] => does(second) && !does(first),
+            [first, second] => !does(first) && does(second) || usual && does(first) && !does(second),
             _ => false,
         }
     }
