@@ -371,6 +371,7 @@ fn describe_one(
         None => explain(&mut described, finding, witness, profile, code, names),
     };
     let interleaving = interleaving::of(finding, &profile.run, code, names);
+    let interleaving = interleaving.map(|forcible| forcible.told_by(&described.accesses));
     let leads = interleaving.iter().flat_map(|forcible| &forcible.leading);
     let steps = leads.flat_map(|lead| lead.accesses().into_iter().zip(lead.threads()));
     let leading = steps.map(|(index, thread)| {

@@ -25,6 +25,8 @@ pub struct Forcible {
     pub is_circle: bool,
     /// An order that passing runs never have the other way round: it may be what the failure does.
     is_effect: bool,
+    /// Both of its steps are one access of the source.
+    is_one_place: bool,
     /// Passing runs never come to one of its steps, so that something else decides whether it comes about.
     pub is_new_code: bool,
     /// Failing runs that ended before its last step, with all else of it.
@@ -45,12 +47,23 @@ impl Forcible {
     /// lock: in the other order that is the same again. Or there is no other order, as where one thread uses what another has made: whoever has to wait for the use to come
     /// first keeps out whatever leads to it.
     pub fn has_no_other_order(&self) -> bool {
-        is_symmetric(&self.interleaving) || is_of_one_section(&self.interleaving) || self.is_effect
+        let is_same = self.is_one_place || is_symmetric(&self.interleaving);
+        is_same || is_of_one_section(&self.interleaving) || self.is_effect
     }
 
     /// Whether there is nothing that could be forbidden in earnest.
     pub fn is_beyond_forbidding(&self) -> bool {
         self.has_no_other_order() && self.wider.is_none()
+    }
+
+    /// With what the source says of its accesses. A function that was inlined at two places has two addresses for what is one access.
+    pub fn told_by(self, accesses: &[report::Access]) -> Forcible {
+        let place = |access: &report::Access| {
+            (access.kind, access.file.clone(), access.line, access.column, access.function.clone())
+        };
+        let is_one_place =
+            matches!(accesses, [first, second] if first.line.is_some() && place(first) == place(second));
+        Forcible { is_one_place, ..self }
     }
 
     /// With the copies that a compiler made of each step's places.
@@ -127,6 +140,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         example: Some((example.run, moments)),
         is_circle: false,
         is_effect: steps.len() == 2 && is_effect(finding),
+        is_one_place: false,
         is_new_code: has_reason(finding, |reason| matches!(reason, Reason::NewCode)),
         unfinished: unfinished(finding),
         leading,
@@ -245,6 +259,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         example: None,
         is_circle,
         is_effect: false,
+        is_one_place: false,
         is_new_code: false,
         unfinished: 0,
         leading: Vec::new(),
@@ -339,6 +354,7 @@ mod tests {
             example: None,
             is_circle: false,
             is_effect: false,
+            is_one_place: false,
             is_new_code: false,
             unfinished: 0,
             leading: Vec::new(),
@@ -358,6 +374,28 @@ mod tests {
         let many = forcible().with_copies(&mut |_| None);
         let is_bare = |step: &InterleavingStep| step.caller == 0 && step.copies == [0; MOST_COPIES];
         assert!(many.interleaving.steps().iter().all(is_bare));
+    }
+
+    #[test]
+    fn what_was_inlined_twice_has_no_other_order() {
+        let access = |line: Option<u32>, column: u32, kind: &str| -> report::Access {
+            serde_json::from_value(serde_json::json!({
+                "thread": 1, "kind": kind, "variable": "", "function": "use_buffer", "file": "pool.rs", "line": line,
+                "column": column, "source": null, "stack": [], "value": null, "locks": null,
+            }))
+            .unwrap()
+        };
+        let step = |thread, address| InterleavingStep { thread, address, ..InterleavingStep::default() };
+        let steps = Interleaving::new(Treatment::Enforce, &[step(1, 7), step(2, 90)]).unwrap();
+        let told = |first, second| {
+            Forcible { interleaving: steps, ..forcible() }.told_by(&[first, second]).has_no_other_order()
+        };
+        let swap = || access(Some(61), 20, "update");
+        assert!(told(swap(), swap()));
+        assert!(!told(swap(), access(Some(66), 20, "update")), "another line");
+        assert!(!told(swap(), access(Some(61), 34, "update")), "another one on the same line");
+        assert!(!told(swap(), access(Some(61), 20, "read")), "not the same");
+        assert!(!told(access(None, 20, "update"), access(None, 20, "update")), "nothing is known");
     }
 
     #[test]
