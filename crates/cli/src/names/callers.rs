@@ -2,7 +2,8 @@
 //!
 //! A function of a library that was not inlined, as `std::atomic<bool>::load` in a build without optimization, makes the accesses of all
 //! who call it. Taken for one place, what the program does to one variable would be mixed up with what it does to another: it is known by
-//! where the program calls the library.
+//! where the program calls the library. But how a channel lets threads wait is its own affair, whoever sends and receives: each wait would be
+//! a place of its own, which some runs come to and others do not by how long they take.
 
 use std::collections::HashMap;
 
@@ -29,10 +30,19 @@ impl Names {
         told
     }
 
-    /// How many calls lead from the innermost code of the program's own to a stack's innermost site.
+    /// How many calls lead from the innermost code of the program's own to a stack's innermost site; none if they lead through a channel.
     fn calls_from_own(&mut self, stack: StackId, code: &Code) -> Option<usize> {
         let is_own = |frame: &Frame| frame.line.is_some() && !frame.is_library();
-        code.stack(stack).iter().position(|&site| self.frames(site, code).iter().any(is_own))
+        for (depth, &site) in code.stack(stack).iter().enumerate() {
+            let frames = self.frames(site, code);
+            if frames.iter().any(is_own) {
+                return Some(depth);
+            }
+            if frames.iter().any(Frame::is_of_channel) {
+                return None;
+            }
+        }
+        None
     }
 }
 

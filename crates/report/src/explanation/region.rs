@@ -110,6 +110,12 @@ impl Frame {
         self.is_in(&["/rustc/", "/rustlib/src/", "/rust/deps/"])
     }
 
+    /// Whether it is code of a channel of Rust's own library.
+    pub fn is_of_channel(&self) -> bool {
+        self.is_of_rust()
+            && self.is_in(&["/std/src/sync/mpmc/", "/std/src/sync/mpsc/", "/std/src/sync/mpsc.rs"])
+    }
+
     /// Whether it is code that somebody else has written: it comes with Rust, or in a package that cargo has fetched.
     pub fn is_fetched(&self) -> bool {
         self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
