@@ -178,7 +178,6 @@ unsafe fn close(
 #[inline(never)]
 unsafe fn record_last(thread: &mut Thread, size: u8, index: u32, slot: *mut Slot) {
     let Slot { reread, rewritten, .. } = *slot;
-    ((*slot).reread, (*slot).rewritten) = (0, 0);
     let actor = (*slot).thread;
     let event = |kind: EventKind| {
         let Slot { read, write, read_tick, write_tick, read_locks, write_locks, .. } = *slot;
@@ -203,6 +202,8 @@ unsafe fn record_last(thread: &mut Thread, size: u8, index: u32, slot: *mut Slot
     if is_read_later {
         record(event(EventKind::LastRead));
     }
+    // Not before they are on record: of a process that is killed, what slots still have to tell is read from them.
+    ((*slot).reread, (*slot).rewritten) = (0, 0);
 }
 
 /// Closes all slots. Returns this thread's, if there is one in the list still.

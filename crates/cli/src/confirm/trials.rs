@@ -134,9 +134,7 @@ impl<'a> Laboratory<'a> {
         {
             return Ok(led);
         }
-        // What a few failing runs show can enclose the cause, if it is about more than one variable.
-        let is_about_one = own.steps().iter().all(|step| step.variable == 0);
-        if !is_about_one && share < 0.5 {
+        if !may_be_followed(&own, shown) {
             return Ok(Proof::of(confirmation));
         }
         let followed = following::confirm(self, forcible, runs, limits)?;
@@ -311,6 +309,13 @@ impl<'a> Laboratory<'a> {
     }
 }
 
+/// Whether failing runs that are followed can prove it. What most passing runs show as well does not tell them from failing ones: that one of these is
+/// lost where it comes about is by what came before. What a few failing runs show can enclose the cause, if it is about more than one variable.
+fn may_be_followed(own: &Interleaving, shown: &Shown<'_>) -> bool {
+    let is_about_one = own.steps().iter().all(|step| step.variable == 0);
+    shown.by_passing <= 0.5 && (is_about_one || shown.share >= 0.5)
+}
+
 /// What a run is about.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
@@ -397,6 +402,20 @@ mod tests {
     fn interleaving() -> Interleaving {
         let steps = [InterleavingStep { thread: 1, address: 7, ..InterleavingStep::default() }; 2];
         Interleaving::new(Treatment::Enforce, &steps).unwrap()
+    }
+
+    #[test]
+    fn what_passing_runs_show_as_well_is_not_proved_by_following_failing_ones() {
+        let shown = |share, by_passing| Shown { runs: &[], share, by_passing };
+        let step = |thread, variable| InterleavingStep { thread, variable, ..InterleavingStep::default() };
+        let of = |variables: [u8; 2]| {
+            let steps = [step(1, variables[0]), step(2, variables[1])];
+            Interleaving::new(Treatment::Enforce, &steps).unwrap()
+        };
+        assert!(may_be_followed(&of([0, 0]), &shown(0.2, 0.5)));
+        assert!(!may_be_followed(&of([0, 0]), &shown(1.0, 0.6)));
+        assert!(may_be_followed(&of([0, 1]), &shown(0.5, 0.1)));
+        assert!(!may_be_followed(&of([0, 1]), &shown(0.4, 0.1)));
     }
 
     #[test]
