@@ -3,26 +3,21 @@
 mod support;
 
 use localize::{Detail, Finding, Options, Reason, Technique, localize};
+use support::runs_like;
 
 /// Pattern and sites of the first findings, with the place of a reason.
 fn first(traces: &str, count: usize) -> Vec<String> {
     let session = support::parse(traces);
     let findings = localize(Technique::Verdict, &session.runs, &Options::default());
     let in_short = |finding: &Finding| {
-        let run = session.runs.iter().find(|run| run.id == finding.example.run).unwrap();
-        let sites = finding.example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
         let told = match &finding.detail {
             Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Leads) => " leads",
             Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Follows) => " follows",
             _ => "",
         };
-        format!("{:?} {}{told}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
+        session.in_short(finding) + told
     };
     findings.iter().take(count).map(in_short).collect()
-}
-
-fn lines(outcome: &str, trace: &str, times: usize) -> String {
-    format!("{outcome}: {trace}\n").repeat(times)
 }
 
 /// Who waits for all jobs sees none running, since the last one is not counted yet, and reads the result too early.
@@ -33,13 +28,13 @@ const RIGHT: &str = "W2(running)@count W2(done)@finish R1(running)@look R1(done)
 
 #[test]
 fn the_look_that_came_too_early_goes_before_what_follows() {
-    let traces = lines("F", EARLY, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    let traces = runs_like("F", EARLY, 30) + &runs_like("P", LUCKY, 15) + &runs_like("P", RIGHT, 45);
     assert_eq!(first(&traces, 2), ["P1 look count leads", "P1 check finish follows"]);
 }
 
 #[test]
 fn a_few_runs_are_not_enough_to_tell() {
-    let traces = lines("F", EARLY, 2) + &lines("P", LUCKY, 2) + &lines("P", RIGHT, 4);
+    let traces = runs_like("F", EARLY, 2) + &runs_like("P", LUCKY, 2) + &runs_like("P", RIGHT, 4);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
@@ -48,7 +43,7 @@ fn a_few_runs_are_not_enough_to_tell() {
 fn among_many_orders_a_leading_one_has_to_tell_more() {
     let others: String = (0..200).map(|nth| format!(" W1(v{nth})@write{nth} R2(v{nth})@read{nth}")).collect();
     let traces = |others: &str| {
-        let line = |outcome, trace: &str, times| lines(outcome, &format!("{trace}{others}"), times);
+        let line = |outcome, trace: &str, times| runs_like(outcome, &format!("{trace}{others}"), times);
         line("F", EARLY, 15) + &line("P", LUCKY, 45) + &line("P", RIGHT, 55)
     };
     assert_eq!(first(&traces(""), 1), ["P1 look count leads"]);
@@ -58,14 +53,14 @@ fn among_many_orders_a_leading_one_has_to_tell_more() {
 /// All runs look too early: that explains nothing.
 #[test]
 fn what_is_always_there_leads_to_nothing() {
-    let traces = lines("F", EARLY, 30) + &lines("P", LUCKY, 60);
+    let traces = runs_like("F", EARLY, 30) + &runs_like("P", LUCKY, 60);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
 /// Two thirds of the passing runs look too early: no run fails without that, but it is not what goes wrong.
 #[test]
 fn what_most_passing_runs_show_leads_to_nothing() {
-    let traces = lines("F", EARLY, 100) + &lines("P", LUCKY, 200) + &lines("P", RIGHT, 100);
+    let traces = runs_like("F", EARLY, 100) + &runs_like("P", LUCKY, 200) + &runs_like("P", RIGHT, 100);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
@@ -73,8 +68,8 @@ fn what_most_passing_runs_show_leads_to_nothing() {
 #[test]
 fn what_failing_runs_do_without_is_no_condition() {
     let otherwise = "W2(running)@count R1(running)@look R1(done)@check W2(done)@finish";
-    let failing = lines("F", EARLY, 20) + &lines("F", otherwise, 10);
-    let traces = failing + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    let failing = runs_like("F", EARLY, 20) + &runs_like("F", otherwise, 10);
+    let traces = failing + &runs_like("P", LUCKY, 15) + &runs_like("P", RIGHT, 45);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
@@ -84,12 +79,12 @@ fn what_failing_runs_do_without_is_no_condition() {
 fn what_leads_to_a_part_of_a_cause_is_not_said_to_lead() {
     let [too_early, in_time] = ["R1(running)@look W2(running)@count", "W2(running)@count R1(running)@look"];
     let broken = |by: &str| format!("R1(done)@check W2(done)@{by} R1(done)@use");
-    let passing = lines("P", &format!("{too_early} R1(done)@check W2(done)@finish"), 40)
-        + &lines("P", &format!("{in_time} R1(done)@check W2(done)@finish"), 20)
-        + &lines("P", &format!("{in_time} W2(done)@undo W2(done)@finish R1(done)@use"), 200);
+    let passing = runs_like("P", &format!("{too_early} R1(done)@check W2(done)@finish"), 40)
+        + &runs_like("P", &format!("{in_time} R1(done)@check W2(done)@finish"), 20)
+        + &runs_like("P", &format!("{in_time} W2(done)@undo W2(done)@finish R1(done)@use"), 200);
     let early = format!("{too_early} {}", broken("finish"));
     let other = format!("{in_time} {}", broken("undo"));
-    let both = lines("F", &early, 100) + &lines("F", &other, 50) + &passing;
+    let both = runs_like("F", &early, 100) + &runs_like("F", &other, 50) + &passing;
     assert_eq!(first(&both, 1), ["P4 check finish use"]);
 }
 
@@ -99,7 +94,7 @@ fn what_comes_later_leads_to_nothing() {
     let early = "R1(done)@check W2(done)@finish R1(log)@print W2(log)@note";
     let lucky = "W2(done)@finish R1(done)@check R1(log)@print W2(log)@note";
     let right = "W2(done)@finish W2(log)@note R1(done)@check R1(log)@print";
-    let traces = lines("F", early, 30) + &lines("P", lucky, 15) + &lines("P", right, 45);
+    let traces = runs_like("F", early, 30) + &runs_like("P", lucky, 15) + &runs_like("P", right, 45);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
@@ -110,7 +105,7 @@ fn what_encloses_the_best_clue_does_not_lead_to_it() {
     let early = "R1(running)@look R1(done)@check W2(done)@finish W2(running)@count";
     let lucky = "R1(running)@look W2(done)@finish R1(done)@check W2(running)@count";
     let right = "W2(done)@finish W2(running)@count R1(running)@look R1(done)@check";
-    let traces = lines("F", early, 30) + &lines("P", lucky, 15) + &lines("P", right, 45);
+    let traces = runs_like("F", early, 30) + &runs_like("P", lucky, 15) + &runs_like("P", right, 45);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
@@ -118,10 +113,10 @@ fn what_encloses_the_best_clue_does_not_lead_to_it() {
 #[test]
 fn another_thread_may_do_its_part() {
     let early = "R1(running)@look W3(running)@count W2(running)@count R1(done)@check W2(done)@finish";
-    let traces = lines("F", early, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    let traces = runs_like("F", early, 30) + &runs_like("P", LUCKY, 15) + &runs_like("P", RIGHT, 45);
     assert_eq!(first(&traces, 1), ["P1 look count leads"]);
     let unrelated = "R4(running)@look W3(running)@count R1(done)@check W2(done)@finish";
-    let traces = lines("F", unrelated, 30) + &lines("P", LUCKY, 15) + &lines("P", RIGHT, 45);
+    let traces = runs_like("F", unrelated, 30) + &runs_like("P", LUCKY, 15) + &runs_like("P", RIGHT, 45);
     assert_eq!(first(&traces, 1), ["P1 check finish"]);
 }
 
@@ -131,15 +126,17 @@ fn the_look_is_told_with_what_was_seen_just_before() {
     let early = format!("W2(jobs)@pop R1(jobs)@empty {EARLY}");
     let lucky = format!("W2(jobs)@pop R1(jobs)@empty {LUCKY}");
     let right = format!("W2(jobs)@pop {}", RIGHT.replace("R1(running)", "R1(jobs)@empty R1(running)"));
-    let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    let traces = runs_like("F", &early, 30) + &runs_like("P", &lucky, 15) + &runs_like("P", &right, 45);
     assert_eq!(first(&traces, 2), ["P12 pop empty look count leads", "P1 check finish follows"]);
     // Another thread may have taken a job since.
     let early = early.replace("R1(jobs)", "W3(jobs)@pop R1(jobs)");
-    let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    let traces = runs_like("F", &early, 30) + &runs_like("P", &lucky, 15) + &runs_like("P", &right, 45);
     assert_eq!(first(&traces, 1), ["P12 pop empty look count leads"]);
     // Where half of the failing runs come to it in another way, it is no part of it.
-    let traces =
-        lines("F", &early, 15) + &lines("F", EARLY, 15) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    let traces = runs_like("F", &early, 15)
+        + &runs_like("F", EARLY, 15)
+        + &runs_like("P", &lucky, 15)
+        + &runs_like("P", &right, 45);
     assert_eq!(first(&traces, 1), ["P1 look count leads"]);
 }
 
@@ -149,7 +146,7 @@ fn a_look_that_another_look_crosses_is_told_with_both() {
     let open = "R2(closing)@open W1(closing)@close";
     let [early, lucky] = [EARLY, LUCKY].map(|trace| format!("{open} {trace}"));
     let right = format!("R2(closing)@open {}", RIGHT.replace("R1(running)", "W1(closing)@close R1(running)"));
-    let traces = lines("F", &early, 30) + &lines("P", &lucky, 15) + &lines("P", &right, 45);
+    let traces = runs_like("F", &early, 30) + &runs_like("P", &lucky, 15) + &runs_like("P", &right, 45);
     assert_eq!(first(&traces, 1), ["P18 open close look count leads"]);
 }
 
@@ -157,7 +154,7 @@ fn a_look_that_another_look_crosses_is_told_with_both() {
 #[test]
 fn what_no_passing_run_shows_is_not_said_to_lead() {
     let otherwise = "W2(running)@count R1(running)@look R1(done)@check W2(done)@finish";
-    let traces = lines("F", EARLY, 28) + &lines("F", otherwise, 2) + &lines("P", RIGHT, 60);
+    let traces = runs_like("F", EARLY, 28) + &runs_like("F", otherwise, 2) + &runs_like("P", RIGHT, 60);
     assert_eq!(first(&traces, 2), ["P1 check finish", "P1 look count"]);
 }
 
@@ -173,7 +170,10 @@ fn what_an_exchange_notices_leads_to_nothing() {
         "U2(head)@exchange W2(next)@link U2(head)@put R1(head)@look R1(next)@follow U1(head)@exchange";
     let taken = "R1(head)@look U2(head)@exchange W2(next)@link R1(next)@follow";
     let traces = |taken: &str| {
-        lines("F", broken, 30) + &lines("P", harmless, 4) + &lines("P", taken, 15) + &lines("P", right, 45)
+        runs_like("F", broken, 30)
+            + &runs_like("P", harmless, 4)
+            + &runs_like("P", taken, 15)
+            + &runs_like("P", right, 45)
     };
     assert_eq!(first(&traces(&format!("{taken} R1(head)@exchange")), 1), ["P1 follow link"]);
     // Who does not look again does not notice.

@@ -2,22 +2,14 @@
 
 mod support;
 
-use localize::{Finding, Options, Technique, localize};
+use localize::{Options, Technique, localize};
+use support::runs_like;
 
 /// Pattern and sites of the first findings.
 fn first(traces: &str, count: usize) -> Vec<String> {
     let session = support::parse(traces);
     let findings = localize(Technique::Verdict, &session.runs, &Options::default());
-    let in_short = |finding: &Finding| {
-        let run = session.runs.iter().find(|run| run.id == finding.example.run).unwrap();
-        let sites = finding.example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
-        format!("{:?} {}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
-    };
-    findings.iter().take(count).map(in_short).collect()
-}
-
-fn lines(outcome: &str, trace: &str, times: usize) -> String {
-    format!("{outcome}: {trace}\n").repeat(times)
+    findings.iter().take(count).map(|finding| session.in_short(finding)).collect()
 }
 
 /// Who closes a channel waits for a block that another is about to store, by a look that only failing runs need.
@@ -31,25 +23,26 @@ const FREED: &str = "W1(m)@free W2(m)@drop";
 /// the first failing run is one of them.
 #[test]
 fn what_mostly_comes_after_new_code_is_no_cause_of_it() {
-    let passing = lines("P", &format!("{EARLY} {FREED}"), 20)
-        + &lines("P", &format!("{LATE} {FREED}"), 17)
-        + &lines("P", &format!("{LATE} {DROPPED}"), 3);
-    let traces = lines("F", &format!("{DROPPED} {WAITED}"), 1)
-        + &lines("F", &format!("{WAITED} {DROPPED}"), 12)
-        + &lines("F", &format!("{WAITED} {FREED}"), 3);
+    let passing = runs_like("P", &format!("{EARLY} {FREED}"), 20)
+        + &runs_like("P", &format!("{LATE} {FREED}"), 17)
+        + &runs_like("P", &format!("{LATE} {DROPPED}"), 3);
+    let traces = runs_like("F", &format!("{DROPPED} {WAITED}"), 1)
+        + &runs_like("F", &format!("{WAITED} {DROPPED}"), 12)
+        + &runs_like("F", &format!("{WAITED} {FREED}"), 3);
     assert_eq!(first(&(traces + &passing), 2), ["P3 swap store", "P5 swap store wait"]);
     // Where most have it before, it may be why.
-    let traces = lines("F", &format!("{DROPPED} {WAITED}"), 12)
-        + &lines("F", &format!("{WAITED} {DROPPED}"), 1)
-        + &lines("F", &format!("{WAITED} {FREED}"), 3);
+    let traces = runs_like("F", &format!("{DROPPED} {WAITED}"), 12)
+        + &runs_like("F", &format!("{WAITED} {DROPPED}"), 1)
+        + &runs_like("F", &format!("{WAITED} {FREED}"), 3);
     assert_eq!(first(&(traces + &passing), 1), ["P9 drop free swap store"]);
 }
 
 /// What most passing runs do as well is how the test usually goes, not why others come to new code.
 #[test]
 fn new_code_does_not_go_behind_what_most_passing_runs_show() {
-    let traces =
-        |early: usize| lines("F", WAITED, 25) + &lines("P", EARLY, early) + &lines("P", LATE, 100 - early);
+    let traces = |early: usize| {
+        runs_like("F", WAITED, 25) + &runs_like("P", EARLY, early) + &runs_like("P", LATE, 100 - early)
+    };
     assert_eq!(first(&traces(50), 1), ["P3 swap store"]);
     assert_eq!(first(&traces(51), 1), ["P5 swap store wait"]);
 }

@@ -107,6 +107,11 @@ fn loop_position(place: &str) -> LoopPosition {
     LoopPosition { entry: entry.parse().unwrap(), iteration: iteration.parse().unwrap() }
 }
 
+/// So many runs alike.
+pub fn runs_like(outcome: &str, trace: &str, times: usize) -> String {
+    format!("{outcome}: {trace}\n").repeat(times)
+}
+
 impl Session {
     /// Asserts that `findings` are `expected`.
     #[track_caller]
@@ -161,6 +166,13 @@ impl Session {
 
     pub fn site(&self, id: SiteId) -> &str {
         &self.sites[id.0 as usize]
+    }
+
+    /// Pattern and sites of a finding, as its example has them.
+    pub fn in_short(&self, finding: &Finding) -> String {
+        let run = self.runs.iter().find(|run| run.id == finding.example.run).expect("the example's run");
+        let sites = finding.example.accesses.iter().map(|&access| self.site(run.accesses[access].site));
+        format!("{:?} {}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
     }
 }
 
