@@ -503,6 +503,22 @@ fn failing_runs_that_end_early_speak_for_what_never_came() {
     }
 }
 
+/// All threads go on for long after such reads, and something else ends most failing runs, before the second value is set.
+#[test]
+fn what_was_read_long_before_its_end_did_not_end_a_run() {
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let on = "W1(c)@go R2(c)@on ".repeat(9);
+    let traces = [
+        lines("P", &format!("W1(a)@set_a R2(a)@get_a {on} W1(b)@set_b R2(b)@get_b"), 30),
+        lines("P", &format!("R2(a)@get_a R2(b)@get_b {on} W1(a)@set_a W1(b)@set_b"), 30),
+        lines("F", &format!("W1(a)@set_a R2(a)@get_a R2(b)@get_b {on} W1(b)@set_b"), 1),
+        lines("F", &format!("W1(a)@set_a R2(a)@get_a R2(b)@get_b {on}"), 20),
+    ];
+    let (_, findings) = findings(&traces.concat());
+    let is_unfinished = |reason: &Reason| matches!(reason, Reason::Unfinished { .. });
+    assert!(!findings.iter().flat_map(reasons).any(|reason| is_unfinished(&reason)), "{findings:#?}");
+}
+
 /// The same in loops: passing runs have all of the accesses too, in other rounds, and the second value was set in earlier ones.
 #[test]
 fn what_does_not_fit_within_a_round_is_told_from_what_fits_between_rounds() {

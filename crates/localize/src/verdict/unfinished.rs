@@ -4,6 +4,7 @@
 //! never comes. Where all passing runs come to that write, such a run speaks for the clue as those do in which the write came in time to be
 //! seen. That goes for clues whose harm is done by then: P12 and P13, which end with a write after another thread's reads. The
 //! second variable may not be on record at all, since only one thread has used it: then the reader's record has to end with the first one.
+//! The write of the first and the reads have to be among the last accesses of their threads: what happened long before did not end the run.
 //!
 //! In a loop the write has come in earlier rounds. There, the run has ended within a round if the writer does nothing more after it has written
 //! the first variable, and the reader reads both after that, among its last accesses. A passing run that ends so as well speaks against
@@ -61,23 +62,35 @@ impl Reach {
         self.sites.get(&site).copied()
     }
 
-    /// Whether a thread does nothing more after an access at this site.
-    fn ends_at(&self, site: SiteId) -> bool {
-        self.tails.iter().any(|tail| tail.first().is_some_and(|newest| newest.site == site))
+    /// Whether a thread's last accesses have this write, and another thread's have both reads after it: of what was written, and the other
+    /// one. That one may not be on record, where the reader's record ends with the first.
+    fn ends_around(&self, first: [SiteId; 2], other_read: SiteId) -> bool {
+        let may_end_with_first = self.comes_to(other_read).is_none();
+        self.tails.iter().flatten().any(|last| self.is_followed(last, first, other_read, may_end_with_first))
     }
 
-    /// Whether the last that a thread does is this write, and another thread, among its own last accesses, does both reads after it: of
-    /// what was written, and the other one.
-    fn ends_within(&self, [write, read]: [SiteId; 2], other_read: SiteId) -> bool {
-        let newest = self.tails.iter().filter_map(|tail| tail.first());
-        newest.filter(|written| written.site == write).any(|written| {
-            self.tails.iter().any(|tail| {
+    /// The same with both reads on record and nothing after the write in its thread.
+    fn ends_within(&self, first: [SiteId; 2], other_read: SiteId) -> bool {
+        let mut newest = self.tails.iter().filter_map(|tail| tail.first());
+        newest.any(|last| self.is_followed(last, first, other_read, false))
+    }
+
+    /// Whether this is the write, and among its own last accesses another thread does both reads after it.
+    fn is_followed(
+        &self,
+        written: &Last,
+        [write, read]: [SiteId; 2],
+        other_read: SiteId,
+        may_end_with_first: bool,
+    ) -> bool {
+        written.site == write
+            && self.tails.iter().any(|tail| {
                 let is_after = |last: &&Last| last.index > written.index && last.thread != written.thread;
                 let after = || tail.iter().filter(is_after);
-                after().any(|last| (last.site, last.location) == (read, written.location))
-                    && after().any(|last| last.site == other_read)
+                let is_read = |last: &Last| (last.site, last.location) == (read, written.location);
+                let ends_with_first = may_end_with_first && after().next().is_some_and(is_read);
+                after().any(is_read) && (ends_with_first || after().any(|last| last.site == other_read))
             })
-        })
     }
 }
 
@@ -171,14 +184,13 @@ impl Beginning {
     /// Whether a run, told by its number too, shows it and ends before the last access, or before its next time in a loop.
     fn is_all_of(&self, number: usize, run: &KnownRun, evidence: &Evidence) -> bool {
         let Some(reach) = evidence.reaches.get(&run.id) else { return false };
+        let Some(&first) = self.first.sites().first_chunk() else { return false };
         if !run.is_failing || reach.comes_to(self.last).is_some() {
-            let first = self.first.sites().first_chunk();
-            return first.is_some_and(|&first| reach.ends_within(first, self.read));
+            return reach.ends_within(first, self.read);
         }
-        let ends_with_first = || self.first.sites().last().is_some_and(|&site| reach.ends_at(site));
-        let is_read = reach.comes_to(self.read).is_some() || ends_with_first();
+        // A run that crashes for another reason comes to none of what would have followed, either.
         let shows_first = || evidence.clues.get(&self.first).is_some_and(|seen| is_in(&seen.runs, number));
-        is_read && shows_first()
+        shows_first() && reach.ends_around(first, self.read)
     }
 }
 
