@@ -116,6 +116,25 @@ pub(crate) fn nothing_found(runs: &Runs) -> String {
     }
 }
 
+/// Why the first finding is not to be taken for the cause.
+fn doubt(report: &Report, first: &Finding) -> String {
+    let is_tried =
+        first.confirmation.is_some_and(|confirmation| confirmation.verdict == Verdict::Inconclusive);
+    let is_likely = first.confidence.is_some_and(|confidence| confidence > 0.5);
+    let what = match is_beyond_chance(report) {
+        true if is_tried && is_likely => {
+            return "not proved: the first finding goes with the failures, but trials did not tell whether it is the cause, a part of it, or \
+                    what follows from it"
+                .to_owned();
+        }
+        true => {
+            "this is no chance, but one of several causes that the runs so far do not tell apart, or what follows from another"
+        }
+        false => "this may be chance, or one of several causes that the runs so far do not tell apart",
+    };
+    format!("nothing stands out: {what}")
+}
+
 /// How far the order of the findings can be trusted.
 pub(crate) fn caveats(report: &Report) -> Vec<String> {
     let mut caveats: Vec<String> = report.repeated.and_then(another_reason).into_iter().collect();
@@ -123,12 +142,7 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
     if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT)
         && !report.findings.iter().any(is_confirmed)
     {
-        let what = if is_beyond_chance(report) {
-            "this is no chance, but one of several causes that the runs so far do not tell apart, or what follows from another"
-        } else {
-            "this may be chance, or one of several causes that the runs so far do not tell apart"
-        };
-        caveats.push(format!("nothing stands out: {what}"));
+        caveats.push(doubt(report, first));
     }
     if !first.accesses.is_empty() && first.accesses.iter().all(|access| access.line.is_none()) {
         caveats.push("no lines of source are known: build the test with -g, and do not strip it".to_owned());

@@ -157,6 +157,20 @@ fn beside_an_answer_only_what_may_matter_is_listed() {
     assert_eq!(listed(vec![of(0.5, &[1, 2]), of(0.02, &[1]), of(0.01, &[2])]), 3, "no answer yet");
 }
 
+/// Something does stand out, and all that is open is what it has to do with the failure.
+#[test]
+fn what_trials_leave_open_is_said_to_be_open() {
+    let mut tried = confirmed(Finding { confidence: Some(0.7), chance: Some(0.002), ..early_use() });
+    if let Some(confirmation) = &mut tried.confirmation {
+        (confirmation.verdict, confirmation.p_value) = (Verdict::Inconclusive, Some(0.2));
+    }
+    let said = |first: Finding| summary(&report(vec![first]), &View { width: 400, ..NARROW });
+    let shown = said(tried.clone());
+    assert!(shown.contains("not proved: ") && !shown.contains("nothing stands out"), "{shown}");
+    let shown = said(Finding { confidence: Some(0.3), ..tried });
+    assert!(shown.contains("nothing stands out") && !shown.contains("not proved"), "{shown}");
+}
+
 /// One of several causes is something else than chance, and the page says elsewhere how improbable chance is.
 #[test]
 fn what_chance_was_ruled_out_for_is_not_said_to_be_chance() {
