@@ -13,6 +13,7 @@ mod evidence;
 mod exit;
 mod explain;
 mod flags;
+mod freed_uses;
 mod hangs;
 mod input;
 mod interleaving;

@@ -68,3 +68,54 @@ fn a_session_without_runs() {
     }
     place.call("show 1").exits(2).complains(&["there is no finding 1: the report has 0"]);
 }
+
+/// A thread looks at what another has freed. That has no effect, since nobody has used the memory again.
+const DANGLING: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static int *box;
+static atomic_int is_freed;
+
+static void *look(void *nothing)
+{
+    while (!atomic_load(&is_freed))
+        ;
+    volatile int seen = *box;
+    (void)seen;
+    return nothing;
+}
+
+int main(void)
+{
+    pthread_t looker;
+    box = malloc(64);
+    *box = 7;
+    pthread_create(&looker, NULL, look, NULL);
+    free(box);
+    atomic_store(&is_freed, 1);
+    pthread_join(looker, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn runs_that_pass_though_they_use_freed_memory() {
+    let place = Workplace::new();
+    let warnings = |name: &str, source: &str| {
+        place.compile(&format!("{UNSNARL} cc"), name, source);
+        place.call(&format!("run --runs 4 --jobs 1 -- ./{name}")).exits(10);
+        place.call(&format!("report --json --session {name}")).exits(10).json()["warnings"].to_string()
+    };
+    let line = |text: &str| 1 + DANGLING.lines().position(|line| line.contains(text)).unwrap();
+    let told = format!(
+        "in 4 runs that pass, look() at dangling.c:{} uses memory that another thread has freed in main() at dangling.c:{}",
+        line("= *box"),
+        line("free(box)")
+    );
+    let dangling = warnings("dangling", DANGLING);
+    assert!(dangling.contains(&told) && dangling.contains("MALLOC_PERTURB_=165"), "{dangling}");
+    // What is never given back is no matter of this.
+    assert_eq!(warnings("kept", &DANGLING.replace("    free(box);\n", "")), "[]");
+}
