@@ -21,7 +21,6 @@ use crate::confirm;
 use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain, explain_standstill};
-use crate::freed_uses::FreedUses;
 use crate::hangs::Hangs;
 use crate::interleaving::{self, Forcible};
 use crate::java;
@@ -62,7 +61,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     let mut collector = Collector::new(technique, &options);
     let mut warnings = Warnings::default();
     let mut left_out = BTreeSet::new();
-    let (mut hangs, mut freed_uses) = (Hangs::default(), FreedUses::default());
+    let mut hangs = Hangs::default();
     let mut search = search::Summary::of(session);
     runs.warnings().iter().for_each(|warning| warnings.add(warning));
     for record in runs.records.clone() {
@@ -78,7 +77,6 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
                 record.warnings.iter().chain(&profile.warnings).for_each(|warning| warnings.add(warning));
                 collector.add(&runs.reduce(&profile, technique, &options));
                 hangs.observe(&profile, &runs.code, &mut runs.names);
-                freed_uses.observe(&profile, &runs.code, &mut runs.names);
                 search.observe(session, &record, &profile.run);
             }
             Err(error) => {
@@ -126,7 +124,6 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code, &mut runs.names);
         runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
     }
-    freed_uses.into_sentence().iter().for_each(|sentence| warnings.add(sentence));
     report.hangs = hangs.into_report();
     report.outlooks = replay::outlooks(session);
     report.repeated = replay::repeated(session);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Threads that wait, or could wait, for each other.
+/// Threads that wait, or could wait, for each other, or take from each other what is still in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hang {
     /// What it is.
@@ -11,7 +11,7 @@ pub struct Hang {
     pub runs: u64,
     /// How many of these passed.
     pub passed: u64,
-    /// One sentence for each thread: what it holds and what it waits for, or takes.
+    /// One sentence for each thread: what it holds and what it waits for, or takes; or for each use of what is freed.
     pub threads: Vec<String>,
     /// What to do about it; empty if unknown.
     pub advice: String,
@@ -27,6 +27,8 @@ pub enum HangKind {
     AwaitedEnd,
     /// Threads wait for something that nobody brings about any more.
     Waiting,
+    /// Threads use memory that others have freed, in runs that pass all the same.
+    UseAfterFree,
     /// Threads take locks in a circle, though they did not meet.
     PotentialDeadlock,
 }

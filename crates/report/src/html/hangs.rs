@@ -1,4 +1,4 @@
-//! Who waits for whom in hung runs, and who might in others.
+//! Who waits for whom in hung runs, who might in others, and what threads use though it is freed.
 
 use super::session::fold;
 use crate::hang::{Hang, HangKind};
@@ -21,7 +21,7 @@ pub(super) fn section(report: &Report) -> Option<Element> {
 fn shown(hang: &Hang) -> Element {
     let tone = match hang.kind {
         HangKind::Deadlock | HangKind::AwaitedEnd | HangKind::Waiting => "hang certain",
-        HangKind::PotentialDeadlock => "hang possible",
+        HangKind::UseAfterFree | HangKind::PotentialDeadlock => "hang possible",
     };
     let threads = hang.threads.iter().map(|thread| element("li").children(prose(thread)));
     let advice = (!hang.advice.is_empty()).then(|| {

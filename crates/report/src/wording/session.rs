@@ -82,8 +82,8 @@ pub(crate) fn only_failure(group: &FailureGroup) -> String {
     }
 }
 
-/// What stands above the waiting threads.
-pub(crate) const HANGS: &str = "Who waits for whom";
+/// What stands above the waiting threads, and those that use what others have freed.
+pub(crate) const HANGS: &str = "Threads in each other's way";
 
 /// What some waiting threads are, and how often they were seen.
 pub(crate) fn hang(hang: &Hang) -> String {
@@ -94,6 +94,9 @@ pub(crate) fn hang(hang: &Hang) -> String {
             format!("Deadlock: threads wait for locks and for each other's end in {runs}")
         }
         HangKind::Waiting => format!("Threads wait in vain in {runs}"),
+        HangKind::UseAfterFree => {
+            format!("Use after free: threads use what others have freed in {runs}, all of which passed")
+        }
         HangKind::PotentialDeadlock => {
             format!("Possible deadlock: {runs}, {} of which passed, take locks in a circle", hang.passed)
         }
