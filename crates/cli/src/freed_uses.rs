@@ -3,12 +3,62 @@
 //! Memory looks as before until it is handed out again, so that many a run which uses it after another thread has freed it goes well.
 //! Such a test is wrong all the same, and whoever waits for it to fail should know where.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use localize::{Access, LocationId, StackId};
+use localize::{Access, Code, LocationId, Outcome, Profile, RunId, StackId};
+use report::{Hang, HangKind};
+
+use crate::names::Names;
+
+const ADVICE: &str = "Free it only when nobody can use it any more. It looks as before until it is handed out again, so that runs pass; \
+                      MALLOC_PERTURB_=165 in the environment has the C library overwrite it at once.";
+
+/// Gathers uses of freed memory in runs that pass, run by run. Those of failing runs are compared with these, and need no place of their own.
+#[derive(Default)]
+pub struct FreedUses {
+    /// By where it was freed, and used, in words: the runs that show it.
+    seen: BTreeMap<String, BTreeMap<String, BTreeSet<RunId>>>,
+}
+
+impl FreedUses {
+    /// Looks at one more run.
+    pub fn observe(&mut self, profile: &Profile, code: &Code, names: &mut Names) {
+        if profile.run.outcome != Outcome::Pass {
+            return;
+        }
+        for [free, used] in of(&profile.run.accesses) {
+            let mut place = |stack: StackId| {
+                let function = names.own_frame(stack, code)?.function?;
+                Some(format!("{function}() at {}", names.place_of(stack, code)))
+            };
+            // What has no source, nobody can look at.
+            let Some((free, used)) = place(free).zip(place(used)) else { continue };
+            self.seen.entry(free).or_default().entry(used).or_default().insert(profile.run.id);
+        }
+    }
+
+    /// What is freed at one place is one matter, whoever uses it: what most runs show first.
+    pub fn into_report(self) -> impl Iterator<Item = Hang> {
+        self.seen.into_iter().map(|(free, uses)| {
+            let runs = uses.values().flatten().collect::<BTreeSet<_>>().len() as u64;
+            let mut uses: Vec<(String, usize)> =
+                uses.into_iter().map(|(used, runs)| (used, runs.len())).collect();
+            uses.sort_by_key(|(_, runs)| Reverse(*runs));
+            let said = |(used, _)| format!("{used} uses memory that another thread has freed in {free}");
+            Hang {
+                kind: HangKind::UseAfterFree,
+                runs,
+                passed: runs,
+                threads: uses.into_iter().map(said).collect(),
+                advice: ADVICE.to_owned(),
+            }
+        })
+    }
+}
 
 /// Where another thread than the one that freed it uses a location, and where that one did; each two places once.
-pub fn of(accesses: &[Access]) -> BTreeSet<[StackId; 2]> {
+fn of(accesses: &[Access]) -> BTreeSet<[StackId; 2]> {
     let mut freed: HashMap<LocationId, &Access> = HashMap::new();
     let mut uses = BTreeSet::new();
     for access in accesses {

@@ -10,13 +10,14 @@ use localize::{
 use report::explanation::any_of_array;
 use report::{Hang, HangKind};
 
-use crate::freed_uses;
+use crate::freed_uses::FreedUses;
 use crate::names::Names;
 
 /// Gathers what threads wait for, run by run. What looks the same in words is the same.
 #[derive(Default)]
 pub struct Hangs {
     seen: BTreeMap<Wording, Seen>,
+    freed_uses: FreedUses,
 }
 
 /// What it is, and a sentence for each thread.
@@ -50,13 +51,7 @@ impl Hangs {
             let locks = cycle.steps.iter().map(|step| words.lock(step.held)).collect();
             self.note((HangKind::PotentialDeadlock, threads), locks, profile);
         }
-        // Those of failing runs are compared with passing ones.
-        if profile.run.outcome == Outcome::Pass {
-            for [free, used] in freed_uses::of(&profile.run.accesses) {
-                let said = words.after_free(free, used).into_iter().collect();
-                self.note((HangKind::UseAfterFree, said), Vec::new(), profile);
-            }
-        }
+        self.freed_uses.observe(profile, code, names);
     }
 
     fn note(&mut self, (kind, mut threads): Wording, locks: Vec<String>, profile: &Profile) {
@@ -85,6 +80,7 @@ impl Hangs {
                 advice: advice(kind, seen.locks),
             })
             .collect();
+        hangs.extend(self.freed_uses.into_report());
         hangs.sort_by_key(|hang| (hang.kind, std::cmp::Reverse(hang.runs)));
         hangs
     }
@@ -125,16 +121,6 @@ impl Words<'_> {
         let [held, taken] = [step.held, step.taken].map(|lock| self.lock(lock));
         let [held_at, taken_at] = [step.held_at, step.taken_at].map(|stack| self.place(stack));
         format!("{thread} takes `{taken}` at {taken_at} while it holds `{held}` from {held_at}")
-    }
-
-    /// None where there is no source to look at.
-    fn after_free(&mut self, free: StackId, used: StackId) -> Option<String> {
-        let mut place = |stack: StackId| {
-            let function = self.names.own_frame(stack, self.code)?.function?;
-            Some(format!("{function}() at {}", self.names.place_of(stack, self.code)))
-        };
-        let (free, used) = place(free).zip(place(used))?;
-        Some(format!("{used} uses memory that another thread has freed in {free}"))
     }
 
     fn holding(&mut self, locks: LocksetId) -> String {
@@ -210,9 +196,6 @@ fn advice(kind: HangKind, mut locks: Vec<String>) -> String {
         patch: Vec::new(),
     };
     match kind {
-        HangKind::UseAfterFree => "Free it only when nobody can use it any more. It looks as before until it is handed out again, so that \
-                                   runs pass; MALLOC_PERTURB_=165 in the environment has the C library overwrite it at once."
-            .to_owned(),
         HangKind::Deadlock | HangKind::PotentialDeadlock if !fix.locks.is_empty() => {
             report::explanation::advice(&fix)
         }

@@ -118,7 +118,7 @@ fn runs_that_pass_though_they_use_freed_memory() {
     assert_eq!((&told[0]["kind"], &told[0]["threads"]), (&json!("use-after-free"), &json!([said])));
     assert_eq!((&told[0]["runs"], &told[0]["passed"]), (&json!(4), &json!(4)));
     let shown = place.call("report --session dangling").exits(10);
-    shown.says(&["Use after free: threads use what others have freed in 4 runs, all of which passed"]);
+    shown.says(&["Use after free: threads use what others have freed in 4 runs that passed"]);
     // What is never given back is no matter of this.
     assert_eq!(hangs("kept", &DANGLING.replace("    free(box);\n", "")), json!(null));
 }

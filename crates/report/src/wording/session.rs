@@ -95,7 +95,7 @@ pub(crate) fn hang(hang: &Hang) -> String {
         }
         HangKind::Waiting => format!("Threads wait in vain in {runs}"),
         HangKind::UseAfterFree => {
-            format!("Use after free: threads use what others have freed in {runs}, all of which passed")
+            format!("Use after free: threads use what others have freed in {runs} that passed")
         }
         HangKind::PotentialDeadlock => {
             format!("Possible deadlock: {runs}, {} of which passed, take locks in a circle", hang.passed)
