@@ -226,8 +226,14 @@ fn set_fix(
         _ => Vec::new(),
     };
     let named = |objects: &[ObjectId]| objects.iter().map(|&lock| locks.get(lock)).collect();
+    let action = match action(fix.action) {
+        report::Action::AtomicOperation if is_map_entry(&described.accesses[0]) => {
+            report::Action::MapOperation
+        }
+        action => action,
+    };
     let fix = report::Fix {
-        action: action(fix.action),
+        action,
         locks: named(&fix.locks),
         for_writing,
         held: named(&fix.held),
@@ -237,6 +243,13 @@ fn set_fix(
     };
     described.advice = explanation::advice(&fix);
     described.fix = (!described.advice.is_empty()).then_some(fix);
+}
+
+/// Is this an entry of a map of Java's, `Cart.items["pen"]`? Where a number stands in the brackets, it may as well be an element of an array.
+fn is_map_entry(access: &report::Access) -> bool {
+    let is_java = access.file.as_deref().is_some_and(|file| file.ends_with(".java"));
+    let key = access.variable.strip_suffix(']').and_then(|name| name.split_once('['));
+    is_java && key.is_some_and(|(_, key)| !key.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The call on the way to an access that is made by a function which takes the lock for others: `transfer()` rather than
@@ -383,4 +396,23 @@ pub fn compare(
         .map(|(index, thread)| names.access(recorded(index), u32::from(thread), passing, code));
     let comparison = report::Comparison { run: u64::from(passing.run.id.0), accesses: accesses.collect() };
     Some((comparison, unnamed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_maps_are_told_from_elements_of_arrays() {
+        let is_entry = |file: &str, variable: &str| {
+            let access =
+                serde_json::json!({ "thread": 1, "kind": "read", "variable": variable, "file": file });
+            is_map_entry(&serde_json::from_value(access).unwrap())
+        };
+        assert!(is_entry("Words.java", "Words.counts[\"the\"]"));
+        assert!(is_entry("Words.java", "Words.counts[RED]"));
+        assert!(!is_entry("Words.java", "Words.counts[3]"));
+        assert!(!is_entry("Words.java", "Words.count"));
+        assert!(!is_entry("words.rs", "counts[i]"));
+    }
 }

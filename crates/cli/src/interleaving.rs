@@ -141,7 +141,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         is_circle: false,
         is_effect: steps.len() == 2 && is_effect(finding),
         is_one_place: false,
-        is_new_code: has_reason(finding, |reason| matches!(reason, Reason::NewCode)),
+        is_new_code: has_reason(finding, |reason| matches!(reason, Reason::NewCode | Reason::SecondThread)),
         unfinished: unfinished(finding),
         leading,
         whole: None,
@@ -158,7 +158,9 @@ fn unfinished(finding: &Finding) -> u64 {
 }
 
 fn is_effect(finding: &Finding) -> bool {
-    has_reason(finding, |reason| matches!(reason, Reason::Effect | Reason::SetUp | Reason::NewCode))
+    has_reason(finding, |reason| {
+        matches!(reason, Reason::Effect | Reason::SetUp | Reason::NewCode | Reason::SecondThread)
+    })
 }
 
 fn has_reason(finding: &Finding, is_it: impl Fn(&Reason) -> bool) -> bool {

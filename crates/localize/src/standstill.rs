@@ -383,7 +383,7 @@ fn is_lost(run: &Run, signal: usize, wait: &Wait, begun: usize) -> bool {
 }
 
 /// The last write before a signal, by its thread, to what the waiting thread had read before and did not come back to; and that
-/// read. What it read or wrote again before it waits is not what it missed.
+/// read. What it read or wrote again before it waits is not what it missed. An update that found nothing to take, as `poll` of a queue, is a look too.
 fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<[usize; 2]> {
     // What is decided on is written just before the signal.
     const WRITES: usize = 16;
@@ -392,7 +392,7 @@ fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<
         before.iter().enumerate().rev().filter(|(_, a)| a.thread == signal.thread && a.kind.writes());
     writes.take(WRITES).find_map(|(write, written)| {
         let is_read = |access: &crate::Access| {
-            access.thread == waiter && access.location == written.location && access.kind == AccessKind::Read
+            access.thread == waiter && access.location == written.location && access.kind != AccessKind::Write
         };
         let comes_back =
             |access: &crate::Access| access.thread == waiter && access.location == written.location;

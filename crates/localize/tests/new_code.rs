@@ -46,3 +46,17 @@ fn new_code_does_not_go_behind_what_most_passing_runs_show() {
     assert_eq!(first(&traces(50), 1), ["P3 swap store"]);
     assert_eq!(first(&traces(51), 1), ["P5 swap store wait"]);
 }
+
+/// Whoever finds that all is done writes the summary. Two do: each has counted itself, and looks after the other has. That the look came after two were done
+/// does no harm to who is last anyhow; that two write, one after the other, is what failing runs do in consequence.
+#[test]
+fn what_a_second_thread_comes_to_is_no_cause() {
+    let done = "U1(left)@done U2(left)@done R1(left)@look";
+    let alone = "U1(left)@done R1(left)@look U2(left)@done R2(left)@look R2(summary)@len W2(summary)@add R3(summary)@check";
+    let passing = runs_like("P", alone, 70)
+        + &runs_like("P", &format!("{done} R1(summary)@len W1(summary)@add R3(summary)@check"), 30);
+    let twice =
+        "R1(summary)@len W1(summary)@add R2(left)@look R2(summary)@len W2(summary)@add R3(summary)@check";
+    let traces = runs_like("F", &format!("{done} {twice}"), 25) + &passing;
+    assert_eq!(first(&traces, 1), ["P5 done done look"]);
+}

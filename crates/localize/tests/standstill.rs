@@ -201,6 +201,16 @@ fn a_missed_signal_follows_an_outdated_decision() {
     assert_eq!(found(hang.waits(1, SyncKind::WaitBegin, 3)), ["R1@4 W2@5 S2@7 C1@1301"]);
 }
 
+/// A queue is polled in vain; whatever was read of it long before is not what the wait is about.
+#[test]
+fn what_finds_nothing_to_take_is_a_look() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let hang = Hang::new(1).accesses(1, AccessKind::Read, 3).accesses(1, AccessKind::Update, 4);
+    let hang = hang.accesses(2, AccessKind::Update, 5).does(2, SyncKind::Signal, condition);
+    let hang = hang.does(1, SyncKind::WaitBegin, condition).waits(1, SyncKind::WaitBegin, 3);
+    assert_eq!(found(hang), ["R1@4 W2@5 S2@7 C1@1301"]);
+}
+
 /// It took back what the other had written before the signal, and looked at that again: that it did not miss.
 #[test]
 fn what_the_waiting_thread_comes_back_to_is_not_what_it_missed() {

@@ -337,6 +337,8 @@ pub enum Action {
     UseOneLock,
     /// Make a load and a store one atomic operation.
     AtomicOperation,
+    /// Make a look at an entry of a map and its change one call.
+    MapOperation,
     /// Read once and keep what was found, instead of looking again.
     ReadOnce,
     /// Wait for the end of a thread first.

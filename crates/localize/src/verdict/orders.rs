@@ -65,6 +65,16 @@ impl Orders {
         pattern.sites().iter().any(|site| !self.visited.contains(site))
     }
 
+    /// Whether the pattern's accesses are one thread's alone in passing runs, whichever that is: two threads never come to them on one location.
+    pub fn is_one_threads(&self, pattern: &Pattern) -> bool {
+        let is_alone = |sites: [SiteId; 2]| {
+            !self.ordered.contains(&sites)
+                && !self.is_turned(sites)
+                && self.together.contains(&unordered(sites))
+        };
+        pattern.conflicts().all(|(_, sites)| is_alone(sites))
+    }
+
     /// Whether the second of these sites comes before the first, in another thread.
     pub fn is_turned(&self, [head, tail]: [SiteId; 2]) -> bool {
         self.ordered.contains(&[tail, head])

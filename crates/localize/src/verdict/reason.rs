@@ -72,6 +72,8 @@ pub enum Reason {
     Effect,
     /// Passing runs never come to one of its accesses.
     NewCode,
+    /// Passing runs have one thread alone make its accesses to one variable.
+    SecondThread,
     /// All of its accesses are atomic updates.
     Atomic,
     /// Neither of its pairs tells failing from passing runs as well.
@@ -135,6 +137,9 @@ impl fmt::Display for Reason {
             ),
             Self::NewCode => f.write_str(
                 "passing runs never come to one of its accesses, so it follows from what failing runs did before",
+            ),
+            Self::SecondThread => f.write_str(
+                "in passing runs one thread alone makes these accesses to one variable, so that a second one did follows from what failing runs did before",
             ),
             Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),

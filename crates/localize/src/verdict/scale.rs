@@ -45,8 +45,10 @@ pub(super) struct Clue<'e> {
     pub region: Option<Vec<u64>>,
     /// How many failing runs end before it is complete, and all that it counts for, as bits, if these explain more.
     pub unfinished: Option<(u32, Vec<u64>)>,
-    /// Whether passing runs never come to one of its accesses.
+    /// Whether passing runs never come to one of its accesses, or never a second thread.
     pub is_new_code: bool,
+    /// Whether it is the latter.
+    pub is_second_thread: bool,
     /// Whether it has made its difference only after such code was run that another clue of the same cause is about.
     pub is_after_new_code: bool,
     /// It is the window in which one of its pairs comes about.
@@ -164,7 +166,10 @@ impl<'e> Scale<'e> {
         } else if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
         }
-        let is_new_code = self.knows_all_code() && self.evidence.orders.is_new_code(&pattern);
+        let orders = &self.evidence.orders;
+        let is_second_thread =
+            self.knows_all_code() && !sighting.uses_freed && orders.is_one_threads(&pattern);
+        let is_new_code = self.knows_all_code() && orders.is_new_code(&pattern) || is_second_thread;
         let frees =
             |([_, _], [head, _]): ([AccessKind; 2], [SiteId; 2])| self.evidence.free_sites.contains(&head);
         let uses_freed = !is_new_code && (sighting.uses_freed || pattern.conflicts().any(frees));
@@ -196,6 +201,7 @@ impl<'e> Scale<'e> {
             region: window.map(|pair| pair.runs.clone()),
             unfinished,
             is_new_code,
+            is_second_thread,
             is_after_new_code: false,
             is_window: window.is_some(),
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],

@@ -41,6 +41,7 @@ impl Scale<'_> {
                 all_passed: self.runs.all_passed,
             },
             match best.standing {
+                _ if best.is_second_thread => Reason::SecondThread,
                 _ if best.is_new_code => Reason::NewCode,
                 Standing::Reordered => Reason::Reordered,
                 Standing::Freed => Reason::Freed,

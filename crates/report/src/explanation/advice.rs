@@ -76,9 +76,23 @@ fn action(fix: &Fix) -> String {
         (Action::UseOneLock, None) => {
             format!("Guard {} by a lock that all threads share; {}.", over(first), held_now(fix, &locks))
         }
-        (Action::AtomicOperation, _) => format!(
-            "Make the load and the store at {} one atomic operation: a fetch-and-add or the like, or a \
-             compare-and-exchange that is tried again when it fails.",
+        (Action::AtomicOperation, _) => {
+            let (update, exchange) = match first.file.ends_with(".java") {
+                true => (
+                    "of an `AtomicInteger` or the like, `incrementAndGet` or `updateAndGet`",
+                    "`compareAndSet`",
+                ),
+                false => ("a fetch-and-add or the like", "compare-and-exchange"),
+            };
+            format!(
+                "Make the load and the store at {} one atomic operation: {update}, or a {exchange} that is tried again \
+                 when it fails.",
+                over(first)
+            )
+        }
+        (Action::MapOperation, _) => format!(
+            "Make the look and the change at {} one call: `computeIfAbsent`, `merge`, `compute` or a `replace` that names \
+             the old value, or `putIfAbsent`, and go on with what that returns.",
             over(first)
         ),
         (Action::ReadOnce, _) => format!(
@@ -326,6 +340,26 @@ mod tests {
         let said = "Guard bank.c:10–12 in withdraw() by a lock that all threads share; now each variable has a \
                     `accounts[i].lock` of its own.";
         assert_eq!(advice(&each), said);
+    }
+
+    #[test]
+    fn what_java_has_for_it_is_named() {
+        let at = FixPlace { file: "src/Words.java".to_owned(), ..place("Words.add", 17, 18) };
+        let map = advice(&fix(Action::MapOperation, &[], std::slice::from_ref(&at)));
+        assert!(
+            map.starts_with(
+                "Make the look and the change at Words.java:17–18 in Words.add() one call: `compute"
+            ),
+            "{map}"
+        );
+        assert!(advice(&fix(Action::AtomicOperation, &[], &[at])).contains("`compareAndSet`"));
+        let native = advice(&fix(Action::AtomicOperation, &[], &[place("add", 17, 18)]));
+        assert!(
+            native.ends_with(
+                "a fetch-and-add or the like, or a compare-and-exchange that is tried again when it fails."
+            ),
+            "{native}"
+        );
     }
 
     #[test]
