@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use localize::{Access, Code, LocationId, Outcome, Profile, RunId, StackId};
-use report::{Hang, HangKind};
+use report::{Hang, HangKind, brief_function};
 
 use crate::names::Names;
 
@@ -30,7 +30,7 @@ impl FreedUses {
         for [free, used] in of(&profile.run.accesses) {
             let mut place = |stack: StackId| {
                 let function = names.own_frame(stack, code)?.function?;
-                Some(format!("{function}() at {}", names.place_of(stack, code)))
+                Some(format!("{} at {}", brief_function(&function), names.place_of(stack, code)))
             };
             // What has no source, nobody can look at.
             let Some((free, used)) = place(free).zip(place(used)) else { continue };

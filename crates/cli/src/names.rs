@@ -125,9 +125,9 @@ impl Names {
             Some(Frame { function: Some(function), file: Some(file), line: Some(line), .. }) => {
                 let file =
                     Path::new(file).file_name().map_or(file.clone(), |name| name.to_string_lossy().into());
-                format!("{function}() at {file}:{line}")
+                format!("{} at {file}:{line}", report::brief_function(function))
             }
-            Some(Frame { function: Some(function), .. }) => format!("{function}()"),
+            Some(Frame { function: Some(function), .. }) => report::brief_function(function),
             Some(Frame { module, address, .. }) => {
                 let module = module.as_deref().and_then(|path| Path::new(path).file_name());
                 let module = module.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -61,7 +61,7 @@ pub fn debug(
     let place = match (&access.function, &access.file, access.line) {
         (Some(function), Some(file), Some(line)) => {
             let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-            format!("{function}() at {file}:{line}")
+            format!("{} at {file}:{line}", report::brief_function(function))
         }
         _ => "its place".to_owned(),
     };

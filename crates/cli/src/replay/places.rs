@@ -57,11 +57,11 @@ impl Places {
 }
 
 fn brief(frame: &report::Frame) -> String {
-    let function = frame.function.as_deref().unwrap_or("?");
+    let function = report::brief_function(frame.function.as_deref().unwrap_or("?"));
     let file = frame.file.as_deref().and_then(|file| Path::new(file).file_name());
     let place = match (file, frame.line) {
-        (Some(file), Some(line)) => format!("{function}() at {}:{line}", file.to_string_lossy()),
-        _ => format!("{function}()"),
+        (Some(file), Some(line)) => format!("{function} at {}:{line}", file.to_string_lossy()),
+        _ => function,
     };
     report::visible(&place).into_owned()
 }

@@ -7,7 +7,7 @@ pub(crate) fn function(name: &str) -> String {
 
 /// The same without template arguments, parameters and return type, where these can be told from the name:
 /// `void Cache<int>::insert(int const&)` is `Cache::insert()`.
-pub(crate) fn brief_function(name: &str) -> String {
+pub fn brief_function(name: &str) -> String {
     if let Some(inner) = nameless(name) {
         return match inner.outer {
             Some(outer) => format!("a {} in {}", inner.noun, brief_function(outer)),
