@@ -309,6 +309,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::AtomicOperation => report::Action::AtomicOperation,
         evidence::Action::Join => report::Action::Join,
         evidence::Action::CreateLater => report::Action::CreateLater,
+        evidence::Action::PublishLater => report::Action::PublishLater,
         evidence::Action::Wait => report::Action::Wait,
         evidence::Action::LockOrder => report::Action::LockOrder,
         evidence::Action::WaitInLoop => report::Action::WaitInLoop,

@@ -238,10 +238,16 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) 
         reporter.update(&progress);
     };
     // Who says how many runs to make gets them; who says how long it may take does not wait for runs that say nothing.
-    let mut watch = (campaign.limits == Limits::default()).then(Watch::default);
     let may_end_early = campaign.limits.runs.or(campaign.limits.failures).is_none();
+    // A time that was given is for the proof as well: half of it, if the runs of the first half have settled what is to be proved.
+    let proof_from = campaign.limits.time_in_vain.filter(|_| may_end_early).map(|time| time / 2);
+    let mut watch = match proof_from {
+        Some(_) => Some(Watch::for_a_while()),
+        None => (campaign.limits == Limits::default()).then(Watch::default),
+    };
     let mut next_plan = |run, session: &Session| {
-        let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session));
+        let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session))
+            && proof_from.is_none_or(|from| started.elapsed() >= from);
         let is_over = is_settled || may_end_early && watch::never_passes(session);
         if is_over { None } else { search.next_plan(run, session) }
     };

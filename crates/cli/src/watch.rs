@@ -13,6 +13,9 @@ const ALL_FAILED: usize = 500;
 /// Failing runs that are not near another one. What a single one and those near it have in common may be an accident.
 const INDEPENDENT: usize = 2;
 
+/// Runs of a given time after which nobody expects the first cause to settle any more: to ask again and again costs more the more runs there are.
+const MOST: usize = 1000;
+
 /// What is known of the runs so far.
 pub struct Watch {
     code: Code,
@@ -20,6 +23,10 @@ pub struct Watch {
     settling: Settling,
     /// Runs of the session that have been looked at.
     seen: usize,
+    /// Whether there have been enough.
+    is_settled: bool,
+    /// How many are looked at.
+    most: usize,
 }
 
 impl Default for Watch {
@@ -29,13 +36,23 @@ impl Default for Watch {
             names: Names::default(),
             settling: Settling::new(&Options::default()),
             seen: 0,
+            is_settled: false,
+            most: usize::MAX,
         }
     }
 }
 
 impl Watch {
+    /// Gives up after some runs.
+    pub fn for_a_while() -> Watch {
+        Watch { most: MOST, ..Watch::default() }
+    }
+
     /// Looks at the runs that are new, and says whether there have been enough.
     pub fn is_settled(&mut self, session: &Session) -> bool {
+        if self.is_settled || self.seen >= self.most {
+            return self.is_settled || never_passes(session);
+        }
         for record in session.runs_since(self.seen) {
             let outcome = analysis::outcome(&record.outcome);
             // What cannot be read says nothing here; the report will say why.
@@ -47,7 +64,9 @@ impl Watch {
             }
         }
         self.seen = session.runs().len();
-        self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session)
+        self.is_settled =
+            self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session);
+        self.is_settled
     }
 }
 
@@ -98,6 +117,20 @@ mod tests {
         }
         add(&mut session, &RunPlan::default(), Outcome::Pass);
         assert!(!never_passes(&session));
+    }
+
+    #[test]
+    fn who_has_a_time_to_keep_looks_at_some_runs_alone_and_remembers_the_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session_in(folder.path());
+        let mut watch = Watch { most: 2, ..Watch::for_a_while() };
+        for seen in [1, 2, 2, 2] {
+            add(&mut session, &RunPlan::default(), Outcome::Pass);
+            assert!(!watch.is_settled(&session));
+            assert_eq!(watch.seen, seen);
+        }
+        watch.is_settled = true;
+        assert!(watch.is_settled(&session));
     }
 
     #[test]

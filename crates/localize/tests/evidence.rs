@@ -223,17 +223,26 @@ fn joins_and_creations_order() {
 
 #[test]
 fn two_variables_get_one_lock() {
+    let again = |text: &str| advice_on(&run(&format!("{text} 1:W(x)@1 1:W(y)@4")), &[0, 1, 2, 3]).unwrap();
     let bare = "1:W(x)@1 2:R(x)@2 2:R(y)@3 1:W(y)@4";
     let spans = [Span { from: 0, to: 3 }, Span { from: 1, to: 2 }];
-    let fix = judged(bare).1.unwrap();
+    let fix = again(bare);
     assert_eq!((fix.action, fix.spans.as_slice()), (Action::AddLock, &spans[..]));
     let each = "1:lock(a)@1 1:W(x)@1 1:unlock(a) 2:lock(a)@2 2:R(x)@2 2:unlock(a) \
                 2:lock(b)@3 2:R(y)@3 2:unlock(b) 1:lock(b)@4 1:W(y)@4 1:unlock(b)";
-    let fix = judged(each).1.unwrap();
+    let fix = again(each);
     assert_eq!((fix.action, fix.locks), (Action::UseOneLock, vec![A, B]));
     let one_side = "1:lock(a)@1 1:W(x)@1 2:R(x)@2 2:R(y)@3 1:W(y)@4 1:unlock(a)";
-    let fix = judged(one_side).1.unwrap();
+    let fix = again(one_side);
     assert_eq!((fix.action, fix.locks, fix.spans), (Action::TakeLock, vec![A], vec![spans[1]]));
+}
+
+#[test]
+fn what_is_written_once_is_published_when_it_is_ready() {
+    let once = "2:start(1) 1:lock(a)@1 1:W(x)@1 2:R(x)@2 2:R(y)@3 1:W(y)@4 1:unlock(a)";
+    let spans = [Span { from: 0, to: 0 }, Span { from: 3, to: 3 }];
+    let fix = judged(once).1.unwrap();
+    assert_eq!((fix.action, fix.spans.as_slice()), (Action::PublishLater, &spans[..]));
 }
 
 fn circles(text: &str) -> Vec<Vec<(u32, u32, u32)>> {

@@ -43,6 +43,11 @@ const MESSAGES: &[(&str, &str)] = &[
         "uncaught $type: $said at $file:$line",
     ),
     (r#"(?m)^Exception in thread "[^"\n]*" (?<type>[\w.$]+)(?:: (?<said>.*))?$"#, "uncaught $type: $said"),
+    // What JUnit's console launcher prints of the first test that failed, at the first place that is neither its own nor the platform's
+    (
+        r"(?m)^ +=> (?<type>[\w.$]+)(?:: (?<said>.*))?(?:\n +(?:[\w.]+/+)?(?:java|jdk|sun|org\.junit|org\.hamcrest|org\.assertj)\.\S*\(.*\))*\n +\S+\((?<file>[^():\n]+):(?<line>\d+)\)$",
+        "$type: $said at $file:$line",
+    ),
     // GoogleTest's and Catch2's first failing check
     (r"(?m)^(?<file>[^\s:]+):(?<line>\d+): (?:Failure|FAILED:?)$", "check failed at $file:$line"),
 ];
@@ -210,6 +215,21 @@ mod tests {
     fn frameworks_that_print_to_stdout_are_heard_too() {
         let stdout = b"[ RUN      ] Queue.Pop\n/src/queue_test.cc:12: Failure\nExpected 1\n";
         assert_eq!(describe("exit code 1", b"", stdout), "exit code 1, check failed at queue_test.cc:12");
+    }
+
+    #[test]
+    fn what_junit_says_of_a_failed_test_is_its_signature() {
+        let stdout = "│     └─ eq() ✘ rows ==> expected: <3> but was: <2>\n\nFailures (1):\n  JUnit Jupiter:FooTest:eq()\n    => \
+                      org.opentest4j.AssertionFailedError: rows ==> expected: <3> but was: <2>\n       \
+                      org.junit.jupiter.api.Assertions.assertEquals(Assertions.java:560)\n       \
+                      FooTest.eq(FooTest.java:3)\n       java.base/java.lang.reflect.Method.invoke(Method.java:569)\n";
+        let expected = "exit code 1, org.opentest4j.AssertionFailedError: rows ==> expected: <…> but was: <…> at FooTest.java:3";
+        assert_eq!(describe("exit code 1", b"", stdout.as_bytes()), expected);
+        let stdout = "    => java.lang.UnsupportedOperationException\n       \
+                      java.base/java.util.ImmutableCollections$ListItr.remove(ImmutableCollections.java:380)\n       \
+                      FooTest.npe(FooTest.java:4)\n";
+        let expected = "exit code 1, java.lang.UnsupportedOperationException at FooTest.java:4";
+        assert_eq!(describe("exit code 1", b"", stdout.as_bytes()), expected);
     }
 
     #[test]

@@ -333,7 +333,31 @@ impl Case<'_> {
 
     /// Two variables that belong together were accessed in pieces.
     fn two_variables(&self) -> Option<Fix> {
+        if let Some(fix) = self.published_too_early() {
+            return Some(fix);
+        }
         self.two_variables_alone().filter(|fix| self.can_be_locked(fix))
+    }
+
+    /// A thread wrote what leads others to something, and that only afterwards; one of them found nothing there. What is written more than once
+    /// is another matter: then the two have to change together.
+    fn published_too_early(&self) -> Option<Fix> {
+        let all = [0, 1, 2, 3].map(|place| self.access(place));
+        let [published, seen, used, filled] = all;
+        let is_so = all.map(|access| access.kind.writes()) == [true, false, false, true]
+            && published.location == seen.location
+            && used.location == filled.location
+            && (seen.thread, published.thread) == (used.thread, filled.thread);
+        let accesses = &self.witness.run.accesses;
+        let is_written_once = |access: &Access| {
+            let all = self.witness.at_location.get(&access.location).map_or(&[][..], |all| &all[..]);
+            all.iter().filter(|&&index| accesses[index].kind.writes()).count() == 1
+        };
+        let spans = [0, 3].map(|place| Span { from: place, to: place });
+        // Who is created in between is created too early.
+        let is_there = self.witness.begin_of(seen.thread) <= self.accesses[0];
+        (is_so && is_there && is_written_once(published) && is_written_once(filled))
+            .then(|| fix(Action::PublishLater, vec![], spans.to_vec()))
     }
 
     /// The same, whatever else the threads did in between.

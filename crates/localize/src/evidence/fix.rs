@@ -22,6 +22,8 @@ pub enum Action {
     Join,
     /// Create a thread only when all is ready for it.
     CreateLater,
+    /// Make something known to other threads only when all is ready for them.
+    PublishLater,
     /// Wait until another thread has done its part.
     Wait,
     /// Take locks in the same order everywhere.

@@ -1,6 +1,7 @@
 //! What to do, worded from the structured fix.
 
 use super::facts::list;
+use super::region::{comes_first, region};
 use crate::model::{Access, AccessKind, Action, Finding, Fix, FixPlace};
 use crate::wording::{Places, all_of, brief_function, distinct};
 
@@ -14,6 +15,14 @@ pub fn advice(fix: &Fix) -> String {
 /// well: then the other order is not to be had, and what went wrong is what was done with a value that was no longer true.
 pub fn other_order(finding: &Finding, passing: u64) -> Option<String> {
     let [first, second] = finding.accesses.as_slice() else { return None };
+    // Whoever comes to the change has looked before: nobody can change first.
+    let is_look = first.kind == AccessKind::Read && second.kind != AccessKind::Read;
+    if let Some(whole) = region(finding, &[0, 1]).filter(|_| is_look && comes_first(first, second)) {
+        return Some(format!(
+            "Keep {} whole: hold one lock from the look to the change, or look again right before the change.",
+            over(&whole)
+        ));
+    }
     let places = Places::of(finding);
     if finding.passed * 2 > passing {
         let named = |access: &Access| access.function.as_deref().map_or("the thread".into(), brief_function);
@@ -107,6 +116,11 @@ fn action(fix: &Fix) -> String {
             at(first),
             function_of(other)
         ),
+        (Action::PublishLater, Some(other)) => format!(
+            "Publish at {} only after {} is done: whoever comes in between finds what is not ready yet.",
+            at(first),
+            at(other)
+        ),
         (Action::Wait, Some(other)) => {
             let wait = format!("Let {} wait until {} is done", at(first), at(other));
             match places.get(2) {
@@ -158,6 +172,7 @@ fn action(fix: &Fix) -> String {
         (
             Action::Join
             | Action::CreateLater
+            | Action::PublishLater
             | Action::Wait
             | Action::TakeOnce
             | Action::WaitUnlocked
@@ -343,6 +358,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_published_too_early_is_to_be_published_later() {
+        let later = fix(Action::PublishLater, &[], &[place("get", 19, 19), place("discover", 29, 29)]);
+        let said = "Publish at bank.c:19 in get() only after bank.c:29 in discover() is done: whoever comes in between finds \
+                    what is not ready yet.";
+        assert_eq!(advice(&later), said);
+    }
+
+    #[test]
     fn what_java_has_for_it_is_named() {
         let at = FixPlace { file: "src/Words.java".to_owned(), ..place("Words.add", 17, 18) };
         let map = advice(&fix(Action::MapOperation, &[], std::slice::from_ref(&at)));
@@ -507,6 +530,30 @@ mod tests {
         let turned = order(["write", "read"], 8);
         assert!(turned.contains("what post() does before a.c:11 that goes with it"), "{turned}");
         assert_eq!(order(["write", "write"], 8), "");
+    }
+
+    #[test]
+    fn who_looks_before_it_changes_cannot_change_first() {
+        let told = |kinds: [&str; 2]| {
+            let access = |(at, kind): (usize, &str)| {
+                let frame = serde_json::json!({ "function": "open", "file": "a.rs", "line": 35 + 5 * at });
+                let mut access = frame.clone();
+                access["stack"] = serde_json::json!([frame]);
+                (access["thread"], access["kind"], access["variable"]) = (at.into(), kind.into(), "v".into());
+                access
+            };
+            let accesses: Vec<_> = kinds.into_iter().enumerate().map(access).collect();
+            let finding: Finding = serde_json::from_value(serde_json::json!({
+                "rank": 1, "tied": 1, "score": 1.0, "failed": 1, "passed": 0, "kind": "order-violation",
+                "pattern": "RW", "pattern_id": null, "accesses": accesses, "suspicious_functions": [],
+                "cluster": null, "failing_runs": [], "evidence": [], "advice": "", "confirmation": null,
+            }))
+            .unwrap();
+            other_order(&finding, 10).unwrap_or_default()
+        };
+        let whole = told(["read", "write"]);
+        assert!(whole.starts_with("Keep a.rs:35–40 in open() whole: "), "{whole}");
+        assert_eq!(told(["write", "read"]), "See to it that a.rs:40 comes before a.rs:35.");
     }
 
     #[test]

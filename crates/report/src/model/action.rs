@@ -1,0 +1,47 @@
+//! What can be done about a finding.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of change a finding asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Keep a lock that is held already, instead of giving it back in between.
+    ExtendLock,
+    /// Take a lock that others take for the same data.
+    TakeLock,
+    /// Guard the accesses by one lock; there is none yet that all could use.
+    AddLock,
+    /// Guard the accesses by the same lock, instead of each by another.
+    UseOneLock,
+    /// Make a load and a store one atomic operation.
+    AtomicOperation,
+    /// Make a look at an entry of a map and its change one call.
+    MapOperation,
+    /// Read once and keep what was found, instead of looking again.
+    ReadOnce,
+    /// Wait for the end of a thread first.
+    Join,
+    /// Create a thread only when all is ready for it.
+    CreateLater,
+    /// Make something known to other threads only when all is ready for them.
+    PublishLater,
+    /// Wait until another thread has done its part.
+    Wait,
+    /// Take locks in the same order everywhere.
+    LockOrder,
+    /// Test a condition in a loop around the wait for it, without giving the lock back in between.
+    WaitInLoop,
+    /// Test anew after a wait what was tested before it.
+    TestAgain,
+    /// Signal a condition only when what it is about was done.
+    SignalLater,
+    /// Give a lock back on every way out.
+    Unlock,
+    /// Do not take a lock that the thread holds already.
+    TakeOnce,
+    /// Do not wait for what another thread does only with the lock that the waiting one holds.
+    WaitUnlocked,
+    /// Wake all who wait for a condition.
+    WakeAll,
+}
