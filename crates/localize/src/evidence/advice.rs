@@ -34,6 +34,9 @@ struct Case<'a> {
     belongs: &'a dyn Fn(ObjectId, LocationId) -> bool,
 }
 
+/// No object is at the addresses of the first page.
+const LAST_OF_NULL: u64 = 4095;
+
 const REGION: Span = Span { from: 0, to: 2 };
 const OTHER: Span = Span { from: 1, to: 1 };
 
@@ -199,7 +202,10 @@ impl Case<'_> {
         }
         if first.kind.writes() {
             let late = first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
-            return late.or_else(|| self.read_amid_change()).or_else(|| self.acted_on_outdated());
+            return late
+                .or_else(|| self.woken_too_late())
+                .or_else(|| self.read_amid_change())
+                .or_else(|| self.acted_on_outdated());
         }
         // The first access reads what the second has not written yet.
         if !second.kind.writes() || second.frees {
@@ -292,9 +298,37 @@ impl Case<'_> {
         Some(fix(Action::TakeLock, vec![lock], vec![OTHER]))
     }
 
-    /// A thread looked under a lock, gave it back and acted when it had it again, on what had changed in between.
+    /// A thread was woken, finds that what it waited for is so no longer, and waits for ever.
+    fn woken_too_late(&self) -> Option<Fix> {
+        let (run, [_, look]) = (self.witness.run, [0, 1].map(|place| self.accesses[place]));
+        let reader = self.access(1);
+        let waits_still = |wait: &Wait| wait.thread == reader.thread && wait.kind == SyncKind::WaitBegin;
+        let is_its = |access: &Access| (access.thread, access.location) == (reader.thread, reader.location);
+        let last = run.accesses[..look].iter().rposition(is_its)?;
+        let was_woken = |event: &SyncEvent| {
+            event.thread == reader.thread
+                && event.kind == SyncKind::WaitEnd
+                && (last + 1..=look).contains(&event.before)
+        };
+        let is_late = reader.kind == AccessKind::Read
+            && run.waits.iter().any(waits_still)
+            && run.synchronization.iter().any(was_woken);
+        is_late.then(|| fix(Action::CountRounds, vec![], vec![OTHER]))
+    }
+
+    /// A thread looked under a lock, gave it back and acted when it had it again, on what had changed in between. Not to wait for a condition:
+    /// then it is to look again, as it does.
     fn acted_on_outdated(&self) -> Option<Fix> {
         let (lock, look) = look_before(self.witness, self.accesses[0], self.accesses[1])?;
+        let thread = self.access(1).thread;
+        let waits = |event: &SyncEvent| {
+            event.thread == thread
+                && event.kind == SyncKind::WaitBegin
+                && (look + 1..=self.accesses[1]).contains(&event.before)
+        };
+        if self.witness.run.synchronization.iter().any(waits) {
+            return None;
+        }
         let since_the_look = Span { from: 2, to: 1 };
         Some(Fix { further: Some(look), ..fix(Action::ExtendLock, vec![lock], vec![since_the_look]) })
     }
@@ -333,7 +367,31 @@ impl Case<'_> {
 
     /// Two variables that belong together were accessed in pieces.
     fn two_variables(&self) -> Option<Fix> {
-        self.two_variables_alone().filter(|fix| self.can_be_locked(fix))
+        self.published_early().or_else(|| self.two_variables_alone()).filter(|fix| self.can_be_locked(fix))
+    }
+
+    /// A thread says, by an atomic, a flag or a pointer, that something is there and writes it only then, for the first time; the other thread has seen the
+    /// one and not the other.
+    fn published_early(&self) -> Option<Fix> {
+        let [sign, seen, using, late] = [0, 1, 2, 3].map(|place| self.access(place));
+        let is_crossed = sign.thread == late.thread
+            && sign.location == seen.location
+            && using.location == late.location
+            && using.location != seen.location;
+        let kinds = [sign, seen, using, late].map(|access| access.kind);
+        let is_atomic = [0, 1].iter().all(|&place| self.witness.is_atomic(self.accesses[place]));
+        let is_told = is_atomic || sign.value.is_some_and(|value| value == 1 || value > LAST_OF_NULL);
+        let is_sign = kinds[0].writes() && kinds[1] != AccessKind::Write && is_told;
+        let is_late = kinds[2] == AccessKind::Read && kinds[3].writes() && !late.frees;
+        let all = self.witness.at_location.get(&late.location).map_or(&[][..], |all| &all[..]);
+        let earlier = all.iter().take_while(|&&index| index < self.accesses[3]);
+        let accesses = &self.witness.run.accesses;
+        let is_written =
+            |&index: &usize| accesses[index].thread == late.thread && accesses[index].kind.writes();
+        let spans = [3, 0].map(|place| Span { from: place, to: place });
+        let is_published =
+            is_crossed && is_sign && is_late && !earlier.copied().any(|index| is_written(&index));
+        is_published.then(|| fix(Action::PublishLater, vec![], spans.to_vec()))
     }
 
     /// The same, whatever else the threads did in between.

@@ -32,6 +32,10 @@ pub enum Action {
     TestAgain,
     /// Signal a condition only when what it is about was done.
     SignalLater,
+    /// Write what is published before whatever tells others that it is there.
+    PublishLater,
+    /// Wait for a number of rounds to change, not for what is so for a moment.
+    CountRounds,
     /// Give a lock back on every way out.
     Unlock,
     /// Do not take a lock that the thread holds already.

@@ -125,6 +125,14 @@ fn action(fix: &Fix) -> String {
             at(change),
             at(first)
         ),
+        (Action::PublishLater, Some(sign)) => {
+            format!("Do {} before {}: that tells other threads that all is there.", at(first), at(sign))
+        }
+        (Action::CountRounds, _) => format!(
+            "Count how often it has come about, and wait at {} until that number has changed: what is waited for may be over \
+             again before the thread that was woken looks.",
+            at(first)
+        ),
         // One test in a loop can be two places in the code.
         (Action::TestAgain, Some(using)) if using.first_line != first.first_line => format!(
             "Test in a loop, `while` in place of `if`: what {} has tested before the wait may be true no longer at {} after it.",
@@ -148,6 +156,7 @@ fn action(fix: &Fix) -> String {
             | Action::TakeOnce
             | Action::WaitUnlocked
             | Action::SignalLater
+            | Action::PublishLater
             | Action::LockOrder,
             None,
         )
@@ -421,6 +430,16 @@ mod tests {
             advice(&fix(Action::ReadOnce, &[], &[place("get", 15, 17)])),
             "Look once at bank.c:15–17 in get() and go on with what was found, or guard both looks, and what changes it, by one \
              lock."
+        );
+        let published = fix(Action::PublishLater, &[], &[place("fill", 30, 30), place("open", 21, 21)]);
+        assert_eq!(
+            advice(&published),
+            "Do bank.c:30 in fill() before bank.c:21 in open(): that tells other threads that all is there."
+        );
+        assert_eq!(
+            advice(&fix(Action::CountRounds, &[], &[place("meet", 31, 31)])),
+            "Count how often it has come about, and wait at bank.c:31 in meet() until that number has changed: what is waited for \
+             may be over again before the thread that was woken looks."
         );
         let all = fix(Action::WakeAll, &["q.ready"], &[place("close", 30, 30)]);
         assert_eq!(
