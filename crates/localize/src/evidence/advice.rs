@@ -34,9 +34,6 @@ struct Case<'a> {
     belongs: &'a dyn Fn(ObjectId, LocationId) -> bool,
 }
 
-/// No object is at the addresses of the first page.
-const LAST_OF_NULL: u64 = 4095;
-
 const REGION: Span = Span { from: 0, to: 2 };
 const OTHER: Span = Span { from: 1, to: 1 };
 
@@ -370,8 +367,8 @@ impl Case<'_> {
         self.published_early().or_else(|| self.two_variables_alone()).filter(|fix| self.can_be_locked(fix))
     }
 
-    /// A thread says, by an atomic, a flag or a pointer, that something is there and writes it only then, for the first time; the other thread has seen the
-    /// one and not the other.
+    /// A thread says, by an atomic, that something is there and writes it only then, for the first time; the other thread has seen the
+    /// one and not the other. Without an atomic the two may as well be parts of one thing.
     fn published_early(&self) -> Option<Fix> {
         let [sign, seen, using, late] = [0, 1, 2, 3].map(|place| self.access(place));
         let is_crossed = sign.thread == late.thread
@@ -380,8 +377,7 @@ impl Case<'_> {
             && using.location != seen.location;
         let kinds = [sign, seen, using, late].map(|access| access.kind);
         let is_atomic = [0, 1].iter().all(|&place| self.witness.is_atomic(self.accesses[place]));
-        let is_told = is_atomic || sign.value.is_some_and(|value| value == 1 || value > LAST_OF_NULL);
-        let is_sign = kinds[0].writes() && kinds[1] != AccessKind::Write && is_told;
+        let is_sign = kinds[0].writes() && kinds[1] != AccessKind::Write && is_atomic;
         let is_late = kinds[2] == AccessKind::Read && kinds[3].writes() && !late.frees;
         let all = self.witness.at_location.get(&late.location).map_or(&[][..], |all| &all[..]);
         let earlier = all.iter().take_while(|&&index| index < self.accesses[3]);
