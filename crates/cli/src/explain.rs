@@ -319,6 +319,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::WakeAll => report::Action::WakeAll,
         evidence::Action::TestAgain => report::Action::TestAgain,
         evidence::Action::SignalLater => report::Action::SignalLater,
+        evidence::Action::CountRounds => report::Action::CountRounds,
     }
 }
 

@@ -93,3 +93,62 @@ fn an_order_is_no_half_of_what_passing_runs_have_too() {
         "P1 use make",
     );
 }
+
+/// A flag is set before what it announces is there. All runs see the flag, most of them late enough; that the value is read too early is told with it. What is read may
+/// be one thing or another.
+#[test]
+fn what_is_published_too_early_is_told_with_what_tells_of_it() {
+    let published = "W2(ready)@say R1(ready)@see";
+    let early = |value: &str| format!("{published} R1({value})@read_{value} W2({value})@make_{value}");
+    let lucky = format!("{published} W2(one)@make_one W2(two)@make_two R1(one)@read_one R1(two)@read_two");
+    let late = "R1(ready)@see W2(ready)@say W2(one)@make_one W2(two)@make_two R1(ready)@see R1(one)@read_one R1(two)@read_two";
+    let passing = [lucky.as_str(), late];
+    check_first(&many(&passing, &[&early("one")]), "P12 say see read_one make_one");
+    let both = many(&passing, &[&early("one"), &early("one"), &early("two")]);
+    check_first(&both, "P12 say see read_one make_one");
+    let session = support::parse(&both);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert!(findings[0].score > 0.8, "one cause for all failing runs: {}", findings[0].score);
+}
+
+/// The same where the one has created the other, where much else comes in between, and with a single failing run.
+#[test]
+fn what_is_far_apart_is_not_told_together() {
+    let early = |other: &str| format!("W2(ready)@say R1(ready)@see {other} R1(one)@read W2(one)@make");
+    let much: String = (0..12).map(|nth| format!("R1(v{nth})@other W3(v{nth})@more ")).collect();
+    let lucky = format!("W2(ready)@say R1(ready)@see W2(one)@make R1(one)@read {much}");
+    let late = format!("R1(ready)@see W2(ready)@say W2(one)@make R1(ready)@see R1(one)@read {much}");
+    check_first(&many(&[&lucky, &late], &[&early("")]), "P12 say see read make");
+    check_first(&many(&[&lucky, &late], &[&early(&much)]), "P1 read make");
+    let one = format!("F: {}\n{}", early(""), format!("P: {lucky}\nP: {late}\n").repeat(20));
+    check_first(&one, "P1 read make");
+}
+
+/// A thing is looked up, taken out and ended by another thread, and used then. Nearly all runs look it up before it is taken out.
+#[test]
+fn what_is_used_after_its_end_is_told_with_the_look() {
+    let used = "R1(list)@find W2(list)@remove W2(open)@close R1(open)@use";
+    let in_time = "R1(list)@find R1(open)@use W2(list)@remove W2(open)@close";
+    let gone = "W2(list)@remove W2(open)@close R1(list)@find";
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let traces = lines("F", used, 10) + &lines("P", in_time, 60) + &lines("P", gone, 2);
+    assert_eq!(first(&traces), "P14 find remove close use");
+}
+
+/// Who copies takes what nobody else uses for its own, and another thread begins to use it: that this one then sees it change is what follows.
+#[test]
+fn what_lets_a_thread_in_goes_before_what_it_breaks() {
+    let broken = "R2(users)@alone W1(users)@join R1(length)@look W2(length)@grow R1(length)@again";
+    let before = "R2(users)@alone W2(length)@grow W1(users)@join R1(length)@look R1(length)@again";
+    let after = "W1(users)@join R1(length)@look R2(users)@alone W2(length)@grow";
+    check_first(&many(&[before, after], &[broken]), "P18 alone join look grow");
+    // Passing runs show it as well where nobody looks again.
+    let given = "W2(idle)@give W1(idle)@take W1(used)@begin W2(used)@reset R1(used)@check";
+    let in_time = "W2(idle)@give W2(used)@reset W1(idle)@take W1(used)@begin R1(used)@check";
+    let lucky = "W2(idle)@give W1(idle)@take W1(used)@begin R1(used)@check W2(used)@reset";
+    let other = "W1(idle)@take W2(idle)@give W1(used)@begin W2(used)@reset";
+    let lines = |outcome: &str, trace: &str, times| format!("{outcome}: {trace}\n").repeat(times);
+    let passing = lines("P", in_time, 40) + &lines("P", lucky, 4) + &lines("P", other, 20);
+    let traces = lines("F", given, 30) + &passing;
+    assert_eq!(first(&traces), "P9 give take begin reset");
+}

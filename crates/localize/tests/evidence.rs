@@ -376,6 +376,35 @@ fn a_lock_that_is_given_back_to_wait_is_not_kept() {
 }
 
 #[test]
+fn what_is_published_before_it_is_written_is_to_be_written_first() {
+    let early = run("1:W!(ready)@1 2:R!(ready)@2 2:R(data)@3 1:W(data)@4");
+    let fix = advice_on(&early, &[0, 1, 2, 3]).unwrap();
+    let spans = [0, 3].map(|place| Span { from: place, to: place });
+    assert_eq!((fix.action, fix.spans), (Action::PublishLater, spans.to_vec()));
+    // Two values that change together are to be read together.
+    let action = |text: &str, accesses: &[usize]| advice_on(&run(text), accesses).map(|fix| fix.action);
+    let torn = "1:W(data)@4 1:W!(ready)@1 2:R!(ready)@2 2:R(data)@3 1:W(data)@4";
+    assert_eq!(action(torn, &[1, 2, 3, 4]), Some(Action::AddLock));
+    let plain = "1:W(size)@1 2:R(size)@2 2:R(data)@3 1:W(data)@4";
+    assert_eq!(action(plain, &[0, 1, 2, 3]), Some(Action::AddLock));
+}
+
+/// Who waits for a barrier is woken, but another thread has begun the next round before it looks.
+#[test]
+fn what_is_over_again_when_a_thread_looks_is_to_be_counted() {
+    let text = "1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 1:lock(a)@1 1:R(x)@5";
+    let mut late = run(text);
+    let (target, thread, site, stack) = (SyncTarget::Object(B), ThreadId(1), SiteId(7), StackId(7));
+    for kind in [SyncKind::WaitBegin, SyncKind::WaitEnd] {
+        late.synchronization.push(SyncEvent { before: 2, thread, kind, target, site, stack });
+    }
+    assert_eq!(advice_on(&late, &[1, 2]), None, "no lock is kept over a wait");
+    late.waits.push(Wait { thread, kind: SyncKind::WaitBegin, target, site, stack, locks: LocksetId(0) });
+    let fix = advice_on(&late, &[1, 2]).unwrap();
+    assert_eq!((fix.action, fix.spans), (Action::CountRounds, vec![OTHER]));
+}
+
+#[test]
 fn who_waits_already_is_to_be_woken_later() {
     let mut early = run("1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a)");
     let (kind, target, locks) = (SyncKind::WaitBegin, SyncTarget::Object(B), LocksetId(0));

@@ -60,8 +60,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What it would probably take to settle which cause comes first; none if that is settled. One that was confirmed by
-    /// trying it out is.
+    /// What it would probably take to settle which cause comes first; none if that is settled. One that was confirmed by trying it out is.
     pub fn unsettled(&self) -> Option<Needs> {
         let confirmation = self.findings.first().and_then(|finding| finding.confirmation.as_ref());
         let is_confirmed = confirmation.is_some_and(|known| known.verdict == Verdict::Confirmed);
@@ -308,8 +307,7 @@ pub struct Fix {
     pub taken_by: Vec<String>,
     /// Where: first for the thread that must change.
     pub places: Vec<FixPlace>,
-    /// The lines to change, like a patch, where they leave no doubt: `@@ ids.rs:22`, `-` and the old line, `+` and the
-    /// new one.
+    /// The lines to change, like a patch, where they leave no doubt: `@@ ids.rs:22`, `-` and the old line, `+` and the new one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patch: Vec<String>,
 }

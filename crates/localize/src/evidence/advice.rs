@@ -199,7 +199,10 @@ impl Case<'_> {
         }
         if first.kind.writes() {
             let late = first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
-            return late.or_else(|| self.read_amid_change()).or_else(|| self.acted_on_outdated());
+            return late
+                .or_else(|| self.woken_too_late())
+                .or_else(|| self.read_amid_change())
+                .or_else(|| self.acted_on_outdated());
         }
         // The first access reads what the second has not written yet.
         if !second.kind.writes() || second.frees {
@@ -292,9 +295,37 @@ impl Case<'_> {
         Some(fix(Action::TakeLock, vec![lock], vec![OTHER]))
     }
 
-    /// A thread looked under a lock, gave it back and acted when it had it again, on what had changed in between.
+    /// A thread was woken, finds that what it waited for is so no longer, and waits for ever.
+    fn woken_too_late(&self) -> Option<Fix> {
+        let (run, [_, look]) = (self.witness.run, [0, 1].map(|place| self.accesses[place]));
+        let reader = self.access(1);
+        let waits_still = |wait: &Wait| wait.thread == reader.thread && wait.kind == SyncKind::WaitBegin;
+        let is_its = |access: &Access| (access.thread, access.location) == (reader.thread, reader.location);
+        let last = run.accesses[..look].iter().rposition(is_its)?;
+        let was_woken = |event: &SyncEvent| {
+            event.thread == reader.thread
+                && event.kind == SyncKind::WaitEnd
+                && (last + 1..=look).contains(&event.before)
+        };
+        let is_late = reader.kind == AccessKind::Read
+            && run.waits.iter().any(waits_still)
+            && run.synchronization.iter().any(was_woken);
+        is_late.then(|| fix(Action::CountRounds, vec![], vec![OTHER]))
+    }
+
+    /// A thread looked under a lock, gave it back and acted when it had it again, on what had changed in between. Not to wait for a condition:
+    /// then it is to look again, as it does.
     fn acted_on_outdated(&self) -> Option<Fix> {
         let (lock, look) = look_before(self.witness, self.accesses[0], self.accesses[1])?;
+        let thread = self.access(1).thread;
+        let waits = |event: &SyncEvent| {
+            event.thread == thread
+                && event.kind == SyncKind::WaitBegin
+                && (look + 1..=self.accesses[1]).contains(&event.before)
+        };
+        if self.witness.run.synchronization.iter().any(waits) {
+            return None;
+        }
         let since_the_look = Span { from: 2, to: 1 };
         Some(Fix { further: Some(look), ..fix(Action::ExtendLock, vec![lock], vec![since_the_look]) })
     }
@@ -340,24 +371,33 @@ impl Case<'_> {
     }
 
     /// A thread wrote what leads others to something, and that only afterwards; one of them found nothing there. What is written more than once
-    /// is another matter: then the two have to change together.
+    /// is another matter: then the two may have to change together. But an atomic says that what is written for the first time after it is there.
     fn published_too_early(&self) -> Option<Fix> {
         let all = [0, 1, 2, 3].map(|place| self.access(place));
         let [published, seen, used, filled] = all;
-        let is_so = all.map(|access| access.kind.writes()) == [true, false, false, true]
+        let is_so = published.kind.writes()
+            && seen.kind != AccessKind::Write
+            && used.kind == AccessKind::Read
+            && filled.kind.writes()
+            && !filled.frees
             && published.location == seen.location
             && used.location == filled.location
+            && used.location != seen.location
             && (seen.thread, published.thread) == (used.thread, filled.thread);
         let accesses = &self.witness.run.accesses;
-        let is_written_once = |access: &Access| {
+        let writes_to = |access: &Access| {
             let all = self.witness.at_location.get(&access.location).map_or(&[][..], |all| &all[..]);
-            all.iter().filter(|&&index| accesses[index].kind.writes()).count() == 1
+            all.iter().copied().filter(|&index| accesses[index].kind.writes())
         };
-        let spans = [0, 3].map(|place| Span { from: place, to: place });
+        let is_written_once = |access: &Access| writes_to(access).count() == 1;
         // Who is created in between is created too early.
         let is_there = self.witness.begin_of(seen.thread) <= self.accesses[0];
-        (is_so && is_there && is_written_once(published) && is_written_once(filled))
-            .then(|| fix(Action::PublishLater, vec![], spans.to_vec()))
+        let is_ready_once = is_there && is_written_once(published) && is_written_once(filled);
+        let is_atomic = [0, 1].iter().all(|&place| self.witness.is_atomic(self.accesses[place]));
+        let is_earlier = |index: usize| index < self.accesses[3] && accesses[index].thread == filled.thread;
+        let is_announced = is_atomic && !writes_to(filled).any(is_earlier);
+        let spans = [0, 3].map(|place| Span { from: place, to: place });
+        (is_so && (is_ready_once || is_announced)).then(|| fix(Action::PublishLater, vec![], spans.to_vec()))
     }
 
     /// The same, whatever else the threads did in between.

@@ -34,6 +34,8 @@ pub enum Action {
     TestAgain,
     /// Signal a condition only when what it is about was done.
     SignalLater,
+    /// Wait for a number of rounds to change, not for what is so for a moment.
+    CountRounds,
     /// Give a lock back on every way out.
     Unlock,
     /// Do not take a lock that the thread holds already.

@@ -71,6 +71,7 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     let (evidence, tuning) = (scale.evidence, scale.tuning);
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
+    clues.extend(scale.entered());
     unfinished::take_in_ends(&mut clues, evidence);
     if tuning.freed {
         freed::count_together(&mut clues, |runs| scale.evidence_of(runs));

@@ -21,6 +21,7 @@ use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
 use crate::suspect::Suspect;
+use crate::synchronization::{SyncKind, SyncTarget};
 
 use super::crossings;
 use super::orders::{self, Orders};
@@ -78,7 +79,15 @@ pub(crate) struct Sighting {
     sets_up: [bool; Pattern::MAX_ACCESSES],
     /// Whether the creation or the end of a thread keeps one of its two variables in order.
     pub is_kept_in_order: bool,
+    /// Whether each of two threads does its steps in close succession.
+    pub is_close: bool,
+    /// Whether the thread of its first access has created that of its second, if it is close.
+    pub is_by_creator: bool,
 }
+
+/// So many shared accesses of a thread, and so many of all threads, may come in between two that are close.
+const CLOSE: usize = 8;
+const CLOSE_OF_ALL: u32 = 64;
 
 /// One thread's access before another's on the same location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +117,8 @@ impl Sighting {
             uses_freed: false,
             sets_up: [false; Pattern::MAX_ACCESSES],
             is_kept_in_order: false,
+            is_close: false,
+            is_by_creator: false,
         };
         for (nth, &index) in accesses.iter().enumerate() {
             let access = &run.accesses[index as usize];
@@ -118,7 +129,35 @@ impl Sighting {
             sighting.sets_up[nth] = access.kind.writes() && scan.histories.is_first(index);
         }
         let uses_freed = sighting.orders().any(|order| run.accesses[order.accesses[0] as usize].frees);
-        Self { uses_freed, ..sighting }
+        let is_close = sighting.span() <= CLOSE_OF_ALL && sighting.are_own_steps_close(run);
+        let is_by_creator = is_close && sighting.is_by_creator(run);
+        Self { uses_freed, is_close, is_by_creator, ..sighting }
+    }
+
+    fn is_by_creator(&self, run: &Run) -> bool {
+        let &[creator, created, ..] = self.threads() else { return false };
+        let mut events = run.synchronization.iter();
+        events.any(|event| {
+            event.thread == creator
+                && event.kind == SyncKind::Create
+                && event.target == SyncTarget::Thread(created)
+        })
+    }
+
+    /// Whether no thread does much else, on what threads share, between its steps.
+    fn are_own_steps_close(&self, run: &Run) -> bool {
+        let steps = self.accesses().iter().zip(self.threads());
+        let mut both_ends: Vec<(ThreadId, [u32; 2])> = Vec::with_capacity(Pattern::MAX_ACCESSES);
+        for (&index, &thread) in steps {
+            match both_ends.iter_mut().find(|(known, _)| *known == thread) {
+                Some((_, [first, last])) => (*first, *last) = (index.min(*first), index.max(*last)),
+                None => both_ends.push((thread, [index; 2])),
+            }
+        }
+        both_ends.iter().all(|&(thread, [first, last])| {
+            let between = &run.accesses[first as usize..last as usize];
+            between.iter().filter(|access| access.thread == thread).count() <= CLOSE
+        })
     }
 
     /// Global indices of the accesses, in time order.

@@ -17,6 +17,7 @@ use rustc_hash::FxHashSet;
 use crate::finding::{Example, Finding};
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{RunId, SiteId};
+use crate::shape::Shape;
 use crate::suspiciousness::Spectrum;
 
 use super::causes::Cause;
@@ -45,7 +46,9 @@ pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
     }
     causes[lead].weight = best;
     causes[lead].reasons.push(Reason::Leads);
-    tell_crossing(scale, &mut causes[lead]);
+    if pattern.sites().len() == 2 {
+        tell_crossing(scale, &mut causes[lead]);
+    }
 }
 
 /// A read before a write is in order by itself. It is told with what the reader had seen of the writing thread before, if it hardly comes without that: then
@@ -91,8 +94,41 @@ fn lead_to(scale: &Scale, cause: &Cause, others: &[Cause]) -> Option<usize> {
     best.filter(|&at| cause.order == Some(cause.finding.pattern) || known(at) > own)
 }
 
+/// Whether a cause comes about only after this, which passing runs show more often than that.
+fn is_led_by(scale: &Scale, cause: &Cause, lead: Pattern) -> bool {
+    match lead.sites().len() {
+        2 => is_led_by_pair(scale, cause, lead),
+        Shape::MAX_STEPS => is_let_in_by(scale, cause, lead),
+        _ => false,
+    }
+}
+
+/// Whether whoever breaks into a triple was itself in between two steps when the other thread came: it gave something away and went on
+/// with it, or looked at something that the other one has changed since. That begins before the triple does, and passing runs show it where nobody minds.
+fn is_let_in_by(scale: &Scale, cause: &Cause, quadruple: Pattern) -> bool {
+    let known = |pattern: Pattern| scale.evidence.clues.get(&pattern);
+    let (triple, outer) = (cause.finding.pattern, quadruple.sites());
+    let is_apart = [PatternId::P9, PatternId::P12, PatternId::P14, PatternId::P18];
+    if triple.sites().len() != 3
+        || triple.sites()[..2] != outer[2..]
+        || !is_apart.into_iter().any(|row| quadruple.shape() == row.into())
+    {
+        return false;
+    }
+    let shared = regions::parts(&quadruple).nth(1).and_then(known);
+    let Some(((led, lead), shared)) = known(triple).zip(known(quadruple)).zip(shared) else { return false };
+    let explained = scale.evidence_of(&lead.runs);
+    lead.passed > led.passed
+        && 2 * lead.passed <= scale.runs.all_passed
+        && lead.example.as_ref().is_some_and(|(_, sighting)| sighting.is_close)
+        && scale.evidence.orders.standing(&quadruple) == Standing::Reordered
+        && explained >= TELLING + scale.pairs.ln()
+        && explained >= TELLING + scale.evidence_of(&shared.runs)
+        && f64::from(failing_in_both(scale, lead, led)) >= COVERED * f64::from(led.failed)
+}
+
 /// Whether a cause comes about only after this pair, which passing runs show more often than that.
-fn is_led_by(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
+fn is_led_by_pair(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
     let known = |pattern: Pattern| {
         let seen = scale.evidence.clues.get(&pattern)?;
         Some((seen, seen.example.as_ref()?))
@@ -100,8 +136,7 @@ fn is_led_by(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
     let Some(((order, led), (lead, example))) = cause.order.and_then(known).zip(known(pair)) else {
         return false;
     };
-    pair.sites().len() == 2
-        && lead.passed > order.passed
+    lead.passed > order.passed
         && 2 * lead.passed <= scale.runs.all_passed
         // The cause may stand for others that break into the same code.
         && f64::from(lead.failed) >= COVERED * f64::from(cause.explained)

@@ -59,7 +59,43 @@ pub(super) fn count_together<'e>(
             clue.region = Some(union);
         }
     }
+    count_entered(clues, &evidence);
     take_in_parts(clues, evidence);
+}
+
+/// What is published too early, or looked up and used too late, does harm by whatever is used first: the best of the windows that one pair opens counts
+/// for all of them, and what comes about in them stands for nothing else.
+fn count_entered(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f64) {
+    let mut opened: BTreeMap<Region, (Vec<u64>, Pattern, f64)> = BTreeMap::new();
+    for clue in clues.iter().filter(|clue| clue.is_entered) {
+        let (union, best, weight) =
+            opened.entry(door(clue)).or_insert_with(|| (Vec::new(), clue.pattern, clue.weight));
+        union.resize(union.len().max(clue.runs().len()), 0);
+        union.iter_mut().zip(clue.runs()).for_each(|(union, runs)| *union |= runs);
+        if clue.weight.total_cmp(weight).then((*best).cmp(&clue.pattern)).is_gt() {
+            (*best, *weight) = (clue.pattern, clue.weight);
+        }
+    }
+    let mut within: FxHashMap<Pattern, Vec<u64>> = FxHashMap::default();
+    for clue in clues.iter_mut().filter(|clue| clue.is_entered) {
+        let Some((union, best, _)) = opened.get(&door(clue)) else { continue };
+        let more = evidence(union) - evidence(clue.runs());
+        if more <= 0.0 {
+            continue;
+        }
+        clue.weight += if clue.pattern == *best { more } else { 0.0 };
+        clue.region = Some(union.clone());
+        within.extend(parts(&clue.pattern).nth(1).map(|pair| (pair, union.clone())));
+    }
+    for clue in clues.iter_mut().filter(|clue| clue.region.is_none()) {
+        clue.region = within.get(&clue.pattern).cloned();
+    }
+}
+
+/// The pair that opens a window.
+fn door(window: &Clue) -> Region {
+    let sites = window.pattern.sites();
+    (window.pattern.shape(), [sites[0], sites[1]])
 }
 
 /// A pair that explains no more than the triples of a region whose part it is does not stand for anything else.

@@ -28,6 +28,9 @@ pub(super) const COVERED: f64 = 0.9;
 /// The evidence (as logarithm) above which it is no chance that failing runs show more of something.
 pub(super) const TELLING: f64 = 5.0;
 
+/// In so many failing runs what was in between is hardly there by chance.
+const ENOUGH_ENTERED: u32 = 3;
+
 /// A clue that tells failing from passing runs.
 pub(super) struct Clue<'e> {
     pub pattern: Pattern,
@@ -53,6 +56,8 @@ pub(super) struct Clue<'e> {
     pub is_after_new_code: bool,
     /// It is the window in which one of its pairs comes about.
     pub is_window: bool,
+    /// That pair is its second, and its first one tells nothing by itself: it is in passing runs as well, which then do the rest in time.
+    pub is_entered: bool,
     /// It is but a loop's next round: both ends of a triple are one access, or a read that comes too early is made again until it does not.
     pub is_loop: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -86,6 +91,21 @@ impl Clue<'_> {
             .then(self.sighting.completed().cmp(&other.sighting.completed()))
             .then(self.pattern.cmp(&other.pattern))
     }
+}
+
+/// The window in which a pair comes about.
+#[derive(Clone, Copy)]
+struct Window<'e> {
+    pair: &'e Seen,
+    is_entered: bool,
+}
+
+/// Whether a thread that has done one thing right after the other found a second one in between its own two steps: it uses what that one has published, or
+/// ends what that one has looked up. Who has created the thread that comes too early need only do its part before that.
+fn is_entered(pattern: Pattern, sighting: &Sighting) -> bool {
+    let is_published = pattern.shape() == PatternId::P12.into() && !sighting.is_by_creator;
+    let is_looked_up = pattern.shape() == PatternId::P14.into();
+    sighting.is_close && (is_published || is_looked_up)
 }
 
 /// Weighs clues.
@@ -149,7 +169,23 @@ impl<'e> Scale<'e> {
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
-        let (run, sighting) = seen.example.as_ref().filter(|_| seen.is_clue)?;
+        if seen.is_clue { self.weighed(pattern, seen) } else { None }
+    }
+
+    /// The windows that are entered by what a thread has seen right before it looks: where it comes by again later, Unicorn's
+    /// quadruples tell that.
+    pub fn entered(&self) -> impl Iterator<Item = Clue<'e>> {
+        let is_known = |pattern: Pattern| {
+            self.evidence.clues.get(&pattern).is_some_and(|seen| self.clue(pattern, seen).is_some())
+        };
+        let crossings = self.evidence.crossings.iter();
+        let of_row = crossings.filter(|(pattern, _)| pattern.shape() == PatternId::P12.into());
+        let windows = of_row.filter_map(|(&pattern, seen)| self.weighed(pattern, seen));
+        windows.filter(move |clue| clue.is_entered && !is_known(clue.pattern))
+    }
+
+    fn weighed(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
+        let (run, sighting) = seen.example.as_ref()?;
         if self.is_half_fixed(pattern, sighting) {
             return None;
         }
@@ -161,7 +197,7 @@ impl<'e> Scale<'e> {
             evidence = self.evidence_of(runs);
         }
         let window = self.window_of(pattern, seen, evidence).filter(|_| unfinished.is_none());
-        if let Some(pair) = window {
+        if let Some(Window { pair, .. }) = window {
             evidence = self.evidence_of(&pair.runs);
         } else if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
@@ -198,12 +234,13 @@ impl<'e> Scale<'e> {
             standing,
             uses_freed,
             together: None,
-            region: window.map(|pair| pair.runs.clone()),
+            region: window.map(|window| window.pair.runs.clone()),
             unfinished,
             is_new_code,
             is_second_thread,
             is_after_new_code: false,
             is_window: window.is_some(),
+            is_entered: window.is_some_and(|window| window.is_entered),
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
         })
@@ -253,22 +290,31 @@ impl<'e> Scale<'e> {
     /// The pair of a quadruple that comes about in a window alone: hardly a failing run shows it without the other pair, which goes the other
     /// way and is seen more often in failing runs than in others. One thread got in between what the other did; that it came too
     /// early or too late for one of the two variables is what follows.
-    fn window_of(&self, pattern: Pattern, seen: &Seen, evidence: f64) -> Option<&'e Seen> {
-        if pattern.shape().len() != Shape::MAX_STEPS || pattern.is_write_skew() {
+    ///
+    /// Where the other pair comes first, as where something is published before it is complete, or looked up and used after its
+    /// end, it may be in all runs, which then do the rest in time. There it is enough that both threads do one thing right after the other, and that passing runs have both pairs both ways.
+    fn window_of(&self, pattern: Pattern, seen: &'e Seen, evidence: f64) -> Option<Window<'e>> {
+        if pattern.shape().len() != Shape::MAX_STEPS {
             return None;
         }
         let known = |part: Pattern| Some((part, self.evidence.clues.get(&part)?));
         let parts: Vec<(Pattern, &Seen)> = regions::parts(&pattern).filter_map(known).collect();
         let [one, other] = *parts.first_chunk()?;
         let says_as_much = |part: &Seen| self.evidence_of(&part.runs) >= evidence;
-        let ((pair, within), (_, other)) = match [one, other].map(|(_, part)| says_as_much(part)) {
+        let ((within, pair), (beside, other)) = match [one, other].map(|(_, part)| says_as_much(part)) {
             [true, false] => (one, other),
             [false, true] => (other, one),
             _ => return None,
         };
-        let is_covered = f64::from(seen.failed) >= COVERED * f64::from(within.failed);
-        let is_harm = matches!(self.evidence.orders.standing(&pair), Standing::Reordered | Standing::Freed);
-        (is_covered && is_harm && self.evidence_of(&other.runs) >= TELLING).then_some(within)
+        let is_covered = f64::from(seen.failed) >= COVERED * f64::from(pair.failed);
+        let is_harm = matches!(self.evidence.orders.standing(&within), Standing::Reordered | Standing::Freed);
+        let is_telling = self.evidence_of(&other.runs) >= TELLING;
+        let is_entered = !is_telling
+            && seen.failed >= ENOUGH_ENTERED
+            && within.sites() == &pattern.sites()[2..]
+            && self.evidence.orders.standing(&beside) == Standing::Reordered
+            && seen.example.as_ref().is_some_and(|(_, sighting)| is_entered(pattern, sighting));
+        (is_covered && is_harm && (is_telling || is_entered)).then_some(Window { pair, is_entered })
     }
 
     /// In how many trials chance gives a clue that is as good as the best.

@@ -31,6 +31,9 @@ impl Scale<'_> {
         new_code::mark_what_follows(self.evidence, &mut clues);
         mark_waiting(&mut clues);
         clues.sort_unstable_by(Clue::compare);
+        if let Some(window) = clues.iter().position(|clue| lets_in(clue, &clues[0])) {
+            clues[..=window].rotate_right(1);
+        }
         let best = &clues[0];
         let (failed, passed) = (best.seen.failed, best.seen.passed);
         let mut reasons = vec![
@@ -203,6 +206,19 @@ impl Scale<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether a triple is what follows from a window, or from two decisions that cross: whoever breaks into it was itself in between two steps when the other
+/// thread came. What the same runs show began with that.
+fn lets_in(window: &Clue, triple: &Clue) -> bool {
+    let (outer, inner) = (window.pattern.sites(), triple.pattern.sites());
+    (window.is_window || window.pattern.is_write_skew())
+        && !window.is_new_code
+        && window.standing == triple.standing
+        && window.run == triple.run
+        && inner.len() == 3
+        && outer[2..] == inner[..2]
+        && window.sighting.completed() < triple.sighting.completed()
 }
 
 /// What to look at if it is asked what made a cause possible: the clue that is shown for it, or if that is a window, the pair within.

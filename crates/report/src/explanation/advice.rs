@@ -153,6 +153,11 @@ fn action(fix: &Fix) -> String {
             at(change),
             at(first)
         ),
+        (Action::CountRounds, _) => format!(
+            "Count how often it has come about, and wait at {} until that number has changed: what is waited for may be over \
+             again before the thread that was woken looks.",
+            at(first)
+        ),
         // One test in a loop can be two places in the code.
         (Action::TestAgain, Some(using)) if using.first_line != first.first_line => format!(
             "Test in a loop, `while` in place of `if`: what {} has tested before the wait may be true no longer at {} after it.",
@@ -478,6 +483,11 @@ mod tests {
             advice(&fix(Action::ReadOnce, &[], &[place("get", 15, 17)])),
             "Look once at bank.c:15–17 in get() and go on with what was found, or guard both looks, and what changes it, by one \
              lock."
+        );
+        assert_eq!(
+            advice(&fix(Action::CountRounds, &[], &[place("meet", 31, 31)])),
+            "Count how often it has come about, and wait at bank.c:31 in meet() until that number has changed: what is waited for \
+             may be over again before the thread that was woken looks."
         );
         let all = fix(Action::WakeAll, &["q.ready"], &[place("close", 30, 30)]);
         assert_eq!(
