@@ -76,6 +76,9 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
     if !(owner == 0 || is_own) || control::looks_at_all() {
         return false;
     }
+    if owner == 0 {
+        shadow::before_first_change(line);
+    }
     let masks = owner | 1 << masks_at << (address & 3);
     let masks = Masks { reads: masks >> READS_AT & 15, writes: masks >> WRITES_AT & 15 };
     let done = exchange(cell.owner, owner, masks.owner(id));
