@@ -88,7 +88,7 @@ unsafe fn find(address: usize, pc: usize) -> Option<Found> {
 
 /// Is the operation one of a lock's, or the first since the thread has had to wait for one?
 #[inline(never)]
-unsafe fn concerns_lock(thread: &mut Thread, pc: usize) -> bool {
+pub unsafe fn concerns_lock(thread: &mut Thread, pc: usize) -> bool {
     // A signal handler must not look up a role in the midst of this.
     (*thread.tls).busy = 1;
     compiler_fence(Ordering::SeqCst);

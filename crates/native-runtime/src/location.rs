@@ -11,6 +11,7 @@
 //! has read there before that write. Beyond the budget, of many threads that have read and ended before the next write, the
 //! newest are kept.
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{EventKind, Location, RegionId, Slot, flag};
@@ -20,6 +21,7 @@ use crate::cells::{Kind, Touch};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
+use crate::tls::Tls;
 use crate::{contested, fetch, known_reads, log, mapping, sites, slots, spin, turns};
 
 #[inline]
@@ -101,7 +103,7 @@ pub unsafe fn note_repetition(
 ) -> bool {
     // Where there is no room for further sites, one more of them changes nothing either.
     let read_on_record = || {
-        slots::has_read_at(slot, touch.leaf, false)
+        slots::has_read_at(slot, touch.leaf, 1)
             || slots::knows_site(slot, touch.leaf)
             || sites::is_noted(touch.leaf) && slots::has_all_sites(slot)
     };
@@ -270,12 +272,12 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
     }
 }
 
-/// In a hint, above the number of a slot: where its location begins within its word, and how many bytes it has.
+/// In a hint, above the number of a slot: where its location begins within its half of a word, and how many bytes it has.
 const EXTENT_AT: u32 = 24;
 
 #[inline(always)]
 fn extent(address: usize, size: usize) -> u32 {
-    (((address & 7) << 4 | size) as u32) << EXTENT_AT
+    (((address & 3) << 4 | size) as u32) << EXTENT_AT
 }
 
 /// The fields that describe bytes of one thread are free once several threads use them: they tell where one
@@ -291,6 +293,30 @@ pub unsafe fn hint(line: *mut Line, address: usize, thread: u32) -> *mut u32 {
 #[inline(always)]
 pub unsafe fn hint_at_byte(cell: *mut ByteCell, thread: u32) -> *mut u32 {
     if thread & 1 == 0 { &raw mut (*cell).read } else { &raw mut (*cell).write }
+}
+
+/// How far a thread's hints are from the owner fields of halves.
+pub fn distance_of_hint(thread: u32) -> usize {
+    if thread & 1 == 0 { offset_of!(Line, read) } else { offset_of!(Line, write) }
+}
+
+const _: () = assert!(
+    offset_of!(Line, owner) == 0
+        && offset_of!(ByteCell, owner) == 0
+        && offset_of!(ByteCell, read) * 2 == offset_of!(Line, read)
+        && offset_of!(ByteCell, write) * 2 == offset_of!(Line, write)
+);
+
+/// The current thread's hint beside the owner field of half a word.
+#[inline(always)]
+pub unsafe fn own_hint(tls: *const Tls, owner: *const u32) -> u32 {
+    *owner.byte_add((*tls).hint_at)
+}
+
+/// The same beside that of a byte of a split half.
+#[inline(always)]
+pub unsafe fn own_hint_at_byte(tls: *const Tls, owner: *const u32) -> u32 {
+    *owner.byte_add((*tls).hint_at / 2)
 }
 
 /// What [`repeats`] does in the most frequent cases: by the hint alone, for a read without a look at the
@@ -367,8 +393,12 @@ pub unsafe fn repeats_in_slot(thread: &Thread, slot: *mut Slot, index: u32, touc
 /// Has the turn a read at this leaf on record?
 #[inline(always)]
 unsafe fn has_read(thread: &Thread, slot: *const Slot, leaf: u32) -> bool {
-    let known = !slots::has_room_for_site(slot) && known_reads::contains(&thread.known_reads, slot, leaf);
-    slots::has_read_at(slot, leaf, known)
+    let unknown = if slots::has_room_for_site(slot) {
+        1
+    } else {
+        known_reads::difference(&thread.known_reads, slot, leaf)
+    };
+    slots::has_read_at(slot, leaf, unknown)
 }
 
 /// Is it the thread's turn, with a write at this leaf on record?

@@ -167,8 +167,50 @@ macro_rules! hook1 {
     };
 }
 
+macro_rules! hook2 {
+    ($name:ident, $write:literal, $leaves:ident, $stamps:ident) => {
+        hook!(
+            $name,
+            2,
+            $write,
+            $leaves,
+            $stamps,
+            "mov r8d, edi
+            test dil, 1
+            jnz 2f
+            and r8d, 4
+            mov r9d, [rdx + r8]
+            xor r9d, fs:[rcx + {owner}]
+            jz 4f
+            mov r10d, {both}
+            test dil, 2
+            mov r11d, {other_both}
+            cmovnz r10d, r11d
+            mov r11d, r10d
+            or r11d, {not_masks}
+            and r9d, r11d
+            xor r9d, r10d
+            cmp r9d, {bytes}
+            jne 3f
+            4:
+            cmp eax, [rdx + r8 + {leaves}]
+            jne 3f
+            shr r8d, 1
+            mov eax, fs:[rcx + {stamp}]
+            mov [rdx + r8 + {stamps}], ax
+            ret",
+            both = const 3u32 << if $write { WRITES_AT } else { READS_AT },
+            other_both = const 12u32 << if $write { WRITES_AT } else { READS_AT },
+            not_masks = const !(15 << WRITES_AT | 15 << READS_AT),
+            bytes = const BYTES
+        );
+    };
+}
+
 hook1!(__tsan_read1, false, read, read_stamp);
 hook1!(__tsan_write1, true, write, write_stamp);
+hook2!(__tsan_read2, false, read, read_stamp);
+hook2!(__tsan_write2, true, write, write_stamp);
 hook8!(__tsan_read8, false, read, read_stamp);
 hook8!(__tsan_write8, true, write, write_stamp);
 hook4!(__tsan_read4, false, read, read_stamp);
