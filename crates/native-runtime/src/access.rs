@@ -48,8 +48,8 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     let owner_at = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1);
     let owner = owner_at.read();
     if owner & SHARED != 0 {
-        let hint = location::own_hint(tls::current(), owner_at);
-        shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        let tls = tls::current();
+        shared::<SIZE, WRITE>(tls, location::own_hint(tls, owner_at), owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
         if !byte_of_split::<WRITE>(line, address, leaf, pc) {
@@ -57,10 +57,19 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         }
     } else if SIZE == 2 && owner & SPLIT != 0 && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf) {
         // So are those that are used in units of different sizes.
-    } else if SIZE == 1 && one_more_byte::<WRITE>(owner, line, address, leaf) {
-        // Buffers are filled so.
+    } else if SIZE == 1 {
+        byte_of_half::<WRITE>(address, pc, line, leaf);
     } else {
         in_parts::<SIZE, WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// An access to one byte of a half that is not split: most often one more of a buffer that is being filled.
+#[inline(never)]
+unsafe fn byte_of_half<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    if !one_more_byte::<WRITE>(owner, line, address, leaf) {
+        in_parts::<1, WRITE>(address, pc, line, leaf);
     }
 }
 
@@ -77,11 +86,8 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
         (cell.read, cell.read_stamp, READS_AT)
     };
     let is_own = owner & (SHARED | SPLIT | BYTES | ID) == BYTES | id && *last == leaf;
-    if !(owner == 0 || is_own) || control::looks_at_all() {
+    if !(owner == 0 && shadow::is_in_memory(line) || is_own) || control::looks_at_all() {
         return false;
-    }
-    if owner == 0 {
-        shadow::before_first_change(line);
     }
     let masks = owner | 1 << masks_at << (address & 3);
     let masks = Masks { reads: masks >> READS_AT & 15, writes: masks >> WRITES_AT & 15 };
@@ -254,7 +260,7 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
     }
     if owner & SHARED != 0 {
         let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
-        shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        shared::<1, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
         return true;
     }
     false
@@ -306,6 +312,7 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
 /// An access to bytes that several threads use: most often one more of those that the turn has on record.
 #[inline(always)]
 unsafe fn shared<const SIZE: usize, const WRITE: bool>(
+    tls: *const Tls,
     hint: u32,
     index: u32,
     address: usize,
@@ -316,7 +323,6 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
         // Read by many: see `cell`.
         return;
     }
-    let tls = tls::current();
     let thread = &mut *(*tls).thread;
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     let touch = Touch { kind, flags: 0, leaf };
@@ -324,7 +330,7 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
     // handler must not do this in the midst of the recorder's own doings.
     if (*tls).busy == 0
         && !noise::is_due_at_access(thread)
-        && location::repeats_at_hint(thread, hint, index, address, SIZE, touch)
+        && location::repeats_at_hint(thread, hint, index, SIZE, touch)
     {
         noise::pass_access(thread);
         return;

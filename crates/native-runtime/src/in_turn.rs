@@ -25,7 +25,10 @@ impl Found {
     /// The thread's slot there, if it is exactly the bytes of the operation.
     #[inline(always)]
     unsafe fn slot<const SIZE: usize>(&self, address: usize) -> Option<*mut Slot> {
-        location::slot_at_hint(self.thread, self.hint, self.location, address, SIZE)
+        if !address.is_multiple_of(SIZE) {
+            return None;
+        }
+        location::slot_at_hint(self.thread, self.hint, self.location, SIZE)
     }
 
     /// Has nobody begun a turn at the location since the slot was found?

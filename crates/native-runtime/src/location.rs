@@ -254,11 +254,15 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
     let (address, size) = ((*location).address as usize, (*location).size as usize);
     let line = shadow::line_if_mapped(address);
     let number = slot.offset_from(slots::at(0)) as u32;
-    if line.is_null() || number >= 1 << EXTENT_AT {
+    if line.is_null() || number >= 1 << SIZE_AT {
         return;
     }
     let owner = (*line).owner[(address >> 2) & 1];
     let hint = if owner == SHARED | index {
+        // Where there was no room to split a half, it may be a location of fewer bytes.
+        if !address.is_multiple_of(4) || size < 4 {
+            return;
+        }
         hint(line, address, thread.id)
     } else if owner == SPLIT && (*shadow::bytes(line).add(address & 7)).owner == SHARED | index {
         hint_at_byte(shadow::bytes(line).add(address & 7), thread.id)
@@ -266,19 +270,15 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
         return;
     };
     // Threads that take turns use the same slots again and again, and must not fight for the line of their hints.
-    let new = extent(address, size) | number;
+    let new = (size as u32) << SIZE_AT | number;
     if *hint != new {
         *hint = new;
     }
 }
 
-/// In a hint, above the number of a slot: where its location begins within its half of a word, and how many bytes it has.
-const EXTENT_AT: u32 = 24;
-
-#[inline(always)]
-fn extent(address: usize, size: usize) -> u32 {
-    (((address & 3) << 4 | size) as u32) << EXTENT_AT
-}
+/// In a hint, above the number of a slot: how many bytes its location has. It begins where the half or the byte does beside whose owner
+/// field the hint is.
+const SIZE_AT: u32 = 24;
 
 /// The fields that describe bytes of one thread are free once several threads use them: they tell where one
 /// thread's slot is, one for threads with an even id and one for the others. A slot that has become another
@@ -322,31 +322,18 @@ pub unsafe fn own_hint_at_byte(tls: *const Tls, owner: *const u32) -> u32 {
 /// What [`repeats`] does in the most frequent cases: by the hint alone, for a read without a look at the
 /// location itself, and without a call.
 #[inline(always)]
-pub unsafe fn repeats_at_hint(
-    thread: &Thread,
-    hint: u32,
-    index: u32,
-    address: usize,
-    size: usize,
-    touch: Touch,
-) -> bool {
-    match slot_at_hint(thread, hint, index, address, size) {
+pub unsafe fn repeats_at_hint(thread: &Thread, hint: u32, index: u32, size: usize, touch: Touch) -> bool {
+    match slot_at_hint(thread, hint, index, size) {
         Some(slot) => repeats_in_slot(thread, slot, index, touch),
         None => false,
     }
 }
 
-/// The thread's slot of the location that is exactly these bytes, if the hint says where it is.
+/// The thread's slot of the location that is exactly so many bytes from where the hint belongs to, if that says where it is.
 #[inline(always)]
-pub unsafe fn slot_at_hint(
-    thread: &Thread,
-    hint: u32,
-    index: u32,
-    address: usize,
-    size: usize,
-) -> Option<*mut Slot> {
-    let found = hint ^ extent(address, size);
-    if found >> EXTENT_AT != 0 {
+pub unsafe fn slot_at_hint(thread: &Thread, hint: u32, index: u32, size: usize) -> Option<*mut Slot> {
+    let found = hint ^ (size as u32) << SIZE_AT;
+    if found >> SIZE_AT != 0 {
         return None;
     }
     let slot = slots::at(found);
@@ -360,17 +347,17 @@ pub unsafe fn slot_at_hint(
 pub unsafe fn fetch_for_handover(thread: &Thread, index: u32, address: usize, size: usize) -> bool {
     let line = shadow::line_in(shadow::block((*thread.tls).root, address), address);
     // Of a word that is split, the hints are elsewhere.
-    let number = |thread: u32| *hint(line, address, thread) ^ extent(address, size);
+    let number = |thread: u32| *hint(line, address, thread) ^ (size as u32) << SIZE_AT;
     let own = number(thread.id);
     let is_split = (*line).owner[(address >> 2) & 1] != SHARED | index;
-    if is_split || own >> EXTENT_AT != 0 {
+    if is_split || own >> SIZE_AT != 0 {
         return false;
     }
     let slot = slots::at(own);
     let changes_hands = (*slot).thread == thread.id && (*slot).location == 0;
     if changes_hands {
         fetch::to_change(at(index));
-        fetch::to_change(slots::at(number(thread.id ^ 1) & ((1 << EXTENT_AT) - 1)));
+        fetch::to_change(slots::at(number(thread.id ^ 1) & ((1 << SIZE_AT) - 1)));
         fetch::to_change(&raw mut (*mapping::header()).tick);
     }
     changes_hands

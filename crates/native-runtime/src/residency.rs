@@ -26,10 +26,16 @@ impl<const WORDS: usize> Pages<WORDS> {
     /// of two, unless that was done before.
     #[inline(always)]
     pub unsafe fn bring(&self, first: *mut u8, offset: usize, together: usize) {
-        let page = offset / PAGE;
-        if self.0[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 0 {
-            self.bring_absent(first, page, together);
+        if !self.has(offset) {
+            self.bring_absent(first, offset / PAGE, together);
         }
+    }
+
+    /// Has the page at this offset been brought in?
+    #[inline(always)]
+    pub fn has(&self, offset: usize) -> bool {
+        let page = offset / PAGE;
+        self.0[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 != 0
     }
 
     #[cold]

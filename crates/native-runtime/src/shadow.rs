@@ -147,6 +147,13 @@ fn place_of(line: *mut Line) -> (*mut u8, usize, *mut Behind) {
     (block, offset, block.wrapping_add(RANGE_SHADOW).cast())
 }
 
+/// Has the page of a line been brought in?
+#[inline(always)]
+pub unsafe fn is_in_memory(line: *mut Line) -> bool {
+    let (_, offset, behind) = place_of(line);
+    (*behind).line_pages.has(offset)
+}
+
 /// Cells' bytes for each byte of lines.
 const CELLS_SCALE: usize = CELLS_PER_LINE / size_of::<Line>();
 
