@@ -5,6 +5,7 @@
 //! or is null while nobody touched the range. Where bytes of a range are described one by one, it has room for that,
 //! too ([`crate::split`]).
 
+use core::mem::offset_of;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
@@ -154,8 +155,13 @@ pub unsafe fn is_in_memory(line: *mut Line) -> bool {
     (*behind).line_pages.has(offset)
 }
 
+/// The bits of a line's address that tell its block.
+pub const BLOCK_MASK: isize = -(RANGE_SHADOW as isize);
+/// Where a block says where its cells are.
+pub const CELLS_AT: usize = RANGE_SHADOW + offset_of!(Behind, cells);
+
 /// Cells' bytes for each byte of lines.
-const CELLS_SCALE: usize = CELLS_PER_LINE / size_of::<Line>();
+pub const CELLS_SCALE: usize = CELLS_PER_LINE / size_of::<Line>();
 
 /// A line is about to be changed for the first time: if its page has to be brought in, so are those of the other lines of the target's
 /// page.

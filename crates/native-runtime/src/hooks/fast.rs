@@ -6,9 +6,10 @@
 
 use core::mem::offset_of;
 
-use crate::cell::{BYTES, READS_AT, WRITES_AT};
+use crate::cell::{BYTES, READS_AT, SPLIT, WRITES_AT};
 use crate::cells::Kind;
 use crate::shadow::{self, Line};
+use crate::split::ByteCell;
 use crate::tls::{Frame, Tls};
 use crate::{access, sampling};
 
@@ -143,6 +144,8 @@ macro_rules! hook1 {
             "mov r8d, edi
             and r8d, 4
             mov r9d, [rdx + r8]
+            cmp r9d, {split}
+            je 6f
             xor r9d, fs:[rcx + {owner}]
             jz 4f
             mov r10d, edi
@@ -159,7 +162,32 @@ macro_rules! hook1 {
             shr r8d, 1
             mov eax, fs:[rcx + {stamp}]
             mov [rdx + r8 + {stamps}], ax
+            ret
+            6:
+            mov r9, rdx
+            and r9, {block_mask}
+            mov r10d, edx
+            and r10d, {offset_mask}
+            mov r9, [r9 + {cells}]
+            lea r9, [r9 + r10 * {cells_scale}]
+            mov r10d, edi
+            and r10d, 7
+            shl r10d, {cell_bits}
+            mov r8d, fs:[rcx + {owner}]
+            cmp r8d, [r9 + r10]
+            jne 3f
+            mov [r9 + r10 + {cell_leaf}], eax
+            mov eax, fs:[rcx + {stamp}]
+            mov [r9 + r10 + {cell_stamp}], ax
             ret",
+            split = const SPLIT,
+            block_mask = const shadow::BLOCK_MASK,
+            offset_mask = const !shadow::BLOCK_MASK,
+            cells = const shadow::CELLS_AT,
+            cells_scale = const shadow::CELLS_SCALE,
+            cell_bits = const size_of::<ByteCell>().ilog2(),
+            cell_leaf = const offset_of!(ByteCell, $leaves),
+            cell_stamp = const offset_of!(ByteCell, $stamps),
             first_bit = const if $write { WRITES_AT } else { READS_AT },
             not_masks = const !(15 << WRITES_AT | 15 << READS_AT),
             bytes = const BYTES
