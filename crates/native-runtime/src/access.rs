@@ -236,7 +236,7 @@ unsafe fn split_own<const SIZE: usize, const WRITE: bool>(
     let Some(lock) = cells::try_lock(thread, address) else { return false };
     let half = (address >> 2) & 1;
     let is_still_own = (&raw const (*line).owner).cast::<u32>().add(half).read_volatile() == owner;
-    let is_split = is_still_own && split::split(thread, line, half);
+    let is_split = is_still_own && split::has_room(thread) && split::split(thread, line, half);
     cells::unlock(thread, lock);
     let mask = (cells::byte_mask(address, SIZE) >> (half * 4)) as u32;
     let kind = if WRITE { Kind::Write } else { Kind::Read };

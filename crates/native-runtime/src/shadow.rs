@@ -5,6 +5,7 @@
 //! or is null while nobody touched the range. Where bytes of a range are described one by one, it has room for that,
 //! too ([`crate::split`]).
 
+#[cfg(target_arch = "x86_64")]
 use core::mem::offset_of;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -143,7 +144,7 @@ unsafe fn reserve_block() -> *mut u8 {
 /// The block of a line, its offset there, and what is behind the block.
 #[inline(always)]
 fn place_of(line: *mut Line) -> (*mut u8, usize, *mut Behind) {
-    let offset = line as usize & (RANGE_SHADOW - 1);
+    let offset = line as usize & !BLOCK_MASK as usize;
     let block = (line as usize - offset) as *mut u8;
     (block, offset, block.wrapping_add(RANGE_SHADOW).cast())
 }
@@ -158,6 +159,7 @@ pub unsafe fn is_in_memory(line: *mut Line) -> bool {
 /// The bits of a line's address that tell its block.
 pub const BLOCK_MASK: isize = -(RANGE_SHADOW as isize);
 /// Where a block says where its cells are.
+#[cfg(target_arch = "x86_64")]
 pub const CELLS_AT: usize = RANGE_SHADOW + offset_of!(Behind, cells);
 
 /// Cells' bytes for each byte of lines.
