@@ -10,7 +10,8 @@ use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
-    atomic_locks, context, control, handovers, location, lock_code, log, noise, passing, sampling, thread,
+    atomic_locks, context, control, handovers, in_turn, location, lock_code, log, noise, passing, sampling,
+    split, thread,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -44,19 +45,31 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     leaf: u32,
 ) {
     core::hint::assert_unchecked(address.is_multiple_of(SIZE));
-    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    let owner_at = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1);
+    let owner = owner_at.read();
     if owner & SHARED != 0 {
-        let hint = location::hint(line, address, (*tls::current()).id());
-        shared::<SIZE, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        let tls = tls::current();
+        shared::<SIZE, WRITE>(tls, location::own_hint(tls, owner_at), owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
         if !byte_of_split::<WRITE>(line, address, leaf, pc) {
             byte_of_another::<WRITE>(address, pc, line, leaf);
         }
-    } else if SIZE == 1 && one_more_byte::<WRITE>(owner, line, address, leaf) {
-        // Buffers are filled so.
+    } else if SIZE == 2 && owner & SPLIT != 0 && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf) {
+        // So are those that are used in units of different sizes.
+    } else if SIZE == 1 {
+        byte_of_half::<WRITE>(address, pc, line, leaf);
     } else {
         in_parts::<SIZE, WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// An access to one byte of a half that is not split: most often one more of a buffer that is being filled.
+#[inline(never)]
+unsafe fn byte_of_half<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    if !one_more_byte::<WRITE>(owner, line, address, leaf) {
+        in_parts::<1, WRITE>(address, pc, line, leaf);
     }
 }
 
@@ -73,7 +86,7 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
         (cell.read, cell.read_stamp, READS_AT)
     };
     let is_own = owner & (SHARED | SPLIT | BYTES | ID) == BYTES | id && *last == leaf;
-    if !(owner == 0 || is_own) || control::looks_at_all() {
+    if !(owner == 0 && shadow::is_in_memory(line) || is_own) || control::looks_at_all() {
         return false;
     }
     let masks = owner | 1 << masks_at << (address & 3);
@@ -108,13 +121,12 @@ unsafe fn in_parts<const SIZE: usize, const WRITE: bool>(
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if SIZE == 1 && take_over_first_byte::<WRITE>(owner, line, address, leaf) {
         // Buffers are handed on so.
-    } else if (SIZE == 2 || SIZE == 4)
-        && owner & SPLIT != 0
-        && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf)
-    {
+    } else if SIZE == 4 && owner & SPLIT != 0 && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf) {
         // Buffers that are read in units of different sizes are split, too.
     } else if SIZE < 4 && own_part::<SIZE, WRITE>(line, address, leaf) {
         // Buffers are filled so.
+    } else if SIZE < 4 && split_own::<SIZE, WRITE>(owner, line, address, leaf, pc) {
+        // Buffers that are filled anew in smaller units, or read in part from elsewhere.
     } else {
         unusual::<SIZE, WRITE>(line, address, leaf, pc);
     }
@@ -202,6 +214,35 @@ unsafe fn own_part<const SIZE: usize, const WRITE: bool>(line: *mut Line, addres
     !control::looks_at_all() && own::note_half(line, half, mask, who, Touch { kind, flags: 0, leaf })
 }
 
+/// Notes an access to a part of a half that is this thread's own, and whose other bytes it accessed otherwise last: so each of
+/// them gets a cell. False, with nothing lost, if it needs a closer look.
+#[inline(always)]
+unsafe fn split_own<const SIZE: usize, const WRITE: bool>(
+    owner: u32,
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+    pc: usize,
+) -> bool {
+    let tls = tls::current();
+    let is_own = owner & (SHARED | SPLIT) == 0 && owner & ID == (*tls).id();
+    if !is_own || (*tls).busy != 0 || control::looks_at_all() || !log::is_active() {
+        return false;
+    }
+    let thread = &mut *(*tls).thread;
+    if (*thread.stack).is_wanted() || lock_code::is_present() && in_turn::concerns_lock(thread, pc) {
+        return false;
+    }
+    let Some(lock) = cells::try_lock(thread, address) else { return false };
+    let half = (address >> 2) & 1;
+    let is_still_own = (&raw const (*line).owner).cast::<u32>().add(half).read_volatile() == owner;
+    let is_split = is_still_own && split::has_room(thread) && split::split(thread, line, half);
+    cells::unlock(thread, lock);
+    let mask = (cells::byte_mask(address, SIZE) >> (half * 4)) as u32;
+    let kind = if WRITE { Kind::Write } else { Kind::Read };
+    is_split && own::note_half(line, half, mask, thread.who(), Touch { kind, flags: 0, leaf })
+}
+
 /// An access to one byte of a split half, if it is this thread's own or several threads'; false if it needs a closer
 /// look.
 #[inline(always)]
@@ -218,8 +259,8 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
         return true;
     }
     if owner & SHARED != 0 {
-        let hint = location::hint_at_byte(cell, (*tls).id());
-        shared::<1, WRITE>(hint, owner & !SHARED, address, leaf, pc);
+        let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
+        shared::<1, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
         return true;
     }
     false
@@ -271,7 +312,8 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
 /// An access to bytes that several threads use: most often one more of those that the turn has on record.
 #[inline(always)]
 unsafe fn shared<const SIZE: usize, const WRITE: bool>(
-    hint: *const u32,
+    tls: *const Tls,
+    hint: u32,
     index: u32,
     address: usize,
     leaf: u32,
@@ -281,7 +323,6 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
         // Read by many: see `cell`.
         return;
     }
-    let tls = tls::current();
     let thread = &mut *(*tls).thread;
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     let touch = Touch { kind, flags: 0, leaf };
@@ -289,7 +330,7 @@ unsafe fn shared<const SIZE: usize, const WRITE: bool>(
     // handler must not do this in the midst of the recorder's own doings.
     if (*tls).busy == 0
         && !noise::is_due_at_access(thread)
-        && location::repeats_at_hint(thread, *hint, index, address, SIZE, touch)
+        && location::repeats_at_hint(thread, hint, index, SIZE, touch)
     {
         noise::pass_access(thread);
         return;

@@ -38,7 +38,11 @@ impl Block {
 /// A block of the C library's heap was handed out.
 pub unsafe fn born(start: usize, bytes: usize, allocated_at: u32) {
     let line = shadow::line(start - LENGTH);
-    if line.is_null() || (*line).owner != [0, 0] {
+    if line.is_null() {
+        return;
+    }
+    shadow::before_first_change(line);
+    if (*line).owner != [0, 0] {
         return;
     }
     let block = Block { start, end: start + bytes, allocated_at };

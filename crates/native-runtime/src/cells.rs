@@ -8,7 +8,7 @@
 //! `x++`.
 
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
 use recording::{Event, EventKind, Location, RegionId, flag};
 
@@ -19,6 +19,7 @@ use crate::split::split;
 use crate::thread::Thread;
 use crate::{
     blocks, handovers, location, log, loops, mapping, noise, passing, releases, repetition, spin, stack,
+    thread,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,26 @@ static LOCKS: [Stripe; STRIPES] = [const { Stripe(AtomicU32::new(0)) }; STRIPES]
 /// The lock of a word.
 pub fn stripe(address: usize) -> &'static AtomicU32 {
     &LOCKS[(address >> 3).wrapping_mul(0x9e37_79b1) >> 7 & (STRIPES - 1)].0
+}
+
+/// Takes the lock of a word if nobody has it. A signal handler must not wait for the lock of the thread that it interrupts.
+#[inline(always)]
+pub unsafe fn try_lock(thread: &mut Thread, address: usize) -> Option<&'static AtomicU32> {
+    let lock = stripe(address);
+    (*thread.tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        thread::leave(thread);
+        return None;
+    }
+    Some(lock)
+}
+
+/// Gives it back.
+#[inline(always)]
+pub unsafe fn unlock(thread: &mut Thread, lock: &AtomicU32) {
+    spin::unlock(lock);
+    thread::leave(thread);
 }
 
 pub fn lock_before_fork() {

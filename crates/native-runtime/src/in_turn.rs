@@ -25,7 +25,10 @@ impl Found {
     /// The thread's slot there, if it is exactly the bytes of the operation.
     #[inline(always)]
     unsafe fn slot<const SIZE: usize>(&self, address: usize) -> Option<*mut Slot> {
-        location::slot_at_hint(self.thread, self.hint, self.location, address, SIZE)
+        if !address.is_multiple_of(SIZE) {
+            return None;
+        }
+        location::slot_at_hint(self.thread, self.hint, self.location, SIZE)
     }
 
     /// Has nobody begun a turn at the location since the slot was found?
@@ -88,7 +91,7 @@ unsafe fn find(address: usize, pc: usize) -> Option<Found> {
 
 /// Is the operation one of a lock's, or the first since the thread has had to wait for one?
 #[inline(never)]
-unsafe fn concerns_lock(thread: &mut Thread, pc: usize) -> bool {
+pub unsafe fn concerns_lock(thread: &mut Thread, pc: usize) -> bool {
     // A signal handler must not look up a role in the midst of this.
     (*thread.tls).busy = 1;
     compiler_fence(Ordering::SeqCst);

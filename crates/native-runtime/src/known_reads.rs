@@ -20,11 +20,11 @@ fn place(location: u32, leaf: u32) -> usize {
     ((location ^ leaf.rotate_left(16)).wrapping_mul(0x9e37_79b1) >> 16) as usize % PLACES
 }
 
-/// Does the turn of this slot have a read at this leaf on record, as far as is remembered?
+/// Zero if the turn of this slot has a read at this leaf on record, as far as is remembered.
 #[inline(always)]
-pub unsafe fn contains(known: &KnownReads, slot: *const Slot, leaf: u32) -> bool {
+pub unsafe fn difference(known: &KnownReads, slot: *const Slot, leaf: u32) -> u32 {
     let read = &known[place((*slot).location, leaf)];
-    (read.leaf ^ leaf) | (read.location ^ (*slot).location) | (read.version ^ (*slot).version) == 0
+    (read.leaf ^ leaf) | (read.location ^ (*slot).location) | (read.version ^ (*slot).version)
 }
 
 pub unsafe fn remember(known: &mut KnownReads, slot: *const Slot, leaf: u32) {

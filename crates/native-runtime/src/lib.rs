@@ -54,6 +54,7 @@ mod real;
 mod rebirth;
 mod releases;
 mod repetition;
+mod residency;
 mod sampling;
 mod sandbox;
 mod shadow;

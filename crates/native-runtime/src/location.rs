@@ -11,6 +11,7 @@
 //! has read there before that write. Beyond the budget, of many threads that have read and ended before the next write, the
 //! newest are kept.
 
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use recording::{EventKind, Location, RegionId, Slot, flag};
@@ -20,6 +21,7 @@ use crate::cells::{Kind, Touch};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
+use crate::tls::Tls;
 use crate::{contested, fetch, known_reads, log, mapping, sites, slots, spin, turns};
 
 #[inline]
@@ -101,7 +103,7 @@ pub unsafe fn note_repetition(
 ) -> bool {
     // Where there is no room for further sites, one more of them changes nothing either.
     let read_on_record = || {
-        slots::has_read_at(slot, touch.leaf, false)
+        slots::has_read_at(slot, touch.leaf, 1)
             || slots::knows_site(slot, touch.leaf)
             || sites::is_noted(touch.leaf) && slots::has_all_sites(slot)
     };
@@ -252,11 +254,15 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
     let (address, size) = ((*location).address as usize, (*location).size as usize);
     let line = shadow::line_if_mapped(address);
     let number = slot.offset_from(slots::at(0)) as u32;
-    if line.is_null() || number >= 1 << EXTENT_AT {
+    if line.is_null() || number >= 1 << SIZE_AT {
         return;
     }
     let owner = (*line).owner[(address >> 2) & 1];
     let hint = if owner == SHARED | index {
+        // Where there was no room to split a half, it may be a location of fewer bytes.
+        if !address.is_multiple_of(4) || size < 4 {
+            return;
+        }
         hint(line, address, thread.id)
     } else if owner == SPLIT && (*shadow::bytes(line).add(address & 7)).owner == SHARED | index {
         hint_at_byte(shadow::bytes(line).add(address & 7), thread.id)
@@ -264,19 +270,15 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
         return;
     };
     // Threads that take turns use the same slots again and again, and must not fight for the line of their hints.
-    let new = extent(address, size) | number;
+    let new = (size as u32) << SIZE_AT | number;
     if *hint != new {
         *hint = new;
     }
 }
 
-/// In a hint, above the number of a slot: where its location begins within its word, and how many bytes it has.
-const EXTENT_AT: u32 = 24;
-
-#[inline(always)]
-fn extent(address: usize, size: usize) -> u32 {
-    (((address & 7) << 4 | size) as u32) << EXTENT_AT
-}
+/// In a hint, above the number of a slot: how many bytes its location has. It begins where the half or the byte does beside whose owner
+/// field the hint is.
+const SIZE_AT: u32 = 24;
 
 /// The fields that describe bytes of one thread are free once several threads use them: they tell where one
 /// thread's slot is, one for threads with an even id and one for the others. A slot that has become another
@@ -293,34 +295,45 @@ pub unsafe fn hint_at_byte(cell: *mut ByteCell, thread: u32) -> *mut u32 {
     if thread & 1 == 0 { &raw mut (*cell).read } else { &raw mut (*cell).write }
 }
 
+/// How far a thread's hints are from the owner fields of halves.
+pub fn distance_of_hint(thread: u32) -> usize {
+    if thread & 1 == 0 { offset_of!(Line, read) } else { offset_of!(Line, write) }
+}
+
+const _: () = assert!(
+    offset_of!(Line, owner) == 0
+        && offset_of!(ByteCell, owner) == 0
+        && offset_of!(ByteCell, read) * 2 == offset_of!(Line, read)
+        && offset_of!(ByteCell, write) * 2 == offset_of!(Line, write)
+);
+
+/// The current thread's hint beside the owner field of half a word.
+#[inline(always)]
+pub unsafe fn own_hint(tls: *const Tls, owner: *const u32) -> u32 {
+    *owner.byte_add((*tls).hint_at)
+}
+
+/// The same beside that of a byte of a split half.
+#[inline(always)]
+pub unsafe fn own_hint_at_byte(tls: *const Tls, owner: *const u32) -> u32 {
+    *owner.byte_add((*tls).hint_at / 2)
+}
+
 /// What [`repeats`] does in the most frequent cases: by the hint alone, for a read without a look at the
 /// location itself, and without a call.
 #[inline(always)]
-pub unsafe fn repeats_at_hint(
-    thread: &Thread,
-    hint: u32,
-    index: u32,
-    address: usize,
-    size: usize,
-    touch: Touch,
-) -> bool {
-    match slot_at_hint(thread, hint, index, address, size) {
+pub unsafe fn repeats_at_hint(thread: &Thread, hint: u32, index: u32, size: usize, touch: Touch) -> bool {
+    match slot_at_hint(thread, hint, index, size) {
         Some(slot) => repeats_in_slot(thread, slot, index, touch),
         None => false,
     }
 }
 
-/// The thread's slot of the location that is exactly these bytes, if the hint says where it is.
+/// The thread's slot of the location that is exactly so many bytes from where the hint belongs to, if that says where it is.
 #[inline(always)]
-pub unsafe fn slot_at_hint(
-    thread: &Thread,
-    hint: u32,
-    index: u32,
-    address: usize,
-    size: usize,
-) -> Option<*mut Slot> {
-    let found = hint ^ extent(address, size);
-    if found >> EXTENT_AT != 0 {
+pub unsafe fn slot_at_hint(thread: &Thread, hint: u32, index: u32, size: usize) -> Option<*mut Slot> {
+    let found = hint ^ (size as u32) << SIZE_AT;
+    if found >> SIZE_AT != 0 {
         return None;
     }
     let slot = slots::at(found);
@@ -334,17 +347,17 @@ pub unsafe fn slot_at_hint(
 pub unsafe fn fetch_for_handover(thread: &Thread, index: u32, address: usize, size: usize) -> bool {
     let line = shadow::line_in(shadow::block((*thread.tls).root, address), address);
     // Of a word that is split, the hints are elsewhere.
-    let number = |thread: u32| *hint(line, address, thread) ^ extent(address, size);
+    let number = |thread: u32| *hint(line, address, thread) ^ (size as u32) << SIZE_AT;
     let own = number(thread.id);
     let is_split = (*line).owner[(address >> 2) & 1] != SHARED | index;
-    if is_split || own >> EXTENT_AT != 0 {
+    if is_split || own >> SIZE_AT != 0 {
         return false;
     }
     let slot = slots::at(own);
     let changes_hands = (*slot).thread == thread.id && (*slot).location == 0;
     if changes_hands {
         fetch::to_change(at(index));
-        fetch::to_change(slots::at(number(thread.id ^ 1) & ((1 << EXTENT_AT) - 1)));
+        fetch::to_change(slots::at(number(thread.id ^ 1) & ((1 << SIZE_AT) - 1)));
         fetch::to_change(&raw mut (*mapping::header()).tick);
     }
     changes_hands
@@ -367,8 +380,12 @@ pub unsafe fn repeats_in_slot(thread: &Thread, slot: *mut Slot, index: u32, touc
 /// Has the turn a read at this leaf on record?
 #[inline(always)]
 unsafe fn has_read(thread: &Thread, slot: *const Slot, leaf: u32) -> bool {
-    let known = !slots::has_room_for_site(slot) && known_reads::contains(&thread.known_reads, slot, leaf);
-    slots::has_read_at(slot, leaf, known)
+    let unknown = if slots::has_room_for_site(slot) {
+        1
+    } else {
+        known_reads::difference(&thread.known_reads, slot, leaf)
+    };
+    slots::has_read_at(slot, leaf, unknown)
 }
 
 /// Is it the thread's turn, with a write at this leaf on record?

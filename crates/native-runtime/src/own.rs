@@ -3,7 +3,7 @@
 
 use crate::cell::{Cell, ID, Masks, READ_BY_MANY, SHARED, SPLIT, exchange};
 use crate::cells::{Touch, byte_mask};
-use crate::shadow::Line;
+use crate::shadow::{self, Line};
 
 /// Who accesses, and when.
 #[derive(Clone, Copy)]
@@ -44,6 +44,7 @@ pub unsafe fn note_half(line: *mut Line, half: usize, mask: u32, who: Who, touch
             }
         } else {
             masks = Masks { reads: 0, writes: 0 };
+            shadow::before_first_change(line);
         }
         masks.reads |= if touch.reads() { mask } else { 0 };
         masks.writes |= if touch.writes() { mask } else { 0 };

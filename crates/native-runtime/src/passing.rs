@@ -1,13 +1,13 @@
 //! Handovers that have been seen many times already: the bytes just change their user.
 
-use core::sync::atomic::{AtomicU32, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cell::{Cell, ID, READ_BY_MANY, SHARED, SPLIT};
-use crate::cells::{Kind, Touch, byte_mask, stripe};
+use crate::cells::{Kind, Touch, byte_mask, try_lock, unlock};
 use crate::shadow::Line;
 use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, log, noise, own, spin, thread};
+use crate::{handovers, log, noise, own};
 
 /// Takes over bytes whose handover is no news. False if there is something to record, or to
 /// cut: what was not taken over yet is as before then. With the word's lock held.
@@ -117,25 +117,6 @@ pub unsafe fn take_over_first_byte<const WRITE: bool>(
 #[inline(always)]
 unsafe fn is_last_again<const WRITE: bool>(thread: &Thread, cell: &Cell, leaf: u32) -> bool {
     thread.no_news == (cell.newest(), leaf) && (WRITE || *cell.write != 0) && !noise::is_due_at_access(thread)
-}
-
-/// Takes the lock of a word if nobody has it. A signal handler must not wait for the lock of the thread that it interrupts.
-#[inline(always)]
-unsafe fn try_lock(thread: &mut Thread, address: usize) -> Option<&'static AtomicU32> {
-    let lock = stripe(address);
-    (*thread.tls).busy = 1;
-    compiler_fence(Ordering::SeqCst);
-    if lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-        thread::leave(thread);
-        return None;
-    }
-    Some(lock)
-}
-
-#[inline(always)]
-unsafe fn unlock(thread: &mut Thread, lock: &AtomicU32) {
-    spin::unlock(lock);
-    thread::leave(thread);
 }
 
 /// Gives a byte of a split half to this thread.

@@ -5,10 +5,13 @@
 //! or is null while nobody touched the range. Where bytes of a range are described one by one, it has room for that,
 //! too ([`crate::split`]).
 
+#[cfg(target_arch = "x86_64")]
+use core::mem::offset_of;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use crate::mapping::{self, reserve};
+use crate::residency::{PAGE, Pages};
 use crate::split::ByteCell;
 use crate::{errno, sandbox};
 
@@ -110,8 +113,18 @@ unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
     present
 }
 
-/// Address space for a range's lines, which begin at a multiple of their size, and behind them for the address of
-/// its bytes' cells.
+/// What is behind a range's lines.
+#[repr(C)]
+struct Behind {
+    /// Its bytes' cells; null at first.
+    cells: *mut u8,
+    /// Pages of its lines and of these cells.
+    line_pages: Pages<{ RANGE_SHADOW / PAGE / 64 }>,
+    cell_pages: Pages<{ RANGE_CELLS / PAGE / 64 }>,
+}
+const _: () = assert!(size_of::<Behind>() <= PAGE);
+
+/// Address space for a range's lines, which begin at a multiple of their size, and for what is behind them.
 unsafe fn reserve_block() -> *mut u8 {
     let all = reserve(2 * RANGE_SHADOW);
     if all.is_null() {
@@ -128,25 +141,59 @@ unsafe fn reserve_block() -> *mut u8 {
     block
 }
 
-/// Where a range's block says where its bytes' cells are.
+/// The block of a line, its offset there, and what is behind the block.
 #[inline(always)]
-fn cells_pointer(line: *mut Line) -> *mut *mut u8 {
-    ((line as usize & !(RANGE_SHADOW - 1)) + RANGE_SHADOW) as *mut *mut u8
+fn place_of(line: *mut Line) -> (*mut u8, usize, *mut Behind) {
+    let offset = line as usize & !BLOCK_MASK as usize;
+    let block = (line as usize - offset) as *mut u8;
+    (block, offset, block.wrapping_add(RANGE_SHADOW).cast())
+}
+
+/// Has the page of a line been brought in?
+#[inline(always)]
+pub unsafe fn is_in_memory(line: *mut Line) -> bool {
+    let (_, offset, behind) = place_of(line);
+    (*behind).line_pages.has(offset)
+}
+
+/// The bits of a line's address that tell its block.
+pub const BLOCK_MASK: isize = -(RANGE_SHADOW as isize);
+/// Where a block says where its cells are.
+#[cfg(target_arch = "x86_64")]
+pub const CELLS_AT: usize = RANGE_SHADOW + offset_of!(Behind, cells);
+
+/// Cells' bytes for each byte of lines.
+pub const CELLS_SCALE: usize = CELLS_PER_LINE / size_of::<Line>();
+
+/// A line is about to be changed for the first time: if its page has to be brought in, so are those of the other lines of the target's
+/// page.
+#[inline(always)]
+pub unsafe fn before_first_change(line: *mut Line) {
+    let (block, offset, behind) = place_of(line);
+    (*behind).line_pages.bring(block, offset, SCALE);
 }
 
 /// The cells of the bytes of a word. Only if [`has_bytes`].
 #[inline(always)]
 pub unsafe fn bytes(line: *mut Line) -> *mut ByteCell {
-    let offset = line as usize & (RANGE_SHADOW - 1);
-    (*cells_pointer(line)).add(offset * (CELLS_PER_LINE / size_of::<Line>())).cast()
+    let (_, offset, behind) = place_of(line);
+    (*behind).cells.add(offset * CELLS_SCALE).cast()
 }
 
-/// Makes sure that the bytes of a word have cells; false if there is no memory for them.
+/// Makes sure that the bytes of a word have cells, which are about to be filled; false if there is no memory for them.
 #[inline]
 pub unsafe fn has_bytes(line: *mut Line) -> bool {
-    let pointer = AtomicPtr::from_ptr(cells_pointer(line));
-    !pointer.load(Ordering::Acquire).is_null() || make_bytes(pointer)
+    let (_, offset, behind) = place_of(line);
+    let pointer = AtomicPtr::from_ptr(&raw mut (*behind).cells);
+    if pointer.load(Ordering::Acquire).is_null() && !make_bytes(pointer) {
+        return false;
+    }
+    (*behind).cell_pages.bring((*behind).cells, offset * CELLS_SCALE, CELL_PAGES_TOGETHER);
+    true
 }
+
+/// There are many pages of cells for one of the target, of which but a few bytes may be described so.
+const CELL_PAGES_TOGETHER: usize = 2;
 
 #[cold]
 unsafe fn make_bytes(pointer: &AtomicPtr<u8>) -> bool {
@@ -168,7 +215,6 @@ pub fn range_end(address: usize) -> usize {
 
 /// Bytes of the target that one page of shadow describes.
 const BYTES_PER_PAGE: usize = PAGE / SCALE;
-const PAGE: usize = 4096;
 
 /// Calls `visit` with the parts of a mapped range whose shadow is in memory, up to `end` or the end of the range,
 /// and returns where it stopped.
@@ -204,10 +250,12 @@ pub unsafe fn discard(start: usize, end: usize) {
         let to = end.min(range_end(at));
         let line = line_if_mapped(at);
         if !line.is_null() {
-            let lines = (to - at) / 8;
-            discard_pages(line.cast(), lines * size_of::<Line>());
-            if !(*cells_pointer(line)).is_null() {
-                discard_pages(bytes(line).cast(), lines * CELLS_PER_LINE);
+            let size = (to - at) / 8 * size_of::<Line>();
+            let (block, offset, behind) = place_of(line);
+            discard_pages(&(*behind).line_pages, block, offset, size);
+            if !(*behind).cells.is_null() {
+                let (offset, size) = (offset * CELLS_SCALE, size * CELLS_SCALE);
+                discard_pages(&(*behind).cell_pages, (*behind).cells, offset, size);
             }
         }
         at = to;
@@ -215,17 +263,24 @@ pub unsafe fn discard(start: usize, end: usize) {
 }
 
 /// The pages that lie within.
-unsafe fn discard_pages(start: *mut u8, bytes: usize) {
-    let before = start.align_offset(PAGE);
-    let pages = bytes.saturating_sub(before) / PAGE;
+unsafe fn discard_pages<const WORDS: usize>(
+    pages: &Pages<WORDS>,
+    first: *mut u8,
+    offset: usize,
+    bytes: usize,
+) {
+    let start = offset.next_multiple_of(PAGE);
+    let size = (offset + bytes).saturating_sub(start) & !(PAGE - 1);
+    pages.forget(start, size);
     let _errno = errno::keep();
-    libc::madvise(start.add(before).cast(), pages * PAGE, libc::MADV_DONTNEED);
+    libc::madvise(first.add(start).cast(), size, libc::MADV_DONTNEED);
 }
 
 /// In a forked child: whoever touched memory so far did so in the parent.
 pub unsafe fn clear() {
     for block in &BLOCKS[..BLOCK_COUNT.load(Ordering::Relaxed)] {
-        libc::madvise(block.load(Ordering::Relaxed).cast(), RANGE_SHADOW, libc::MADV_DONTNEED);
+        let block = block.load(Ordering::Relaxed);
+        discard_pages(&(*place_of(block.cast()).2).line_pages, block, 0, RANGE_SHADOW);
     }
 }
 

@@ -101,8 +101,9 @@ pub unsafe fn join(thread: &mut Thread, line: *mut Line, half: usize) {
     free(thread);
 }
 
+/// May this thread split one more half?
 #[inline]
-fn has_room(thread: &mut Thread) -> bool {
+pub fn has_room(thread: &mut Thread) -> bool {
     if thread.splits == 0 && LEFT.load(Ordering::Relaxed) != 0 {
         let take = |left: u32| Some(left.saturating_sub(PUT_BY));
         let left = LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or(0);

@@ -229,6 +229,7 @@ pub unsafe fn attach(origin: Origin) {
         (*tls).frame = thread.frames[0];
         (*tls).top = &raw mut thread.frames[0];
         (*tls).owner_pair = id as u64 | (id as u64) << 32;
+        (*tls).hint_at = location::distance_of_hint(id);
         (*tls).thread = memory;
         crate::start::call_at_thread_end();
         log::emit_sync(thread, EventKind::ThreadStart, 0, id, origin.parent, origin.entry);

@@ -41,6 +41,9 @@ pub struct Tls {
     pub contexts: *mut Context,
     /// In a sampled process: accesses until this thread begins a burst.
     pub unseen: i64,
+    /// From the owner field of half a word to the hint for this thread ([`crate::location::hint`]); half of that where bytes
+    /// are described.
+    pub hint_at: usize,
 }
 
 impl Tls {

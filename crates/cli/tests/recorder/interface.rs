@@ -89,9 +89,8 @@ fn instructions(from: &[String]) -> Vec<String> {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn fast_path_has_no_call_no_lock_and_no_system_call() {
-    for hook in
-        ["__tsan_read4", "__tsan_read8", "__tsan_write4", "__tsan_write8", "__tsan_read1", "__tsan_write1"]
-    {
+    let hooks = [1, 2, 4, 8].into_iter().flat_map(|size| [format!("read{size}"), format!("write{size}")]);
+    for hook in hooks.map(|name| format!("__tsan_{name}")) {
         let mut body = instructions(&[format!("--disassemble={hook}")]);
         if body.len() <= 3 {
             // It passes its caller on and jumps.

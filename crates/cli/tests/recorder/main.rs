@@ -17,6 +17,7 @@ mod plain_code;
 mod processes;
 mod progress;
 mod ranges;
+mod residency;
 mod sampling;
 mod sites;
 mod stacks;

@@ -1,5 +1,6 @@
 //! Which bytes an access concerns, exactly: neighbours never share a history.
 
+use crate::differential::Random;
 use crate::kit::{Compiler, c};
 
 /// The body runs in `first` and then, with its own statements, in `second`; what became of `x` is compared.
@@ -387,24 +388,78 @@ int main(void) {
     return 0;
 }
 "#;
-    let record = |plan: &str| -> Vec<String> {
-        let program = c(source).plan(plan);
-        let process = program.record();
-        let start = process.address("buffer");
-        let mut told: Vec<String> = process
-            .lasting_locations()
-            .filter(|(_, location)| (start..start + 32).contains(&location.address))
-            .map(|(id, location)| {
-                // Whether a thread's last read or its last write was later need not be known of its own bytes.
-                let turns = process.turns(id).replace("w@fill r@check", "r@check w@fill");
-                format!("{:2}+{} {turns}", location.address - start, location.size)
-            })
-            .collect();
-        told.sort();
-        told
-    };
-    let short = record("noise=off");
-    assert_eq!(short, record("seed=1,schedule=random"));
+    let short = described(source, "noise=off", 32);
+    assert_eq!(short, described(source, "seed=1,schedule=random", 32));
     assert_eq!(short.len(), 32, "{short:#?}");
     assert!(short[6].contains("filler r@check w@fill | user R@use W@clear"), "{short:#?}");
+}
+
+/// The locations of so many bytes in `buffer`, and their turns.
+fn described(source: &str, plan: &str, bytes: u64) -> Vec<String> {
+    let program = c(source).plan(plan);
+    let process = program.record();
+    let start = process.address("buffer");
+    let mut told: Vec<String> = process
+        .lasting_locations()
+        .filter(|(_, location)| (start..start + bytes).contains(&location.address))
+        .map(|(id, location)| {
+            let turns = process.turns(id);
+            // Whether a thread's last read or its last write was later need not be known of its own bytes.
+            let (first, rest) = turns.split_once(" | ").unwrap_or((&turns, ""));
+            let mut first: Vec<&str> = first.split(' ').collect();
+            first[1..].sort_unstable();
+            format!("{:3}+{} {} | {rest}", location.address - start, location.size, first.join(" "))
+        })
+        .collect();
+    told.sort();
+    told
+}
+
+const PART_BYTES: usize = 256;
+
+/// Accesses of different sizes at random places, each at a site of its own in a loop; and, byte by byte, where it was read and
+/// written last.
+fn random_accesses(random: &mut Random, thread: &str, count: usize) -> (String, Vec<[String; 2]>) {
+    let mut last = vec![[const { String::new() }; 2]; PART_BYTES];
+    let mut body = String::new();
+    for number in 0..count {
+        let (size, unit) = [(1, "char"), (2, "short"), (4, "int"), (8, "long")][random.below(4)];
+        let (place, rounds) = (random.below(PART_BYTES / size) * size, 1 + random.below(8));
+        let is_write = random.below(2);
+        let at = format!("*(volatile {unit} *)(buffer + ({place} + i * {size}) % {PART_BYTES})");
+        let access = if is_write == 1 { format!("{at} = 1") } else { format!("sink = {at}") };
+        body += &format!("for (int i = 0; i < {rounds}; i++)\n{access}; //@{thread}{number}\n");
+        for byte in place..place + rounds * size {
+            last[byte % PART_BYTES][is_write] = format!(" {}@{thread}{number}", ["r", "w"][is_write]);
+        }
+    }
+    (body, last)
+}
+
+#[test]
+fn own_words_that_are_used_in_parts_are_described_byte_by_byte_on_the_short_way_too() {
+    for seed in 1..=8 {
+        let mut random = Random(seed);
+        let (first, last) = random_accesses(&mut random, "first", 14);
+        let (second, _) = random_accesses(&mut random, "second", 6);
+        let source = format!(
+            "char buffer[{PART_BYTES}] __attribute__((aligned(8)));\nvolatile long sink;\n\
+             THREAD(first) {{\n{first}\nreturn NULL;\n}}\nTHREAD(second) {{\n{second}\nreturn NULL;\n}}\n\
+             int main(void) {{\nin_thread(first);\nin_thread(second);\n\
+             for (int i = 0; i < {PART_BYTES}; i++)\nsink = *(volatile char *)(buffer + i); //@end\nreturn 0;\n}}\n"
+        );
+        let short = described(&source, "noise=off", PART_BYTES as u64);
+        assert_eq!(short, described(&source, "seed=1,schedule=random", PART_BYTES as u64), "{source}");
+        for (byte, [read, write]) in last.iter().enumerate().filter(|(_, last)| **last != ["", ""]) {
+            let holds = |line: &&String| {
+                let extent = line.split_whitespace().next().and_then(|extent| extent.split_once('+'));
+                let (start, size) = extent.expect("a location has an extent");
+                let number = |text: &str| text.parse::<usize>().expect("a number");
+                (number(start)..number(start) + number(size)).contains(&byte)
+            };
+            let turn = format!(" first{read}{write} |");
+            let line = short.iter().find(holds);
+            assert!(line.is_some_and(|line| line.contains(&turn)), "{byte}: {turn} {line:?}\n{source}");
+        }
+    }
 }

@@ -6,9 +6,10 @@
 
 use core::mem::offset_of;
 
-use crate::cell::{BYTES, READS_AT, WRITES_AT};
+use crate::cell::{BYTES, READS_AT, SPLIT, WRITES_AT};
 use crate::cells::Kind;
 use crate::shadow::{self, Line};
+use crate::split::ByteCell;
 use crate::tls::{Frame, Tls};
 use crate::{access, sampling};
 
@@ -143,6 +144,8 @@ macro_rules! hook1 {
             "mov r8d, edi
             and r8d, 4
             mov r9d, [rdx + r8]
+            cmp r9d, {split}
+            je 6f
             xor r9d, fs:[rcx + {owner}]
             jz 4f
             mov r10d, edi
@@ -159,8 +162,73 @@ macro_rules! hook1 {
             shr r8d, 1
             mov eax, fs:[rcx + {stamp}]
             mov [rdx + r8 + {stamps}], ax
+            ret
+            6:
+            mov r9, rdx
+            and r9, {block_mask}
+            mov r10d, edx
+            and r10d, {offset_mask}
+            mov r9, [r9 + {cells}]
+            lea r9, [r9 + r10 * {cells_scale}]
+            mov r10d, edi
+            and r10d, 7
+            shl r10d, {cell_bits}
+            mov r8d, fs:[rcx + {owner}]
+            cmp r8d, [r9 + r10]
+            jne 3f
+            mov [r9 + r10 + {cell_leaf}], eax
+            mov eax, fs:[rcx + {stamp}]
+            mov [r9 + r10 + {cell_stamp}], ax
             ret",
+            split = const SPLIT,
+            block_mask = const shadow::BLOCK_MASK,
+            offset_mask = const !shadow::BLOCK_MASK,
+            cells = const shadow::CELLS_AT,
+            cells_scale = const shadow::CELLS_SCALE,
+            cell_bits = const size_of::<ByteCell>().ilog2(),
+            cell_leaf = const offset_of!(ByteCell, $leaves),
+            cell_stamp = const offset_of!(ByteCell, $stamps),
             first_bit = const if $write { WRITES_AT } else { READS_AT },
+            not_masks = const !(15 << WRITES_AT | 15 << READS_AT),
+            bytes = const BYTES
+        );
+    };
+}
+
+macro_rules! hook2 {
+    ($name:ident, $write:literal, $leaves:ident, $stamps:ident) => {
+        hook!(
+            $name,
+            2,
+            $write,
+            $leaves,
+            $stamps,
+            "mov r8d, edi
+            test dil, 1
+            jnz 2f
+            and r8d, 4
+            mov r9d, [rdx + r8]
+            xor r9d, fs:[rcx + {owner}]
+            jz 4f
+            mov r10d, {both}
+            test dil, 2
+            mov r11d, {other_both}
+            cmovnz r10d, r11d
+            mov r11d, r10d
+            or r11d, {not_masks}
+            and r9d, r11d
+            xor r9d, r10d
+            cmp r9d, {bytes}
+            jne 3f
+            4:
+            cmp eax, [rdx + r8 + {leaves}]
+            jne 3f
+            shr r8d, 1
+            mov eax, fs:[rcx + {stamp}]
+            mov [rdx + r8 + {stamps}], ax
+            ret",
+            both = const 3u32 << if $write { WRITES_AT } else { READS_AT },
+            other_both = const 12u32 << if $write { WRITES_AT } else { READS_AT },
             not_masks = const !(15 << WRITES_AT | 15 << READS_AT),
             bytes = const BYTES
         );
@@ -169,6 +237,8 @@ macro_rules! hook1 {
 
 hook1!(__tsan_read1, false, read, read_stamp);
 hook1!(__tsan_write1, true, write, write_stamp);
+hook2!(__tsan_read2, false, read, read_stamp);
+hook2!(__tsan_write2, true, write, write_stamp);
 hook8!(__tsan_read8, false, read, read_stamp);
 hook8!(__tsan_write8, true, write, write_stamp);
 hook4!(__tsan_read4, false, read, read_stamp);

@@ -8,6 +8,8 @@ use crate::real::with_caller;
 with_caller! {
     __tsan_read1 => 1, aligned::<1, false>;
     __tsan_write1 => 1, aligned::<1, true>;
+    __tsan_read2 => 1, aligned::<2, false>;
+    __tsan_write2 => 1, aligned::<2, true>;
     __tsan_read4 => 1, aligned::<4, false>;
     __tsan_read8 => 1, aligned::<8, false>;
     __tsan_write4 => 1, aligned::<4, true>;
@@ -15,9 +17,7 @@ with_caller! {
 }
 
 with_caller! {
-    __tsan_read2 => 1, aligned::<2, false>;
     __tsan_read16 => 1, any::<16, false>;
-    __tsan_write2 => 1, aligned::<2, true>;
     __tsan_write16 => 1, any::<16, true>;
     __tsan_unaligned_read2 => 1, any::<2, false>;
     __tsan_unaligned_read4 => 1, any::<4, false>;
