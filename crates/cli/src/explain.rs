@@ -407,8 +407,10 @@ mod tests {
     #[test]
     fn entries_of_maps_are_told_from_elements_of_arrays() {
         let is_entry = |file: &str, variable: &str| {
-            let access =
-                serde_json::json!({ "thread": 1, "kind": "read", "variable": variable, "file": file });
+            let access = serde_json::json!({
+                "thread": 1, "kind": "read", "variable": variable, "function": null, "file": file, "line": 7,
+                "column": null, "stack": [],
+            });
             is_map_entry(&serde_json::from_value(access).unwrap())
         };
         assert!(is_entry("Words.java", "Words.counts[\"the\"]"));
