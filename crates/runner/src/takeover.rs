@@ -36,7 +36,7 @@ pub(crate) const ARCHIVE: &str = "libunsnarl_runtime.a";
 const AGENT: &str = "libunsnarl_jvm_agent.so";
 
 /// Runs are short, and most of their time is the virtual machine's start, half of which goes to compiling code that is hardly used any more:
-/// the quick compiler alone takes a third off a JUnit test. Options that the user gives come later and win.
+/// the quick compiler alone takes a quarter off a JUnit test. Options that the user gives come later and win.
 const SOON_COMPILED: &str = "-XX:TieredStopAtLevel=1";
 
 /// Options for every Java virtual machine that is started with it in its environment.

@@ -190,7 +190,7 @@ int main(void) {
     place.call("run --session copies --schedule random --runs 60 --seed 3 -- ./copies").exits(0);
     let report = place.call("report --json").exits(0).json();
     let findings = report["findings"].as_array().unwrap();
-    let number = 1 + findings.iter().position(|finding| finding["pattern"] == "RW").unwrap();
+    let number = 1 + findings.iter().position(|finding| finding["pattern"] == "WRRW").unwrap();
     place.call(&format!("confirm {number}")).exits(0);
     let report = place.call("report --json").exits(0).json();
     let confirmation = &report["findings"][number - 1]["confirmation"];
