@@ -3,6 +3,7 @@
 mod support;
 
 use localize::{Options, Technique, localize};
+use support::runs_like;
 
 /// What comes first: pattern and sites, as `P4 ask take look`.
 fn first(traces: &str) -> String {
@@ -151,4 +152,13 @@ fn what_lets_a_thread_in_goes_before_what_it_breaks() {
     let passing = lines("P", in_time, 40) + &lines("P", lucky, 4) + &lines("P", other, 20);
     let traces = lines("F", given, 30) + &passing;
     assert_eq!(first(&traces), "P9 give take begin reset");
+}
+
+/// A lost update, right before which one thread has happened to read what the other had just written elsewhere. That is in passing runs as well, and opens nothing.
+#[test]
+fn what_happens_to_come_before_a_triple_does_not_let_it_in() {
+    let traces = runs_like("P", "R1(n)@read W1(k)@put R2(k)@get W1(n)@write R2(n)@read W2(n)@write", 15)
+        + &runs_like("P", "R2(k)@get R2(n)@read W2(n)@write R1(n)@read W1(k)@put W1(n)@write", 15)
+        + &runs_like("F", "R1(n)@read W1(k)@put R2(k)@get R2(n)@read W1(n)@write W2(n)@write", 10);
+    assert_eq!(first(&traces), "P7 read write write");
 }

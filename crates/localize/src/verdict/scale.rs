@@ -77,8 +77,13 @@ impl Clue<'_> {
     pub fn compare(&self, other: &Self) -> Ordering {
         let rank = |clue: &Self| {
             let sites = clue.pattern.sites();
-            let length = if clue.pattern.is_write_skew() || clue.is_window { 3 } else { sites.len() };
-            let length = [3, 2, 4].iter().position(|&known| known == length);
+            let says_most = clue.pattern.is_write_skew() || clue.is_window && !clue.is_entered;
+            // What opens a window that is merely entered tells nothing by itself, and may have nothing to do with it.
+            let length = match sites.len() {
+                4 if says_most => 0,
+                4 if clue.is_entered => 1,
+                length => [3, 0, 2, 4].iter().position(|&known| known == length).unwrap_or(0),
+            };
             (
                 (clue.is_after_new_code, clue.is_new_code),
                 (clue.standing, clue.sighting.is_atomic, clue.is_predicting),

@@ -212,7 +212,7 @@ impl Scale<'_> {
 /// thread came. What the same runs show began with that.
 fn lets_in(window: &Clue, triple: &Clue) -> bool {
     let (outer, inner) = (window.pattern.sites(), triple.pattern.sites());
-    (window.is_window || window.pattern.is_write_skew())
+    (window.is_window && !window.is_entered || window.pattern.is_write_skew())
         && !window.is_new_code
         && window.standing == triple.standing
         && window.run == triple.run
