@@ -3,20 +3,7 @@
 mod support;
 
 use localize::*;
-use support::runs_like;
-
-fn findings(traces: &str) -> (support::Session, Vec<Finding>) {
-    let session = support::parse(traces);
-    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
-    (session, findings)
-}
-
-fn reasons(finding: &Finding) -> Vec<Reason> {
-    match &finding.detail {
-        Detail::Verdict(reasoning) => reasoning.reasons.clone(),
-        other => panic!("no verdict: {other:?}"),
-    }
-}
+use support::{reasons, runs_like, verdict_on as findings};
 
 /// Two values are set one after the other, and read one after the other by a thread that ends the run if they do not fit.
 /// Most failing runs end before the second is set, and have no record of it then, since a single thread has used it.

@@ -3,12 +3,7 @@
 mod support;
 
 use localize::*;
-
-fn findings(traces: &str) -> (support::Session, Vec<Finding>) {
-    let session = support::parse(traces);
-    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
-    (session, findings)
-}
+use support::{reasons, verdict_on as findings};
 
 /// Asserts what comes first: pattern and sites.
 #[track_caller]
@@ -23,13 +18,6 @@ fn in_short(session: &support::Session, finding: &Finding) -> String {
     let run = session.runs.iter().find(|run| run.id == finding.example.run).unwrap();
     let sites = finding.example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
     format!("{:?} {}", finding.example.id, sites.collect::<Vec<_>>().join(" "))
-}
-
-fn reasons(finding: &Finding) -> Vec<Reason> {
-    match &finding.detail {
-        Detail::Verdict(reasoning) => reasoning.reasons.clone(),
-        other => panic!("no verdict: {other:?}"),
-    }
 }
 
 /// Runs that differ in nothing but the order, many times.

@@ -80,9 +80,11 @@ impl Clue<'_> {
             let says_most = clue.pattern.is_write_skew() || clue.is_window && !clue.is_entered;
             // What opens a window that is merely entered tells nothing by itself, and may have nothing to do with it.
             let length = match sites.len() {
-                4 if says_most => 0,
-                4 if clue.is_entered => 1,
-                length => [3, 0, 2, 4].iter().position(|&known| known == length).unwrap_or(0),
+                3 => 0,
+                2 => 2,
+                _ if says_most => 0,
+                _ if clue.is_entered => 1,
+                _ => 3,
             };
             (
                 (clue.is_after_new_code, clue.is_new_code),

@@ -107,6 +107,21 @@ fn loop_position(place: &str) -> LoopPosition {
     LoopPosition { entry: entry.parse().unwrap(), iteration: iteration.parse().unwrap() }
 }
 
+/// The runs of some traces, and the verdict on them.
+pub fn verdict_on(traces: &str) -> (Session, Vec<Finding>) {
+    let session = parse(traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    (session, findings)
+}
+
+/// Why a finding of the verdict ranks where it does.
+pub fn reasons(finding: &Finding) -> Vec<Reason> {
+    match &finding.detail {
+        Detail::Verdict(reasoning) => reasoning.reasons.clone(),
+        other => panic!("no verdict: {other:?}"),
+    }
+}
+
 /// So many runs alike.
 pub fn runs_like(outcome: &str, trace: &str, times: usize) -> String {
     format!("{outcome}: {trace}\n").repeat(times)
