@@ -21,6 +21,7 @@ use crate::confirm;
 use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain, explain_standstill};
+use crate::freed_uses;
 use crate::hangs::Hangs;
 use crate::interleaving::{self, Forcible};
 use crate::java;
@@ -125,6 +126,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
         runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
     }
     report.hangs = hangs.into_report();
+    freed_uses::leave_to_findings(&mut report.hangs, &mut report.findings);
     report.outlooks = replay::outlooks(session);
     report.repeated = replay::repeated(session);
     report.search = search.into_report();

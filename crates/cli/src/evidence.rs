@@ -1,6 +1,6 @@
 //! What a technique knows about a finding besides its accesses, as sentences.
 
-use localize::{Code, Detail, Finding, Neighbour, Procedure, Reconstruction};
+use localize::{Code, Detail, Finding, Neighbour, Procedure, Reason, Reconstruction};
 
 use crate::names::Names;
 
@@ -10,6 +10,9 @@ const MOST_NEIGHBOURS: usize = 6;
 /// The sentences for one finding.
 pub fn sentences(finding: &Finding, code: &Code, names: &mut Names) -> Vec<String> {
     match &finding.detail {
+        Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Fault) => vec![
+            "passing runs use that memory as well: it looks as before until it is handed out again".to_owned(),
+        ],
         Detail::Accesses | Detail::Verdict(_) => Vec::new(),
         Detail::Communication([source, sink]) => vec![format!(
             "what the threads had communicated before, latest first: `{source}` at the source, `{sink}` at the sink \

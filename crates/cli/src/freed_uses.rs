@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use localize::{Access, Code, LocationId, Outcome, Profile, RunId, StackId};
 use report::{Hang, HangKind, brief_function};
@@ -45,16 +46,42 @@ impl FreedUses {
             let mut uses: Vec<(String, usize)> =
                 uses.into_iter().map(|(used, runs)| (used, runs.len())).collect();
             uses.sort_by_key(|(_, runs)| Reverse(*runs));
-            let said = |(used, _)| format!("{used} uses memory that another thread has freed in {free}");
             Hang {
                 kind: HangKind::UseAfterFree,
                 runs,
                 passed: runs,
-                threads: uses.into_iter().map(said).collect(),
+                threads: uses.iter().map(|(used, _)| said(used, &free)).collect(),
                 advice: ADVICE.to_owned(),
             }
         })
     }
+}
+
+/// What a finding tells needs no place of its own, but the finding its advice, if it has none.
+pub fn leave_to_findings(hangs: &mut Vec<Hang>, findings: &mut [report::Finding]) {
+    for finding in findings.iter_mut().filter(|finding| finding.passed > 0) {
+        let [free, used] = finding.accesses.as_slice() else { continue };
+        let Some((free, used)) = told(free).filter(|_| free.frees).zip(told(used)) else { continue };
+        let is_told = |hang: &Hang| {
+            hang.kind == HangKind::UseAfterFree && hang.threads.iter().any(|told| *told == said(&used, &free))
+        };
+        let before = hangs.len();
+        hangs.retain(|hang| !is_told(hang));
+        if hangs.len() < before && finding.advice.is_empty() {
+            finding.advice = ADVICE.to_owned();
+        }
+    }
+}
+
+/// An access in the words of [`FreedUses::observe`].
+fn told(access: &report::Access) -> Option<String> {
+    let (function, file) = (access.function.as_deref()?, access.file.as_deref()?);
+    let file = Path::new(file).file_name()?.to_string_lossy();
+    Some(format!("{} at {file}:{}", brief_function(function), access.line?))
+}
+
+fn said(used: &str, free: &str) -> String {
+    format!("{used} uses memory that another thread has freed in {free}")
 }
 
 /// Where another thread than the one that freed it uses a location, and where that one did; each two places once.

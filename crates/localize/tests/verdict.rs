@@ -297,6 +297,34 @@ fn uses_of_freed_memory_count_together() {
     assert!(reasons.contains(&Reason::FreedTogether { failed: 13, all_failed: 13 }), "{reasons:?}");
 }
 
+/// All runs use what another thread has freed. What that does differs: nothing else tells which runs fail but a message about it, which
+/// follows from something else. Where something does tell, the use of freed memory comes second.
+#[test]
+fn what_is_wrong_in_all_runs_is_to_blame_where_nothing_else_is() {
+    let used = "W1(a)@make R1(a)@look W1(a)@free R2(a)@use";
+    let findings = |passing: &str, failing: &str| {
+        let mut session = support::parse(&many(&[passing], &[failing]));
+        let free = (0..).map(SiteId).find(|&site| session.site(site) == "free").unwrap();
+        let accesses = session.runs.iter_mut().flat_map(|run| &mut run.accesses);
+        accesses.filter(|access| access.site == free).for_each(|access| access.frees = true);
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        assert!(findings.iter().enumerate().all(|(nth, finding)| finding.rank == nth + 1));
+        findings.iter().map(|finding| (in_short(&session, finding), finding.clone())).collect::<Vec<_>>()
+    };
+    let unexplained = findings(used, &format!("{used} W2(e)@store R1(e)@print"));
+    assert_eq!(unexplained[0].0, "P2 free use");
+    assert!(reasons(&unexplained[0].1).contains(&Reason::Fault));
+    assert!(unexplained[0].1.score > 0.8, "{}", unexplained[0].1.score);
+
+    let explained = findings(
+        &format!("{used} R1(c)@check R1(c)@act W2(c)@change"),
+        &format!("{used} R1(c)@check W2(c)@change R1(c)@act"),
+    );
+    let names: Vec<_> = explained.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names[1], "P2 free use", "{names:?}");
+    assert!(explained[0].1.score > 0.8 && explained[1].1.score < 0.2);
+}
+
 /// A thread looks twice, and one of two others' writes in between fails. Something else goes with the failure, in more runs than each
 /// of these.
 #[test]

@@ -19,6 +19,9 @@ use super::scale::{Clue, Scale};
 use super::tuning::Tuning;
 use super::unfinished;
 
+/// How probable it is that a fault that is there for certain is not what makes runs fail, where nothing else is known to.
+const SOMETHING_ELSE: f64 = 0.05;
+
 /// A finding that waits for its rank.
 pub(super) struct Cause {
     /// The logarithm of its probability, up to a constant.
@@ -58,12 +61,33 @@ pub(super) fn findings(evidence: &Evidence, tuning: &Tuning) -> Vec<Finding> {
     let scale = Scale::new(evidence, tuning);
     let causes = causes(&scale);
     let unknown = scale.unseen(tuning.effect) - tuning.unknown;
-    if causes.is_empty() && scale.has_strata() {
+    let fault = if tuning.freed { freed::fault(&scale) } else { None };
+    if causes.is_empty() && fault.is_none() && scale.has_strata() {
         // What goes with failing runs may be worth trying out even where it goes with a way of scheduling as well.
         let across = Tuning { strata: false, ..*tuning };
         return ranked(self::causes(&Scale::new(evidence, &across)), None, unknown);
     }
-    ranked(causes, Some(scale.as_good_by_chance()), unknown)
+    let mut findings = ranked(causes, Some(scale.as_good_by_chance()), unknown);
+    if let Some(fault) = fault {
+        blame(fault, &mut findings);
+    }
+    findings
+}
+
+/// What is wrong for certain gets what the causes leave of the probability, but for a little: it may yet be something else.
+fn blame(fault: Cause, findings: &mut Vec<Finding>) {
+    let known: f64 = findings.iter().map(|finding| finding.score).sum();
+    let left = (1.0 - SOMETHING_ELSE) * (1.0 - known).max(0.0);
+    let place = findings.iter().position(|finding| finding.pattern == fault.finding.pattern);
+    let own = place.map_or(0.0, |place| findings.remove(place).score);
+    let confidence = own + left;
+    let reasoning = Reasoning { confidence, reasons: fault.reasons, standstill: None };
+    let place = findings.partition_point(|finding| finding.score > confidence);
+    let detail = Detail::Verdict(Box::new(reasoning));
+    findings.insert(place, Finding { tied: 1, score: confidence, detail, ..fault.finding });
+    for (nth, finding) in findings.iter_mut().enumerate() {
+        finding.rank = nth + 1;
+    }
 }
 
 /// The causes by one scale, the most probable first.

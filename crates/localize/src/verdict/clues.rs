@@ -16,7 +16,7 @@ use crate::evidence::HappensBefore;
 use crate::locon;
 use crate::occurrences::Occurrence;
 use crate::pattern::Pattern;
-use crate::run::{AccessKind, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
+use crate::run::{Access, AccessKind, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
@@ -75,6 +75,8 @@ pub(crate) struct Sighting {
     pub is_atomic: bool,
     /// Whether an access but the last frees the memory that a later one, by another thread, still uses.
     pub uses_freed: bool,
+    /// The same, where it is no guess which of the two came first.
+    pub surely_uses_freed: bool,
     /// Which of its accesses are the very first to their location, and write.
     sets_up: [bool; Pattern::MAX_ACCESSES],
     /// Whether the creation or the end of a thread keeps one of its two variables in order.
@@ -115,6 +117,7 @@ impl Sighting {
             updates: [false; Pattern::MAX_ACCESSES],
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
             uses_freed: false,
+            surely_uses_freed: false,
             sets_up: [false; Pattern::MAX_ACCESSES],
             is_kept_in_order: false,
             is_close: false,
@@ -128,10 +131,13 @@ impl Sighting {
             sighting.updates[nth] = access.kind == AccessKind::Update;
             sighting.sets_up[nth] = access.kind.writes() && scan.histories.is_first(index);
         }
-        let uses_freed = sighting.orders().any(|order| run.accesses[order.accesses[0] as usize].frees);
+        let ends = |order: Order| order.accesses.map(|index| &run.accesses[index as usize]);
+        let uses_freed = sighting.orders().map(ends).any(|[head, _]| head.frees);
+        let is_sure = |[head, tail]: [&Access; 2]| head.frees && !head.uncertain && !tail.uncertain;
+        let surely_uses_freed = sighting.orders().map(ends).any(is_sure);
         let is_close = sighting.span() <= CLOSE_OF_ALL && sighting.are_own_steps_close(run);
         let is_by_creator = is_close && sighting.is_by_creator(run);
-        Self { uses_freed, is_close, is_by_creator, ..sighting }
+        Self { uses_freed, surely_uses_freed, is_close, is_by_creator, ..sighting }
     }
 
     fn is_by_creator(&self, run: &Run) -> bool {

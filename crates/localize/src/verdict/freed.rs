@@ -4,8 +4,31 @@
 //! or at the next. Each of these is seen in a part of the failing runs only, and something that merely goes with the
 //! failure may be seen in more of them. But no passing run uses freed memory, so that all uses are one hypothesis: the one that
 //! most failing runs show stands for it.
+//!
+//! Freed memory looks as before until it is handed out again, so that passing runs may use it as well. That tells nothing about which
+//! runs fail, but is a fault whatever comes of it, and most probably the one behind a failure that nothing else explains.
 
-use super::scale::Clue;
+use std::cmp::Reverse;
+
+use super::causes::Cause;
+use super::reason::Reason;
+use super::scale::{Clue, Scale};
+
+/// The use of freed memory that most runs show, passing ones among them.
+pub(super) fn fault(scale: &Scale) -> Option<Cause> {
+    let pairs = scale.evidence.clues.iter().filter(|(pattern, _)| pattern.sites().len() == 2);
+    let in_passing_runs = pairs.filter(|(_, seen)| seen.passed > 0);
+    let uses = in_passing_runs.filter_map(|(&pattern, seen)| scale.use_of_freed(pattern, seen));
+    let most = uses.min_by_key(|clue| {
+        let completed = clue.sighting.completed();
+        (Reverse(clue.seen.failed + clue.seen.passed), completed, clue.pattern)
+    })?;
+    let mut cause = scale.cause(vec![most]);
+    let is_standing = |reason: &Reason| !matches!(reason, Reason::Runs { .. } | Reason::Atomic);
+    cause.reasons.retain(|reason| !is_standing(reason));
+    cause.reasons.push(Reason::Fault);
+    Some(cause)
+}
 
 /// Has the use of freed memory that most failing runs show count for all that no passing run shows. `evidence` tells how
 /// well some runs, as bits, explain which runs fail.

@@ -45,6 +45,8 @@ pub enum Reason {
     Reordered,
     /// It uses memory that has been freed.
     Freed,
+    /// The same, and passing runs do so as well.
+    Fault,
     /// So many failing runs show this or another use of freed memory, and no passing run does.
     FreedTogether {
         /// Failing runs that show any of them.
@@ -117,6 +119,9 @@ impl fmt::Display for Reason {
             }
             Self::Reordered => f.write_str("passing runs make the same accesses in another order"),
             Self::Freed => f.write_str("it uses memory that has been freed, which is never right"),
+            Self::Fault => f.write_str(
+                "it uses memory that has been freed, which is never right; passing runs do so as well, since it looks as before until it is handed out again",
+            ),
             Self::FreedTogether { failed, all_failed } => {
                 write!(f, "{failed} of {all_failed} failing runs and no passing run use freed memory, here or elsewhere")
             }

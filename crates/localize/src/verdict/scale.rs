@@ -100,6 +100,15 @@ impl Clue<'_> {
     }
 }
 
+/// What a clue explains.
+struct Explains<'e> {
+    /// Of which runs fail, as a logarithm.
+    evidence: f64,
+    /// See [`Clue::unfinished`].
+    unfinished: Option<(u32, Vec<u64>)>,
+    window: Option<Window<'e>>,
+}
+
 /// The window in which a pair comes about.
 #[derive(Clone, Copy)]
 struct Window<'e> {
@@ -209,6 +218,25 @@ impl<'e> Scale<'e> {
         } else if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
             return None;
         }
+        Some(self.made(pattern, seen, (*run, sighting), Explains { evidence, unfinished, window }))
+    }
+
+    /// A use of freed memory that says nothing about which runs fail.
+    pub fn use_of_freed(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
+        let (run, sighting) = seen.example.as_ref().filter(|(_, sighting)| sighting.surely_uses_freed)?;
+        let nothing = Explains { evidence: 0.0, unfinished: None, window: None };
+        Some(self.made(pattern, seen, (*run, sighting), nothing))
+    }
+
+    /// A clue that explains so much, with where it is seen first.
+    fn made(
+        &self,
+        pattern: Pattern,
+        seen: &'e Seen,
+        (run, sighting): (RunId, &'e Sighting),
+        explains: Explains<'e>,
+    ) -> Clue<'e> {
+        let Explains { evidence, unfinished, window } = explains;
         let orders = &self.evidence.orders;
         let is_second_thread =
             self.knows_all_code() && !sighting.uses_freed && orders.is_one_threads(&pattern);
@@ -232,11 +260,11 @@ impl<'e> Scale<'e> {
             Standing::SetUp | Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
-        Some(Clue {
+        Clue {
             pattern,
             seen,
             sighting,
-            run: *run,
+            run,
             weight,
             standing,
             uses_freed,
@@ -250,7 +278,7 @@ impl<'e> Scale<'e> {
             is_entered: window.is_some_and(|window| window.is_entered),
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
-        })
+        }
     }
 
     /// How probable a pattern is before any run is looked at: the more there are of its kind, the less each of them.
