@@ -55,7 +55,7 @@ impl Symbolizer {
     pub fn frames(&mut self, path: &Path, build_id: Option<&BuildId>, address: u64) -> Result<&[Frame]> {
         let module = self.module(path, build_id)?;
         Ok(module.frames.entry(address).or_insert_with(|| {
-            let debug_info = module.loader.as_ref().and_then(|loader| debug_info_frames(loader, address));
+            let debug_info = module.loader.as_ref().and_then(|loader| lined_frames(loader, address));
             debug_info.unwrap_or_else(|| vec![symbol_frame(&module.functions, &module.name, address)])
         }))
     }
@@ -226,6 +226,33 @@ fn symbol_frame(functions: &Symbols, module: &str, address: u64) -> Frame {
     };
     Frame { function, file: None, line: None, column: None, inlined: false }
 }
+
+/// Of code that a compiler has made one of two equal pieces, it tells the function and no line. The function's last line before it is
+/// near, and says more than the line of a caller.
+fn lined_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {
+    let mut frames = debug_info_frames(loader, address)?;
+    if frames[0].line.is_none() {
+        frames[0].line = line_before(loader, address, &frames);
+    }
+    Some(frames)
+}
+
+/// The last line of the first frame's function before an address, in the same calls.
+fn line_before(loader: &Loader, address: u64, frames: &[Frame]) -> Option<u32> {
+    let rows = loader.find_location_range(address.saturating_sub(NEAR), address).ok()?;
+    let mut rows: Vec<u64> =
+        rows.filter(|(_, _, location)| location.line.is_some()).map(|(start, _, _)| start).collect();
+    rows.sort_unstable();
+    let mut lines = rows.into_iter().rev().filter_map(|start| {
+        let near = debug_info_frames(loader, start)?;
+        let is_same = near[0].function == frames[0].function && near[1..] == frames[1..];
+        near[0].line.filter(|_| is_same)
+    });
+    lines.next()
+}
+
+/// So many bytes of code are looked at for a line.
+const NEAR: u64 = 512;
 
 /// None if the debug info does not reach this address.
 fn debug_info_frames(loader: &Loader, address: u64) -> Option<Vec<Frame>> {

@@ -16,7 +16,7 @@ const TIMES_EACH: usize = 20;
 fn read_word(place: usize) -> usize {
     let word = ArcIntern::new(format!("word {}", place / TIMES_EACH));
     word.len()
-} // truth:B2
+}
 
 fn read_text(start: &Barrier) -> usize {
     start.wait();

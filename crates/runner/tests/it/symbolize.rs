@@ -39,6 +39,19 @@ fn code_is_named_with_the_functions_inlined_into_it() {
     }
 }
 
+/// As compilers make it of two equal pieces of code, here by hand.
+#[test]
+fn code_without_a_line_has_that_before_it_in_its_function() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", &SOURCE.replace("mark: nop", "nop\\n.loc 1 0\\nmark: nop"));
+    workshop.tool("gcc -g -O1 queue.c -o queue");
+    let (path, mark) = (workshop.path("queue"), workshop.address("queue", "mark"));
+    let mut symbolizer = Symbolizer::default();
+    let places: Vec<_> = symbolizer.frames(&path, None, mark).unwrap().iter().map(place).collect();
+    let bump = ("bump", Some("queue.c"), Some(4), true);
+    assert_eq!(places, [bump, ("push", Some("queue.c"), Some(8), false)]);
+}
+
 #[test]
 fn variables_are_named_by_member_or_by_distance() {
     let workshop = Workshop::new();
