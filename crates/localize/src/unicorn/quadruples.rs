@@ -16,6 +16,10 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     if opposites.iter().all(|opposite| *opposite == [None; 2]) {
         return;
     }
+    // One more lane, which never has a pair, stands for none.
+    let none = opposites.len() as u32;
+    let opposites: Vec<[u32; 2]> =
+        opposites.into_iter().map(|lanes| lanes.map(|lane| lane.unwrap_or(none))).collect();
     let mut quadruples = Quadruples {
         histories: &scan.histories,
         rounds: Rounds::of(&scan.histories),
@@ -25,11 +29,13 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
         numbers: Numbering::new(),
         earliest: Vec::new(),
     };
-    let mut near = Near::new(opposites.len(), scan.options.distance.min(conflicts.pair_count()));
+    let mut near = Near::new(opposites.len() + 1, scan.options.distance.min(conflicts.pair_count()));
     let mut combine_first = |near: &mut Near| {
         let one = near.take_first();
-        for opposite in opposites[one.lane as usize].into_iter().flatten() {
-            quadruples.combine(&one, near.of_lane(opposite));
+        for opposite in opposites[one.lane as usize] {
+            if let Some(first) = near.first_of_lane(opposite) {
+                quadruples.combine(&one, near.from(first));
+            }
         }
     };
     conflicts.each_pair(|pair| {
@@ -48,10 +54,8 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
 
 /// Pairs that are near each other: as many of those that came last as the distance says, and one.
 struct Near {
-    /// Each at its place, modulo their number. Its size is a power of two.
-    pairs: Vec<Pair>,
-    /// Where the next pair of each one's lane is, or nowhere.
-    next: Vec<u32>,
+    /// Each at its place, modulo their number, and where the next pair of its lane is, or nowhere. Its size is a power of two.
+    pairs: Vec<(Pair, u32)>,
     /// Where the first is.
     first: usize,
     count: usize,
@@ -64,27 +68,22 @@ impl Near {
 
     fn new(lanes: usize, distance: usize) -> Self {
         let size = (distance + 1).next_power_of_two();
-        let pairs = vec![Pair { first: 0, second: 0, class: 0, lane: 0 }; size];
-        Self {
-            pairs,
-            next: vec![Self::NOWHERE; size],
-            first: 0,
-            count: 0,
-            lanes: vec![[Self::NOWHERE; 2]; lanes],
-        }
+        let none = Pair { first: 0, second: 0, class: 0, lane: 0 };
+        let pairs = vec![(none, Self::NOWHERE); size];
+        Self { pairs, first: 0, count: 0, lanes: vec![[Self::NOWHERE; 2]; lanes] }
     }
 
     /// There must be room: no more than the distance.
     #[inline]
     fn add(&mut self, pair: Pair) {
         let place = (self.first + self.count) & (self.pairs.len() - 1);
-        (self.pairs[place], self.next[place]) = (pair, Self::NOWHERE);
+        self.pairs[place] = (pair, Self::NOWHERE);
         self.count += 1;
         let [first, last] = &mut self.lanes[pair.lane as usize];
         if *first == Self::NOWHERE {
             *first = place as u32;
         } else {
-            self.next[*last as usize] = place as u32;
+            self.pairs[*last as usize].1 = place as u32;
         }
         *last = place as u32;
     }
@@ -92,20 +91,25 @@ impl Near {
     /// Removes the first of all, which is the first of its lane. There must be one.
     #[inline]
     fn take_first(&mut self) -> Pair {
-        let pair = self.pairs[self.first];
-        self.lanes[pair.lane as usize][0] = self.next[self.first];
+        let (pair, next) = self.pairs[self.first];
+        self.lanes[pair.lane as usize][0] = next;
         self.first = (self.first + 1) & (self.pairs.len() - 1);
         self.count -= 1;
         pair
     }
 
-    /// The pairs of a lane.
+    /// Where the first pair of a lane is, if there is one.
     #[inline]
-    fn of_lane(&self, lane: u32) -> impl Iterator<Item = &Pair> {
-        let mut place = self.lanes[lane as usize][0];
+    fn first_of_lane(&self, lane: u32) -> Option<u32> {
+        Some(self.lanes[lane as usize][0]).filter(|&first| first != Self::NOWHERE)
+    }
+
+    /// The pairs of a lane from this place on.
+    #[inline]
+    fn from(&self, mut place: u32) -> impl Iterator<Item = &Pair> {
         std::iter::from_fn(move || {
-            let pair = self.pairs.get(place as usize)?;
-            place = self.next[place as usize];
+            let (pair, next) = self.pairs.get(place as usize)?;
+            place = *next;
             Some(pair)
         })
     }
