@@ -94,6 +94,11 @@ impl Codes {
         self.threads.ids().len()
     }
 
+    /// Their ids, by their numbers.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> {
+        self.threads.ids().iter().copied().map(ThreadId)
+    }
+
     #[inline]
     pub fn thread_number(&self, code: Code) -> u32 {
         self.known[code.actor()].0

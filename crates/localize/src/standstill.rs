@@ -12,6 +12,8 @@
 //!
 //! A run that is still going on also has threads that wait. Only a hung run stands still.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::run::{AccessKind, Run, SiteId, StackId, ThreadId};
@@ -303,7 +305,11 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
     };
     let signal = &events[missed];
     let mut steps = Vec::new();
-    if let Some([read, write]) = outdated_decision(run, wait.thread, signal) {
+    let outdated = outdated_decision(run, wait.thread, signal);
+    if outdated.is_none() && looked_since(run, wait.thread, signal, &events[..begun]) {
+        return None;
+    }
+    if let Some([read, write]) = outdated {
         let step = |role: u32, index: usize| {
             let access = &run.accesses[index];
             let action = if role == 1 { Action::Read(index) } else { Action::Write(index) };
@@ -380,6 +386,26 @@ fn is_lost(run: &Run, signal: usize, wait: &Wait, begun: usize) -> bool {
     let wanted = events[begun..].iter().find(gives_back).map(|event| event.target);
     let is_held = run.holdings.iter().flat_map(|holding| &run.locksets[holding.locks.0 as usize]);
     !has_effect && !is_held.map(|lock| SyncTarget::Object(lock.object)).any(|lock| Some(lock) == wanted)
+}
+
+/// Whether a thread looked, after the signal and with the lock in hand with which it went on to wait, at what the signalling thread had written: it knew how
+/// things stood and waits for what is yet to come, so that it is not this signal that it lacks. What it has overwritten itself since tells it nothing.
+/// `until` ends where it begins to wait.
+fn looked_since(run: &Run, waiter: ThreadId, signal: &SyncEvent, until: &[SyncEvent]) -> bool {
+    let takes = |event: &&SyncEvent| event.thread == waiter && event.kind == SyncKind::Acquire;
+    let Some(taken) = until.iter().rfind(takes) else { return false };
+    let (accesses, last) = (&run.accesses, run.accesses.len());
+    let wrote = |thread, location, within: Range<usize>| {
+        accesses[within].iter().any(|a| a.thread == thread && a.kind.writes() && a.location == location)
+    };
+    let signalled = signal.before.min(last);
+    (signalled.max(taken.before).min(last)..last).any(|at| {
+        let look = &accesses[at];
+        look.thread == waiter
+            && look.kind != AccessKind::Write
+            && wrote(signal.thread, look.location, 0..signalled)
+            && !wrote(waiter, look.location, signalled..at)
+    })
 }
 
 /// The last write before a signal, by its thread, to what the waiting thread had read before and did not come back to; and that

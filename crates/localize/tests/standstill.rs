@@ -223,6 +223,57 @@ fn what_the_waiting_thread_comes_back_to_is_not_what_it_missed() {
     }
 }
 
+/// It took its lock after the signal and looked at what the other had written: it waits for what has not come yet, as does a store that waits for its
+/// writer, which in turn was not woken. What it wrote there itself does not count, nor what it had read before it took the lock.
+#[test]
+fn who_looks_after_the_signal_has_not_missed_it() {
+    let (condition, lock) = (SyncTarget::Object(ObjectId(3)), SyncTarget::Object(ObjectId(4)));
+    let signalled = |kinds: &[AccessKind]| {
+        let hang = Hang::new(1).accesses(2, AccessKind::Write, 5).does(2, SyncKind::Broadcast, condition);
+        let hang = kinds.iter().fold(hang, |hang, &kind| hang.accesses(1, kind, 6));
+        hang.does(1, LOCK, lock)
+    };
+    let waits =
+        |hang: Hang| found(hang.does(1, SyncKind::WaitBegin, condition).waits(1, SyncKind::WaitBegin, 3));
+    let looks = |hang: Hang| hang.accesses(1, AccessKind::Read, 7);
+    assert_eq!(waits(looks(signalled(&[]))), [""; 0]);
+    assert_eq!(waits(signalled(&[])), ["S1@7 C2@1301"]);
+    assert_eq!(waits(signalled(&[AccessKind::Read])), ["S1@7 C2@1301"]);
+    assert_eq!(waits(looks(signalled(&[AccessKind::Write]))), ["S1@7 C2@1301"]);
+}
+
+/// Most runs hang without any signal that came too early: the few with one have no more to say than any other order.
+#[test]
+fn a_signal_that_few_hung_runs_lack_is_an_order_like_any_other() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let hang = |id: u32| Hang::new(id).waits(1, SyncKind::WaitBegin, 3);
+    let missed = |id: u32| {
+        let hang = Hang::new(id).does(2, SyncKind::Signal, condition).does(1, SyncKind::WaitBegin, condition);
+        hang.waits(1, SyncKind::WaitBegin, 3)
+    };
+    let is_told = |with: u32| {
+        let mut runs: Vec<Run> = (100..120).map(|id| Run::new(RunId(id), Outcome::Pass)).collect();
+        runs.extend((0..with).map(|id| missed(id).run));
+        runs.extend((with..20).map(|id| hang(id).run));
+        // All hung runs, and some that pass, have the same order of two accesses.
+        for run in runs.iter_mut().filter(|run| run.outcome == Outcome::Hang || run.id.0 < 110) {
+            run.accesses.push(support::access(AccessKind::Read, ThreadId(1), LocationId(0), SiteId(21)));
+            run.accesses.push(support::access(AccessKind::Write, ThreadId(2), LocationId(0), SiteId(22)));
+        }
+        for run in runs.iter_mut().filter(|run| run.id.0 >= 110) {
+            run.accesses.push(support::access(AccessKind::Write, ThreadId(2), LocationId(0), SiteId(22)));
+            run.accesses.push(support::access(AccessKind::Read, ThreadId(1), LocationId(0), SiteId(21)));
+        }
+        let findings = localize(Technique::Verdict, &runs, &Options::default());
+        match &findings[0].detail {
+            Detail::Verdict(reasoning) => reasoning.standstill.is_some(),
+            _ => unreachable!("the verdict was asked for"),
+        }
+    };
+    assert!(!is_told(3));
+    assert!(is_told(19));
+}
+
 /// Threads of a pool wait for work when a passing run ends, too.
 #[test]
 fn what_passing_runs_end_with_is_no_cause() {

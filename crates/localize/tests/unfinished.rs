@@ -35,6 +35,31 @@ fn failing_runs_that_end_early_speak_for_what_never_came() {
     }
 }
 
+/// The test only tells at its end that values did not fit: whoever set them had come to its own end, and nothing kept it from the second one.
+#[test]
+fn who_came_to_its_end_was_kept_from_nothing() {
+    let (set, get) = ("W1(a)@set_a W1(b)@set_b", "R2(a)@get_a R2(b)@get_b");
+    let within = format!("{set} {get} W1(a)@set_a {get}");
+    let traces = [
+        runs_like("P", &format!("{set} {get} {set} {get} {set}"), 20),
+        runs_like("P", &format!("{get} {set} {get} {set}"), 20),
+        runs_like("F", &format!("{within} W1(b)@set_b"), 2),
+        runs_like("F", &within, 8),
+    ];
+    let mut session = support::parse(&traces.concat());
+    let is_unfinished = |session: &support::Session| {
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        findings.iter().flat_map(reasons).any(|reason| matches!(reason, Reason::Unfinished { .. }))
+    };
+    assert!(is_unfinished(&session));
+    for run in &mut session.runs {
+        let (before, thread, target) = (run.accesses.len(), ThreadId(1), SyncTarget::Thread(ThreadId(1)));
+        let (site, stack) = (SiteId(0), StackId(0));
+        run.synchronization.push(SyncEvent { before, thread, kind: SyncKind::End, target, site, stack });
+    }
+    assert!(!is_unfinished(&session));
+}
+
 /// All threads go on for long after such reads, and something else ends most failing runs, before the second value is set.
 #[test]
 fn what_was_read_long_before_its_end_did_not_end_a_run() {

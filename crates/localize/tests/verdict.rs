@@ -294,7 +294,35 @@ fn uses_of_freed_memory_count_together() {
     assert_eq!(first(&session, false).0, "P1 ask stop");
     let (cause, reasons) = first(&session, true);
     assert_eq!(cause, "P2 drop step");
-    assert!(reasons.contains(&Reason::FreedTogether { failed: 13, all_failed: 13 }), "{reasons:?}");
+    assert!(
+        reasons.contains(&Reason::FreedTogether { failed: 13, passed: 0, all_failed: 13 }),
+        "{reasons:?}"
+    );
+}
+
+/// The same where a passing run got away with each of the two uses: nobody else had got the memory yet.
+#[test]
+fn a_use_of_freed_memory_that_a_run_got_away_with_counts_with_the_others() {
+    let passing = ["W1(s)@stop R2(s)@ask W1(o)@make R2(o)@use W1(p)@fill R2(p)@step"];
+    let mut traces = many(&passing, &[]);
+    for (used, more) in [("W1(o)@free R2(o)@use", 1), ("W1(p)@drop R2(p)@step", 2)] {
+        traces += &format!("P: W1(s)@stop R2(s)@ask {used}\n");
+        traces += &format!("F: R2(s)@ask W1(s)@stop {used}\n").repeat(11);
+        traces += &format!("F: W1(s)@stop R2(s)@ask {used}\n").repeat(more);
+    }
+    let mut session = support::parse(&traces);
+    let at = |name: &str| (0..).map(SiteId).find(|&site| session.site(site) == name).unwrap();
+    let free_sites = vec![at("free"), at("drop")];
+    for run in &mut session.runs {
+        run.free_sites.clone_from(&free_sites);
+    }
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert_eq!(in_short(&session, &findings[0]), "P2 drop step");
+    let reasons = reasons(&findings[0]);
+    assert!(
+        reasons.contains(&Reason::FreedTogether { failed: 25, passed: 2, all_failed: 25 }),
+        "{reasons:?}"
+    );
 }
 
 /// All runs use what another thread has freed. What that does differs: nothing else tells which runs fail but a message about it, which

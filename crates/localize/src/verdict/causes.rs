@@ -98,7 +98,8 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     clues.extend(scale.entered());
     unfinished::take_in_ends(&mut clues, evidence);
     if tuning.freed {
-        freed::count_together(&mut clues, |runs| scale.evidence_of(runs));
+        let outcomes = |runs: &[u64]| evidence.outcomes(runs);
+        freed::count_together(&mut clues, |runs| scale.evidence_of(runs), outcomes);
     }
     if tuning.regions {
         regions::count_together(&mut clues, evidence.clues.iter(), |runs| scale.evidence_of(runs));

@@ -2,11 +2,11 @@
 //!
 //! What is freed too early is used by whichever access comes next: of one object or of another that it owns, at one site
 //! or at the next. Each of these is seen in a part of the failing runs only, and something that merely goes with the
-//! failure may be seen in more of them. But no passing run uses freed memory, so that all uses are one hypothesis: the one that
-//! most failing runs show stands for it.
+//! failure may be seen in more of them. But hardly a passing run uses freed memory, which does no harm as long as nobody else has got it, so that all uses are
+//! one hypothesis: the one that most failing runs show stands for it.
 //!
-//! Freed memory looks as before until it is handed out again, so that passing runs may use it as well. That tells nothing about which
-//! runs fail, but is a fault whatever comes of it, and most probably the one behind a failure that nothing else explains.
+//! Where many passing runs use it as well, that tells nothing about which runs fail, but is a fault whatever comes of it, and most
+//! probably the one behind a failure that nothing else explains.
 
 use std::cmp::Reverse;
 
@@ -30,10 +30,17 @@ pub(super) fn fault(scale: &Scale) -> Option<Cause> {
     Some(cause)
 }
 
-/// Has the use of freed memory that most failing runs show count for all that no passing run shows. `evidence` tells how
-/// well some runs, as bits, explain which runs fail.
-pub(super) fn count_together(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f64) {
-    let counts = |clue: &&mut Clue| clue.uses_freed && clue.seen.passed == 0;
+/// A use that so many times more failing than passing runs show is part of it: a few got away with it.
+const TIMES: u32 = 10;
+
+/// Has the use of freed memory that most failing runs show count for all that hardly a passing run shows. `evidence` tells how
+/// well some runs, as bits, explain which runs fail, and `outcomes` how many of them fail and how many pass.
+pub(super) fn count_together(
+    clues: &mut [Clue],
+    evidence: impl Fn(&[u64]) -> f64,
+    outcomes: impl Fn(&[u64]) -> [u32; 2],
+) {
+    let counts = |clue: &&mut Clue| clue.uses_freed && TIMES * clue.seen.passed <= clue.seen.failed;
     let mut all: Vec<u64> = Vec::new();
     for clue in clues.iter_mut().filter(counts) {
         all.resize(all.len().max(clue.seen.runs.len()), 0);
@@ -44,9 +51,9 @@ pub(super) fn count_together(clues: &mut [Clue], evidence: impl Fn(&[u64]) -> f6
         one.seen.failed.cmp(&other.seen.failed).then(weight).then(other.pattern.cmp(&one.pattern))
     });
     let Some(most) = most else { return };
-    let failed = all.iter().map(|word| word.count_ones()).sum();
+    let [failed, passed] = outcomes(&all);
     if failed > most.seen.failed {
         most.weight += evidence(&all) - evidence(&most.seen.runs);
-        most.together = Some(failed);
+        most.together = Some([failed, passed]);
     }
 }

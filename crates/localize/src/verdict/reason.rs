@@ -47,10 +47,12 @@ pub enum Reason {
     Freed,
     /// The same, and passing runs do so as well.
     Fault,
-    /// So many failing runs show this or another use of freed memory, and no passing run does.
+    /// So many failing runs show this or another use of freed memory, and hardly a passing run does.
     FreedTogether {
         /// Failing runs that show any of them.
         failed: u32,
+        /// Passing runs that do.
+        passed: u32,
         /// All failing runs.
         all_failed: u32,
     },
@@ -122,8 +124,13 @@ impl fmt::Display for Reason {
             Self::Fault => f.write_str(
                 "it uses memory that has been freed, which is never right; passing runs do so as well, since it looks as before until it is handed out again",
             ),
-            Self::FreedTogether { failed, all_failed } => {
-                write!(f, "{failed} of {all_failed} failing runs and no passing run use freed memory, here or elsewhere")
+            Self::FreedTogether { failed, passed, all_failed } => {
+                let passing = match passed {
+                    0 => "no passing run".to_owned(),
+                    1 => "a passing run".to_owned(),
+                    many => format!("{many} passing runs"),
+                };
+                write!(f, "{failed} of {all_failed} failing runs and {passing} use freed memory, here or elsewhere")
             }
             Self::RegionTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };

@@ -42,8 +42,8 @@ pub(super) struct Clue<'e> {
     pub standing: Standing,
     /// Whether it uses memory that has been freed, at places where passing runs come by.
     pub uses_freed: bool,
-    /// The failing runs that this and the other uses of freed memory are seen in, if it counts for all of them.
-    pub together: Option<u32>,
+    /// How many failing and passing runs this and the other uses of freed memory are seen in, if it counts for all of them.
+    pub together: Option<[u32; 2]>,
     /// The runs that show this or another access in the same stretch of code, as bits, if these explain more.
     pub region: Option<Vec<u64>>,
     /// How many failing runs end before it is complete, and all that it counts for, as bits, if these explain more.

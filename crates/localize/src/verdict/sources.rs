@@ -1,5 +1,7 @@
 //! Where causes come from: clues, standstills, and what Locon concludes.
 
+use rustc_hash::FxHashSet;
+
 use crate::finding::{Detail, Example, Finding};
 use crate::locon::Procedure;
 use crate::pattern::{Pattern, PatternId};
@@ -54,9 +56,11 @@ impl Scale<'_> {
             },
         ];
         let together = clues.iter().find_map(|clue| clue.together);
-        reasons.extend(
-            together.map(|failed| Reason::FreedTogether { failed, all_failed: self.runs.all_failed }),
-        );
+        reasons.extend(together.map(|[failed, passed]| Reason::FreedTogether {
+            failed,
+            passed,
+            all_failed: self.runs.all_failed,
+        }));
         let region = clues.iter().find_map(|clue| clue.region.as_deref());
         reasons.extend(region.map(|runs| {
             let [failed, passed] = self.evidence.outcomes(runs);
@@ -107,6 +111,7 @@ impl Scale<'_> {
     pub fn standstills(&self) -> Vec<Cause> {
         let Spectrum { all_failed, all_passed, .. } = self.runs;
         let mut causes = Vec::new();
+        let lacks_signals = self.lacks_signals();
         for StoodStill { failing_runs, passing_runs, example: (_, run, standstill) } in
             self.evidence.standstills.values()
         {
@@ -121,8 +126,10 @@ impl Scale<'_> {
             let mut failing_runs = failing_runs.clone();
             failing_runs.sort_unstable();
             let pattern = Pattern::access(AccessKind::Write, standstill.steps[0].site);
+            let is_to_be_seen = standstill.kind == StandstillKind::Deadlock || lacks_signals;
+            let prior = if is_to_be_seen { self.tuning.standstill } else { -self.pairs.ln() };
             causes.push(Cause {
-                weight: evidence + self.tuning.standstill,
+                weight: evidence + prior,
                 explained: failed,
                 as_effect: None,
                 is_new_code: false,
@@ -149,6 +156,17 @@ impl Scale<'_> {
             });
         }
         causes
+    }
+
+    /// Whether failing runs stand still for want of a signal: at least a quarter of them. Where most hang otherwise, a signal that came before the wait of a few
+    /// is an order like any other: who waits in vain for what another thread does has missed something now and then.
+    fn lacks_signals(&self) -> bool {
+        let for_signals = self.evidence.standstills.values().filter(|StoodStill { example, .. }| {
+            matches!(example.2.kind, StandstillKind::MissedSignal | StandstillKind::WokeAnother)
+        });
+        let runs: FxHashSet<RunId> =
+            for_signals.flat_map(|stood| stood.failing_runs.iter().copied()).collect();
+        4 * runs.len() as u32 >= self.runs.all_failed
     }
 
     /// What Locon concludes from what failing runs lack, and from pairs that are harmless one by one, where that

@@ -5,6 +5,7 @@
 //! seen. That goes for clues whose harm is done by then: P12 and P13, which end with a write after another thread's reads. The
 //! second variable may not be on record at all, since only one thread has used it: then the reader's record has to end with the first one.
 //! The write of the first and the reads have to be among the last accesses of their threads: what happened long before did not end the run.
+//! A writer that came to its own end was not kept from anything: there is no write that it would still have made.
 //!
 //! In a loop the write has come in earlier rounds. There, the run has ended within a round if the writer does nothing more after it has written
 //! the first variable, and the reader reads both after that, among its last accesses. A passing run that ends so as well speaks against
@@ -13,14 +14,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cci::Sightings;
 use crate::codes::Codes;
 use crate::histories::Moment;
 use crate::pattern::{Pattern, PatternId};
-use crate::run::SiteId;
+use crate::run::{SiteId, ThreadId};
 use crate::scan::Scan;
+use crate::synchronization::SyncKind;
 
 use super::evidence::{Evidence, KnownRun, Seen};
 use super::regions;
@@ -36,6 +38,8 @@ pub(super) struct Reach {
     sites: FxHashMap<SiteId, u32>,
     /// The last accesses of each thread, the newest first.
     tails: Vec<Vec<Last>>,
+    /// Of a failing run, which threads came to their own end, by their numbers.
+    ended: Vec<bool>,
 }
 
 /// One of the last accesses of a thread.
@@ -54,7 +58,11 @@ impl Reach {
         let sites = scan.sites().iter().filter(|_| is_failing).filter_map(first).collect();
         let codes = scan.histories.codes();
         let wanted = codes.accesses_by_thread().into_iter().map(|accesses| TAIL.min(accesses as usize)).sum();
-        Arc::new(Self { sites, tails: tails(scan.histories.moments(), codes, wanted) })
+        let events =
+            scan.run.synchronization.iter().filter(|event| is_failing && event.kind == SyncKind::End);
+        let have_ended: FxHashSet<ThreadId> = events.map(|event| event.thread).collect();
+        let ended = codes.threads().map(|thread| have_ended.contains(&thread)).collect();
+        Arc::new(Self { sites, tails: tails(scan.histories.moments(), codes, wanted), ended })
     }
 
     /// When a failing run makes its first access at a site; none if it never comes there.
@@ -84,6 +92,7 @@ impl Reach {
         may_end_with_first: bool,
     ) -> bool {
         written.site == write
+            && !self.ended[written.thread as usize]
             && self.tails.iter().any(|tail| {
                 let is_after = |last: &&Last| last.index > written.index && last.thread != written.thread;
                 let after = || tail.iter().filter(is_after);
@@ -197,7 +206,7 @@ impl Beginning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{AccessKind, ThreadId};
+    use crate::run::AccessKind;
 
     /// To stop when all is known leaves nothing out: one thread has few accesses, and these come first.
     #[test]

@@ -96,13 +96,24 @@ impl Frame {
 
     /// Whether it is code of a library that comes with the system or the compiler.
     pub fn is_library(&self) -> bool {
-        self.is_of_rust() || self.is_of_locks() || self.is_in(&["/usr/include/", "/usr/lib/"])
+        self.is_of_rust()
+            || self.is_of_locks()
+            || self.is_of_cells()
+            || self.is_in(&["/usr/include/", "/usr/lib/"])
     }
 
     /// Whether it is code of a package that locks are taken from the way those of Rust's own library are.
     fn is_of_locks(&self) -> bool {
         const PACKAGES: [&str; 3] = ["/lock_api-", "/parking_lot-", "/parking_lot_core-"];
         self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(&PACKAGES)
+    }
+
+    /// Whether it is code that stands for an atomic of whatever size: who reads or writes by it means its caller's variable.
+    fn is_of_cells(&self) -> bool {
+        let file =
+            self.file.as_deref().filter(|file| file.contains("/registry/src/") || file.contains("/vendor/"));
+        let path = file.and_then(|file| file.split_once("/crossbeam-utils-"));
+        path.is_some_and(|(_, path)| path.contains("/src/atomic/"))
     }
 
     /// Whether it is code of a library that comes with Rust.
@@ -241,6 +252,9 @@ mod tests {
         let registry = "/home/me/.cargo/registry/src/index-0123456789abcdef/";
         assert!(frame(&format!("{registry}parking_lot-0.12.5/src/raw_rwlock.rs")).is_library());
         assert!(!frame(&format!("{registry}crossbeam-0.8.5/src/lib.rs")).is_library());
+        assert!(frame(&format!("{registry}crossbeam-utils-0.8.23/src/atomic/seq_lock.rs")).is_library());
+        assert!(!frame(&format!("{registry}crossbeam-utils-0.8.23/src/sync/parker.rs")).is_library());
+        assert!(!frame("/home/me/crossbeam-utils-mine/src/atomic/seq_lock.rs").is_library());
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());
         assert!(frame("/home/me/.cargo/git/checkouts/tokio-0123456789abcdef/2a/src/lib.rs").is_fetched());

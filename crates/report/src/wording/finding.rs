@@ -252,7 +252,7 @@ fn open_question(confirmation: &Confirmation) -> Option<String> {
                 .to_owned(),
         );
     }
-    let is_tried = enforced.runs >= MANY && forbidden.runs >= MANY;
+    let is_tried = enforced.runs >= MANY && forbidden.runs >= MANY && came_about != Some(0);
     let failed = enforced.failed + delayed.failed;
     if is_tried && forbidden.failed == 0 && failed <= FEW {
         let hardly = if failed == 0 { "no" } else { "hardly a" };
@@ -400,6 +400,7 @@ mod tests {
         assert!(!told((2, 13), (0, 13), (2, 13), 13).contains(needed), "hardly a run fails anyway");
         assert!(told((0, 9), (0, 9), (0, 9), 9).contains("; no run of any kind failed"));
         assert!(told((0, 9), (0, 9), (1, 9), 9).contains("; hardly a run of any kind failed"));
+        assert!(told((0, 9), (0, 9), (0, 9), 0).ends_with("; it came about in 0 of the 9 forced runs only"));
         assert!(!told((0, 9), (1, 9), (0, 9), 9).contains("of any kind"), "it failed without it");
         assert!(told((1, 9), (1, 9), (2, 9), 2).ends_with("; it came about in 2 of the 9 forced runs only"));
         assert!(told((5, 5), (5, 5), (5, 5), 5).ends_with("delayed only: 5 of 5 runs fail"));
