@@ -68,6 +68,11 @@ impl Watch {
             self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session);
         self.is_settled
     }
+
+    /// What was found out about the program's code on the way: whoever reads the runs again does not have to.
+    pub fn into_known(self) -> (Code, Names) {
+        (self.code, self.names)
+    }
 }
 
 /// Whether the test fails whatever its threads do.
