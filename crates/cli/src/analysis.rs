@@ -122,8 +122,9 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
                 fix.patch = patch;
             }
         }
-        report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code, &mut runs.names);
+        // What is missing in the page's steps is no matter of the findings.
         runs.names.warnings().iter().for_each(|warning| warnings.add(warning));
+        report.timelines = timelines(session, &chosen, &report.findings, &mut runs.code, &mut runs.names);
     }
     report.hangs = hangs.into_report();
     freed_uses::leave_to_findings(&mut report.hangs, &mut report.findings);

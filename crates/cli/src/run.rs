@@ -16,6 +16,7 @@ use runner::{Error, Instrumentation, Jobs, Manifest, Oracle, Session, Target};
 
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
+use crate::runs::Runs;
 use crate::search::{self, Scheduling, Search};
 use crate::watch::{self, Watch};
 use crate::{analysis, confirm, exit, flags, input, java, look, recorder, replay, screen, sessions};
@@ -101,7 +102,9 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    finish(arguments, &session, &prepared.campaign, &search, stop?, until)
+    let (stop, watch) = stop?;
+    let (code, names) = watch.unwrap_or_default().into_known();
+    finish(arguments, Runs::known(&session, code, names), &prepared.campaign, &search, stop, until)
 }
 
 /// A controlled run looks at every access, or it could not decide what comes next.
@@ -188,8 +191,13 @@ fn fresh_seed() -> u64 {
 /// The user wants no more.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Conducts the campaign with a progress display; Ctrl-C ends it early and keeps what is done.
-pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) -> anyhow::Result<Stop> {
+/// Conducts the campaign with a progress display; Ctrl-C ends it early and keeps what is done. With what watched its runs, if there was
+/// something to watch for.
+pub fn conduct(
+    campaign: &Campaign,
+    session: &mut Session,
+    search: &mut Search,
+) -> anyhow::Result<(Stop, Option<Watch>)> {
     ctrlc::set_handler(|| {
         // Whoever asks twice means it.
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
@@ -254,23 +262,24 @@ pub fn conduct(campaign: &Campaign, session: &mut Session, search: &mut Search) 
     let stop = campaign.conduct(session, &INTERRUPTED, &mut next_plan, &mut sink);
     progress.elapsed = started.elapsed();
     reporter.finish(&progress);
-    Ok(stop?)
+    Ok((stop?, watch))
 }
 
 /// Says what came out of it.
 fn finish(
     arguments: &RunArguments,
-    session: &Session,
+    mut runs: Runs<'_>,
     campaign: &Campaign,
     search: &Search,
     stop: Stop,
     until: Option<Instant>,
 ) -> anyhow::Result<ExitCode> {
+    let session = runs.session;
     if session.runs().is_empty() && stop == Stop::Interrupted {
         eprintln!("interrupted before the first run was done");
         return Ok(ExitCode::from(exit::INTERRUPTED));
     }
-    let mut analysis = analysis::examine(session, &arguments.ranking)?;
+    let mut analysis = analysis::examine_runs(&mut runs, &arguments.ranking)?;
     let is_found = look::verdict(&analysis.report) == exit::FOUND;
     if is_found && arguments.confirmed() > 0 && stop != Stop::Interrupted {
         // However long the analysis took, something is left for the proof.

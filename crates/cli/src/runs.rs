@@ -35,7 +35,11 @@ struct Kept {
 impl<'a> Runs<'a> {
     /// All runs of a session. Keeping them in memory would cost more than reading a few of them twice.
     pub fn of(session: &'a Session) -> Runs<'a> {
-        let (code, names) = Default::default();
+        Runs::known(session, Code::default(), Names::default())
+    }
+
+    /// The same, by one who has read some of them before.
+    pub fn known(session: &'a Session, code: Code, names: Names) -> Runs<'a> {
         let warnings = session.warnings().iter().cloned().chain(analysis::left_out_reads(session)).collect();
         Runs { session, records: session.runs().to_vec(), code, names, warnings, kept: None }
     }

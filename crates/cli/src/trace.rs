@@ -29,11 +29,12 @@ pub fn trace(arguments: &TraceArguments) -> anyhow::Result<ExitCode> {
         let what = format!("run {} is damaged: {}", record.run, record.outcome.reason());
         return Err(Complaint::usage(what).into());
     };
-    let mut code = Code::default();
-    let profile = analysis::load(&session, record.run, outcome, &mut code, &mut Names::default())?;
+    let (mut code, mut names) = (Code::default(), Names::default());
+    let profile = analysis::load(&session, record.run, outcome, &mut code, &mut names)?;
     let moments = moments(&profile);
     let all: Vec<usize> = (0..moments.len()).collect();
-    let whole = Tracer::new(&profile, &code, HashMap::new()).trace(words(record), &moments, &all, &[]);
+    let tracer = Tracer::new(&profile, &code, &mut names, HashMap::new());
+    let whole = tracer.trace(words(record), &moments, &all, &[]);
     let filter = Filter {
         threads: arguments.thread.clone(),
         objects: arguments.variable.clone(),

@@ -21,6 +21,10 @@ pub struct Watch {
     code: Code,
     names: Names,
     settling: Settling,
+    /// Runs of the session of which it is known whether they failed.
+    skimmed: usize,
+    /// Whether one of these did.
+    has_failed: bool,
     /// Runs of the session that have been looked at.
     seen: usize,
     /// Whether there have been enough.
@@ -35,6 +39,8 @@ impl Default for Watch {
             code: Code::default(),
             names: Names::default(),
             settling: Settling::new(&Options::default()),
+            skimmed: 0,
+            has_failed: false,
             seen: 0,
             is_settled: false,
             most: usize::MAX,
@@ -48,8 +54,14 @@ impl Watch {
         Watch { most: MOST, ..Watch::default() }
     }
 
-    /// Looks at the runs that are new, and says whether there have been enough.
+    /// Looks at the runs that are new, and says whether there have been enough. As long as none has failed there is nothing to settle, and to read
+    /// the others would cost runs that may fail.
     pub fn is_settled(&mut self, session: &Session) -> bool {
+        self.has_failed |= session.runs_since(self.skimmed).any(|record| record.outcome.is_failing());
+        self.skimmed = session.runs().len();
+        if !self.has_failed {
+            return false;
+        }
         if self.is_settled || self.seen >= self.most {
             return self.is_settled || never_passes(session);
         }
@@ -67,6 +79,11 @@ impl Watch {
         self.is_settled =
             self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session);
         self.is_settled
+    }
+
+    /// What was found out about the program's code on the way: whoever reads the runs again does not have to.
+    pub fn into_known(self) -> (Code, Names) {
+        (self.code, self.names)
     }
 }
 
@@ -120,12 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_time_to_keep_looks_at_some_runs_alone_and_remembers_the_answer() {
+    fn runs_are_looked_at_from_the_first_failure_on_and_some_alone_where_there_is_a_time_to_keep() {
         let folder = tempfile::tempdir().unwrap();
         let mut session = session_in(folder.path());
-        let mut watch = Watch { most: 2, ..Watch::for_a_while() };
-        for seen in [1, 2, 2, 2] {
-            add(&mut session, &RunPlan::default(), Outcome::Pass);
+        let mut watch = Watch { most: 4, ..Watch::for_a_while() };
+        let failed = || Outcome::Fail { reason: String::new() };
+        let outcomes = [Outcome::Pass, Outcome::Pass, failed(), Outcome::Pass, Outcome::Pass, failed()];
+        for (outcome, seen) in outcomes.into_iter().zip([0, 0, 3, 4, 4, 4]) {
+            add(&mut session, &RunPlan::default(), outcome);
             assert!(!watch.is_settled(&session));
             assert_eq!(watch.seen, seen);
         }

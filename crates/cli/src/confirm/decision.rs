@@ -16,6 +16,9 @@ pub const BELIEVED: f64 = 0.005;
 /// One below which it is at once. There are at most as many looks as runs of a kind, so that by default (20) a difference
 /// that is none is believed in less than 2.5 % of the cases, 20 times this and once [`BELIEVED`].
 pub const BEYOND_DOUBT: f64 = 0.001;
+/// No finding is believed less than this before it is tried out: statistics do not know everything.
+const LEAST_BELIEVED: f64 = 0.01;
+
 /// Above this chance there is no sign of any difference.
 const NO_SIGN: f64 = 0.2;
 /// What makes one enforced run fail more than delays do.
@@ -35,6 +38,13 @@ const NEARLY_ALL: f64 = 0.9;
 /// Is it shown by all failing runs, if by this share of them?
 pub fn is_shown_by_all(share: f64) -> bool {
     share >= NEARLY_ALL
+}
+
+/// How many times as probable it is, before a finding is tried out, that it is not the cause; one at least. By Bayes' rule so many times
+/// stronger has the difference to be that confirms it: of many findings that hardly anything speaks for, some pass any test by chance.
+pub fn odds_against(confidence: Option<f64>) -> f64 {
+    let odds = |confidence: f64| (1.0 - confidence) / confidence;
+    confidence.map_or(1.0, |confidence| odds(confidence.max(LEAST_BELIEVED))).max(1.0)
 }
 
 /// Runs of one kind.
@@ -83,6 +93,8 @@ pub struct Arms {
     pub delayed: Arm,
     /// The share of the session's failing runs that show it, or another one in the same stretch of code.
     pub share: f64,
+    /// See [`odds_against`].
+    pub odds_against: f64,
     /// It is about locks that threads take in a circle.
     pub is_circle: bool,
     /// Passing runs never come to one of its steps: where it comes about, runs fail by what led there.
@@ -93,16 +105,25 @@ impl Arms {
     /// No runs yet.
     pub fn new(share: f64) -> Arms {
         let none = Arm::default();
-        Arms { enforced: none, forbidden: none, delayed: none, share, is_circle: false, is_new_code: false }
+        Arms {
+            enforced: none,
+            forbidden: none,
+            delayed: none,
+            share,
+            odds_against: 1.0,
+            is_circle: false,
+            is_new_code: false,
+        }
     }
 
-    /// A difference is believed if chance would make it less often than this.
+    /// A difference is believed if chance would make it less often than this, where the finding is as probable as not.
     pub fn decide(&self, believed: f64) -> Confirmation {
         let Arms { enforced, forbidden, delayed, .. } = self;
         let p_value = localize::fisher(enforced.counts(), forbidden.counts());
         let enough = enforced.runs >= FEWEST && forbidden.runs >= FEWEST;
         // What failed without it says nothing for it.
-        let is_seen = localize::fisher(enforced.counts_with_it(), forbidden.counts()) < believed;
+        let is_seen =
+            localize::fisher(enforced.counts_with_it(), forbidden.counts()) * self.odds_against < believed;
         let verdict =
             if enough && is_seen && self.is_necessary() && self.is_sufficient() && !self.forbids_more()
                 || self.hangs_only_with_it()
@@ -140,7 +161,7 @@ impl Arms {
         let Arms { enforced, forbidden, .. } = self;
         self.is_circle
             && forbidden.failed == 0
-            && localize::fisher(enforced.counts(), forbidden.counts()) < BEYOND_DOUBT
+            && localize::fisher(enforced.counts(), forbidden.counts()) * self.odds_against < BEYOND_DOUBT
     }
 
     /// Of what is the cause hardly anything is left when it is forbidden.
@@ -273,6 +294,30 @@ mod tests {
         assert_eq!(verdict(arm(8, 8), 0, 0), Verdict::Confirmed, "it came about in few runs");
         assert_eq!(verdict(arm(20, 20), 0, 20), Verdict::Confirmed, "delays alone bring it about");
         assert_eq!(verdict(arm(3, 3), 0, 0), Verdict::Inconclusive, "too few to tell");
+    }
+
+    /// So many runs of each kind confirm a finding that always fails when it is forced and never when it is forbidden.
+    fn runs_needed(confidence: Option<f64>) -> u64 {
+        let arms = |runs| Arms {
+            enforced: Arm { runs, failed: runs, came_about: runs, failed_with_it: runs },
+            forbidden: Arm { runs, ..Arm::default() },
+            delayed: Arm { runs, ..Arm::default() },
+            odds_against: odds_against(confidence),
+            ..Arms::new(1.0)
+        };
+        let is_confirmed = |runs: &u64| arms(*runs).decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
+        (1..=20).find(is_confirmed).unwrap()
+    }
+
+    #[test]
+    fn what_is_less_likely_needs_more_runs() {
+        let needed = [Some(0.99), None, Some(0.5), Some(0.2), Some(0.05), Some(0.01), Some(1e-9), Some(0.0)];
+        assert_eq!(needed.map(runs_needed), [7, 7, 7, 8, 9, 10, 10, 10]);
+        let unlikely = Arms { odds_against: odds_against(Some(0.01)), ..Arms::new(0.5) };
+        assert!(
+            unlikely.can_be_confirmed(10) && !unlikely.can_be_confirmed(7),
+            "seven are not the end of it"
+        );
     }
 
     #[test]

@@ -32,11 +32,11 @@ const OTHERS: u32 = 1000;
 pub fn confirm(
     laboratory: &mut Laboratory<'_>,
     forcible: &Forcible,
-    runs: &[u64],
+    shown: &Shown<'_>,
     limits: &Limits,
 ) -> anyhow::Result<Option<Confirmation>> {
     let own = forcible.interleaving;
-    let Followed { chosen, .. } = follow(laboratory, forcible, runs, limits)?;
+    let Followed { chosen, .. } = follow(laboratory, forcible, shown.runs, limits)?;
     if chosen.is_empty() || limits.is_over() {
         return Ok(None);
     }
@@ -60,7 +60,8 @@ pub fn confirm(
         }
     };
     // All of these runs show it.
-    let mut arms = Arms { is_circle: forcible.is_circle, ..Arms::new(1.0) };
+    let (is_circle, odds_against) = (forcible.is_circle, shown.odds_against);
+    let mut arms = Arms { is_circle, odds_against, ..Arms::new(1.0) };
     let forbidden = forcible.wider.filter(|_| forcible.has_no_other_order()).unwrap_or(own);
     laboratory.compare(kinds(forbidden), &mut arms, limits)?;
     if let Some(wider) = forcible.wider.filter(|&wider| wider != forbidden && arms.is_forbidden_in_vain()) {

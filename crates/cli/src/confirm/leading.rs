@@ -11,7 +11,7 @@ use report::{Finding, NeededOrder, NeededOrders, NeededStep, Trial, Verdict};
 
 use super::decision::{Arm, Arms, BELIEVED};
 use super::minimal::between_threads;
-use super::trials::{Laboratory, Limits, Proof, kinds};
+use super::trials::{Laboratory, Limits, Proof, Shown, kinds};
 use super::turned;
 use crate::interleaving::{Forcible, Led, Origin};
 
@@ -25,7 +25,7 @@ const TURNED_RUNS: u32 = 9;
 pub fn confirm(
     laboratory: &mut Laboratory<'_>,
     forcible: &Forcible,
-    share: f64,
+    shown: &Shown<'_>,
     limits: &Limits,
 ) -> anyhow::Result<Option<Proof>> {
     for leads in choices(forcible.leading.len()) {
@@ -36,7 +36,7 @@ pub fn confirm(
         if !makes_runs_fail(laboratory, &led)? {
             continue;
         }
-        let mut arms = Arms::new(share);
+        let mut arms = Arms { odds_against: shown.odds_against, ..Arms::new(shown.share) };
         laboratory.compare(kinds(led.interleaving, forcible.interleaving), &mut arms, limits)?;
         let confirmation = arms.decide(BELIEVED);
         if confirmation.verdict == Verdict::Confirmed && is_part(laboratory, forcible, &led, &arms)? {

@@ -13,7 +13,7 @@ use crate::interleaving::{Forcible, Led};
 use crate::replay::{Way, shows};
 use crate::run::INTERRUPTED;
 
-use super::decision::{Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
+use super::decision::{self, Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
 use super::{following, leading, turned};
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, before one has passed.
@@ -45,13 +45,16 @@ pub struct Shown<'a> {
     pub share: f64,
     /// Of all passing runs, those that show it.
     pub by_passing: f64,
+    /// What the statistics make of that: see [`decision::odds_against`].
+    pub odds_against: f64,
 }
 
 impl Shown<'_> {
     /// The finding of a session with these runs, if this share of those that failed show it.
     pub fn by<'a>(finding: &'a Finding, share: f64, runs: &Runs) -> Shown<'a> {
         let by_passing = finding.passed as f64 / runs.passed.max(1) as f64;
-        Shown { runs: &finding.failing_runs, share, by_passing }
+        let odds_against = decision::odds_against(finding.confidence);
+        Shown { runs: &finding.failing_runs, share, by_passing, odds_against }
     }
 }
 
@@ -106,10 +109,10 @@ impl<'a> Laboratory<'a> {
         shown: &Shown<'_>,
         limits: &Limits,
     ) -> anyhow::Result<Proof> {
-        let &Shown { runs, share, .. } = shown;
+        let &Shown { share, odds_against, .. } = shown;
         let own = forcible.interleaving;
         let Forcible { is_circle, is_new_code, .. } = *forcible;
-        let mut arms = Arms { is_circle, is_new_code, ..Arms::new(share) };
+        let mut arms = Arms { is_circle, is_new_code, odds_against, ..Arms::new(share) };
         let has_no_other_order = forcible.has_no_other_order();
         let forbidden = forcible.wider.filter(|_| has_no_other_order).unwrap_or(own);
         self.compare(kinds(own, forbidden), &mut arms, limits)?;
@@ -130,14 +133,14 @@ impl<'a> Laboratory<'a> {
         if confirmation.verdict == Verdict::Inconclusive
             && arms.may_lack_something()
             && share >= 1.0
-            && let Some(led) = leading::confirm(self, forcible, share, limits)?
+            && let Some(led) = leading::confirm(self, forcible, shown, limits)?
         {
             return Ok(led);
         }
         if !may_be_followed(&own, shown) {
             return Ok(Proof::of(confirmation));
         }
-        let followed = following::confirm(self, forcible, runs, limits)?;
+        let followed = following::confirm(self, forcible, shown, limits)?;
         Ok(Proof::of(followed.unwrap_or(confirmation)))
     }
 
@@ -406,7 +409,7 @@ mod tests {
 
     #[test]
     fn what_passing_runs_show_as_well_is_not_proved_by_following_failing_ones() {
-        let shown = |share, by_passing| Shown { runs: &[], share, by_passing };
+        let shown = |share, by_passing| Shown { runs: &[], share, by_passing, odds_against: 1.0 };
         let step = |thread, variable| InterleavingStep { thread, variable, ..InterleavingStep::default() };
         let of = |variables: [u8; 2]| {
             let steps = [step(1, variables[0]), step(2, variables[1])];

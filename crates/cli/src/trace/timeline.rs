@@ -68,5 +68,5 @@ fn part(
     let marked: Vec<usize> = (0..moments.len()).filter(|&index| is_marked(&moments[index])).collect();
     let shown = around(moments.len(), &marked, LONGEST, |index| moments[index].object(&profile));
     let marks: Vec<(usize, usize)> = accesses.iter().copied().zip(0..).collect();
-    Some(Tracer::new(&profile, code, known).trace(words(record), &moments, &shown, &marks))
+    Some(Tracer::new(&profile, code, names, known).trace(words(record), &moments, &shown, &marks))
 }

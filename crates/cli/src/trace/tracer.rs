@@ -20,7 +20,8 @@ use crate::names::Names;
 pub struct Tracer<'a> {
     profile: &'a Profile,
     code: &'a Code,
-    names: Names,
+    /// To read debug info takes longer than all else: whoever has read it hands it on.
+    names: &'a mut Names,
     sources: Sources,
     accesses: HashMap<(SiteId, StackId, LocationId, Option<u64>), report::Access>,
     locations: HashMap<LocationId, String>,
@@ -31,12 +32,17 @@ pub struct Tracer<'a> {
 
 impl<'a> Tracer<'a> {
     /// `locations` are the names of those that have one already.
-    pub fn new(profile: &'a Profile, code: &'a Code, locations: HashMap<LocationId, String>) -> Self {
+    pub fn new(
+        profile: &'a Profile,
+        code: &'a Code,
+        names: &'a mut Names,
+        locations: HashMap<LocationId, String>,
+    ) -> Self {
         let sources = Sources::new(std::env::current_dir());
         Tracer {
             profile,
             code,
-            names: Names::default(),
+            names,
             sources,
             accesses: HashMap::new(),
             locations,
