@@ -10,8 +10,8 @@ use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
-    atomic_locks, context, control, handovers, in_turn, location, lock_code, log, noise, passing, sampling,
-    split, thread,
+    atomic_locks, context, control, handovers, in_turn, location, lock_code, log, noise, passages, passing,
+    sampling, split, thread,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -68,6 +68,15 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
 #[inline(never)]
 unsafe fn byte_of_half<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    if !passages::goes_on::<WRITE>(owner, line, address, leaf) {
+        byte_elsewhere::<WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// The same where the word is not being gone through.
+#[inline(never)]
+unsafe fn byte_elsewhere<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if !one_more_byte::<WRITE>(owner, line, address, leaf) {
         in_parts::<1, WRITE>(address, pc, line, leaf);
     }
@@ -88,6 +97,9 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
     let is_own = owner & (SHARED | SPLIT | BYTES | ID) == BYTES | id && *last == leaf;
     if !(owner == 0 && shadow::is_in_memory(line) || is_own) || control::looks_at_all() {
         return false;
+    }
+    if owner == 0 && passages::begin_to_fill::<WRITE>(tls, line, address, leaf) {
+        return true;
     }
     let masks = owner | 1 << masks_at << (address & 3);
     let masks = Masks { reads: masks >> READS_AT & 15, writes: masks >> WRITES_AT & 15 };
