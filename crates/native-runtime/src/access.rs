@@ -6,12 +6,13 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use crate::cell::{BYTES, Cell, ID, Masks, READS_AT, SHARED, SPLIT, WRITES_AT, exchange};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
+use crate::passages::{self, Step};
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
-    atomic_locks, context, control, handovers, in_turn, location, lock_code, log, noise, passages, passing,
-    sampling, split, thread,
+    atomic_locks, context, control, handovers, in_turn, location, lock_code, log, noise, passing, sampling,
+    split, thread,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -68,8 +69,18 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
 #[inline(never)]
 unsafe fn byte_of_half<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
-    if !passages::goes_on::<WRITE>(owner, line, address, leaf) {
-        byte_elsewhere::<WRITE>(address, pc, line, leaf);
+    match passages::goes_on(owner, line, address, leaf) {
+        Step::Noted => {}
+        Step::Last => last_byte::<WRITE>(address, pc, line, leaf),
+        Step::Elsewhere => byte_elsewhere::<WRITE>(address, pc, line, leaf),
+    }
+}
+
+/// The last byte of a word that this thread goes through.
+#[inline(never)]
+unsafe fn last_byte<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    if !passages::end::<WRITE>((*line).owner[1], line) {
+        in_parts::<1, WRITE>(address, pc, line, leaf);
     }
 }
 

@@ -105,58 +105,88 @@ unsafe fn exchange(line: *mut Line, from: u64, to: u64) -> bool {
     owners(line).compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
-/// Notes an access to the next byte of a word that this thread goes through, whose half has this owner field. False,
-/// with nothing lost, if it is not.
+/// What became of an access to a byte.
+pub enum Step {
+    Noted,
+    /// Its word is being gone through by this thread, and this is the last byte: see [`end`].
+    Last,
+    /// It needs a closer look; nothing is lost.
+    Elsewhere,
+}
+
+/// Notes an access to the next byte of a word that this thread goes through, whose half has this owner field. Each site's
+/// accesses are of one kind, so that it need not be compared.
 #[inline(always)]
-pub unsafe fn goes_on<const WRITE: bool>(owner: u32, line: *mut Line, address: usize, leaf: u32) -> bool {
+pub unsafe fn goes_on(owner: u32, line: *mut Line, address: usize, leaf: u32) -> Step {
     let tls = tls::current();
     let (number, byte) = (owner.wrapping_sub(FIRST), address & 7);
     let passage = at(number);
     if number >= COUNT
-        || number % PER_THREAD != WRITE as u32
         || (*passage).thread.load(Ordering::Relaxed) != (*tls).id()
         || (*passage).leaf != leaf
         || (*tls).busy != 0
     {
-        return false;
+        return Step::Elsewhere;
+    }
+    if byte == LAST {
+        return Step::Last;
     }
     let thread = &mut *(*tls).thread;
     let takes_over = (*passage).former != 0;
     if takes_over && noise::is_due_at_access(thread) {
-        return false;
+        return Step::Elsewhere;
     }
     // From here on a signal handler, which may need the passage for another word, is kept out.
     (*tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
-    let next = (*passage).next as usize;
-    let is_here = owners(line).load(Ordering::Relaxed) == pair(owner);
-    if is_here && byte <= next {
-        (*passage).stamps[byte] = (*tls).stamp();
-    }
-    if is_here && byte == next {
-        compiler_fence(Ordering::Release);
-        (&raw mut (*passage).next).write_volatile(byte as u32 + 1);
+    let is_here = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read_volatile() == owner;
+    let done = is_here && (*passage).next as usize == byte;
+    if done {
+        pass_byte(passage, byte, (*tls).stamp());
         if takes_over {
             noise::pass_access(thread);
             log::count_thinned(thread);
         }
-        if byte == 7 {
-            return end::<WRITE>(owner, line, thread);
-        }
     }
-    thread::leave(thread);
-    is_here && byte <= next
+    compiler_fence(Ordering::SeqCst);
+    (*tls).busy = 0;
+    if done { Step::Noted } else { Step::Elsewhere }
 }
 
-/// The thread has been everywhere; false if somebody else was quicker to describe the word.
-#[inline(never)]
-unsafe fn end<const WRITE: bool>(owner: u32, line: *mut Line, thread: &mut Thread) -> bool {
-    let done = exchange(line, pair(owner), pair(CLOSING));
+/// The last byte of a word.
+const LAST: usize = 7;
+
+/// The thread has accessed this byte, and all before it.
+#[inline(always)]
+unsafe fn pass_byte(passage: *mut Passage, byte: usize, stamp: u16) {
+    (*passage).stamps[byte] = stamp;
+    compiler_fence(Ordering::Release);
+    (&raw mut (*passage).next).write_volatile(byte as u32 + 1);
+}
+
+/// Notes an access to the last byte of a word that this thread goes through, which is its own as a whole then. False, with nothing lost,
+/// if it needs a closer look.
+#[inline(always)]
+pub unsafe fn end<const WRITE: bool>(owner: u32, line: *mut Line) -> bool {
+    let tls = tls::current();
+    let thread = &mut *(*tls).thread;
+    let passage = at(owner.wrapping_sub(FIRST));
+    (*tls).busy = 1;
+    compiler_fence(Ordering::SeqCst);
+    let takes_over = (*passage).former != 0;
+    let done = (*passage).next as usize == LAST
+        && !(takes_over && noise::is_due_at_access(thread))
+        && exchange(line, pair(owner), pair(CLOSING));
     if done {
+        pass_byte(passage, LAST, (*tls).stamp());
         for half in 0..2 {
-            describe_as_passed(line, half, at(owner - FIRST), WRITE, half * 4 + 3);
+            describe_as_passed(line, half, passage, WRITE, half * 4 + 3);
         }
-        owners(line).store(pair(thread.id), Ordering::Release);
+        owners(line).store((*tls).owner_pair, Ordering::Release);
+        if takes_over {
+            noise::pass_access(thread);
+            log::count_thinned(thread);
+        }
     }
     thread::leave(thread);
     done
