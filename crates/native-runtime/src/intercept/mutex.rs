@@ -61,7 +61,8 @@ unsafe extern "C" fn lock(mutex: usize, pc: usize) -> c_int {
 
 /// Without a record.
 pub unsafe fn relock(mutex: usize) -> c_int {
-    let block = || soon(mutex).unwrap_or_else(|| real!(pthread_mutex_lock(usize) -> c_int)(mutex));
+    let block =
+        || soon(|| attempt(mutex)).unwrap_or_else(|| real!(pthread_mutex_lock(usize) -> c_int)(mutex));
     take(mutex, true, None, || attempt(mutex), block)
 }
 
@@ -72,12 +73,12 @@ const PAUSES: u32 = 32;
 
 /// Takes the lock if it is free, or becomes free soon: what a thread does with it is little most often, but the recorder's part
 /// makes it several times as long, so that others would have to sleep where they hardly ever meet otherwise.
-unsafe fn soon(mutex: usize) -> Option<c_int> {
+pub unsafe fn soon(attempt: impl Fn() -> c_int) -> Option<c_int> {
     for look in 0..LOOKS {
         if look > 0 {
             (0..PAUSES).for_each(|_| core::hint::spin_loop());
         }
-        match attempt(mutex) {
+        match attempt() {
             libc::EBUSY => {}
             result => return Some(result),
         }
