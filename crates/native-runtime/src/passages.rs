@@ -160,8 +160,7 @@ const LAST: usize = 7;
 #[inline(always)]
 unsafe fn pass_byte(passage: *mut Passage, byte: usize, stamp: u16) {
     (*passage).stamps[byte] = stamp;
-    compiler_fence(Ordering::Release);
-    (&raw mut (*passage).next).write_volatile(byte as u32 + 1);
+    AtomicU32::from_ptr(&raw mut (*passage).next).store(byte as u32 + 1, Ordering::Release);
 }
 
 /// Notes an access to the last byte of a word that this thread goes through, which is its own as a whole then. False, with nothing lost,
@@ -365,7 +364,7 @@ unsafe fn forget_half(line: *mut Line, half: usize) {
 unsafe fn describe(thread: &mut Thread, line: *mut Line, number: u32) {
     let passage = at(number);
     let (id, writes) = ((*passage).thread.load(Ordering::Relaxed), number % PER_THREAD == 1);
-    let next = (&raw const (*passage).next).read_volatile() as usize;
+    let next = AtomicU32::from_ptr(&raw mut (*passage).next).load(Ordering::Acquire) as usize;
     let mut owners_then = [0; 2];
     for (half, owner) in owners_then.iter_mut().enumerate() {
         let passed = next.saturating_sub(half * 4).min(4);
