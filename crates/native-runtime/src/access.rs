@@ -6,6 +6,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use crate::cell::{BYTES, Cell, ID, Masks, READS_AT, SHARED, SPLIT, WRITES_AT, exchange};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
+use crate::passages::{self, Step};
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
@@ -68,6 +69,25 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
 #[inline(never)]
 unsafe fn byte_of_half<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
+    match passages::goes_on(owner, line, address, leaf) {
+        Step::Noted => {}
+        Step::Last => last_byte::<WRITE>(address, pc, line, leaf),
+        Step::Elsewhere => byte_elsewhere::<WRITE>(address, pc, line, leaf),
+    }
+}
+
+/// The last byte of a word that this thread goes through.
+#[inline(never)]
+unsafe fn last_byte<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    if !passages::end::<WRITE>((*line).owner[1], line) {
+        in_parts::<1, WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// The same where the word is not being gone through.
+#[inline(never)]
+unsafe fn byte_elsewhere<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
+    let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if !one_more_byte::<WRITE>(owner, line, address, leaf) {
         in_parts::<1, WRITE>(address, pc, line, leaf);
     }
@@ -88,6 +108,9 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
     let is_own = owner & (SHARED | SPLIT | BYTES | ID) == BYTES | id && *last == leaf;
     if !(owner == 0 && shadow::is_in_memory(line) || is_own) || control::looks_at_all() {
         return false;
+    }
+    if owner == 0 && passages::begin_to_fill::<WRITE>(tls, line, address, leaf) {
+        return true;
     }
     let masks = owner | 1 << masks_at << (address & 3);
     let masks = Masks { reads: masks >> READS_AT & 15, writes: masks >> WRITES_AT & 15 };

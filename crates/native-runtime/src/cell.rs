@@ -10,6 +10,7 @@
 //! - [`SPLIT`]: too different to share one description: each byte has a cell in [`crate::split`].
 //! - [`READ_BY_MANY`]: several threads have read them, and their handovers are no news: `read` is the leaf of one
 //!   read, `write` the id of its thread.
+//! - an id that no thread has: one thread goes through the whole word byte by byte: see [`crate::passages`].
 //! - [`SHARED`] | index: several threads have used them: [`crate::location`] knows the rest.
 //!
 //! A thread claims untouched bytes, and adds to its own, without a lock. So whoever takes bytes from another
@@ -19,8 +20,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cells::Touch;
 use crate::shadow::Line;
-use crate::split;
 use crate::thread::Thread;
+use crate::{passages, split};
 
 pub const SHARED: u32 = 1 << 31;
 pub const SPLIT: u32 = 1 << 30;
@@ -152,7 +153,10 @@ impl Cell {
     #[inline(always)]
     pub unsafe fn is_whole_of_another(&self, thread: &Thread) -> bool {
         let owner = self.owner.read_volatile();
-        owner != 0 && owner & (SHARED | SPLIT | BYTES) == 0 && owner != thread.id
+        owner != 0
+            && owner & (SHARED | SPLIT | BYTES) == 0
+            && owner <= passages::LAST_THREAD
+            && owner != thread.id
     }
 
     /// What its last user did last, as far as it matters to others.

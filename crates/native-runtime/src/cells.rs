@@ -18,8 +18,8 @@ use crate::shadow::{self, Line};
 use crate::split::split;
 use crate::thread::Thread;
 use crate::{
-    blocks, handovers, location, log, loops, mapping, noise, passing, releases, repetition, spin, stack,
-    thread,
+    blocks, handovers, location, log, loops, mapping, noise, passages, passing, releases, repetition, spin,
+    stack, thread,
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Touch {
     }
 }
 
-/// Lines are changed under one of these, by address; each on a cache line of its own.
+/// Lines are changed under one of these, by address; each on a cache line of its own. Neighbouring words have the same, so that two
+/// threads that go through buffers do not take a lock from each other for every word.
 #[repr(align(64))]
 struct Stripe(AtomicU32);
 const STRIPES: usize = 1024;
@@ -57,7 +58,7 @@ static LOCKS: [Stripe; STRIPES] = [const { Stripe(AtomicU32::new(0)) }; STRIPES]
 
 /// The lock of a word.
 pub fn stripe(address: usize) -> &'static AtomicU32 {
-    &LOCKS[(address >> 3).wrapping_mul(0x9e37_79b1) >> 7 & (STRIPES - 1)].0
+    &LOCKS[(address >> 8).wrapping_mul(0x9e37_79b1) >> 7 & (STRIPES - 1)].0
 }
 
 /// Takes the lock of a word if nobody has it. A signal handler must not wait for the lock of the thread that it interrupts.
@@ -131,6 +132,9 @@ pub unsafe fn touch(thread: &mut Thread, address: usize, size: usize, touch: Tou
 
 /// A plain access within one aligned word, not all of whose bytes are just this thread's own.
 pub unsafe fn touch_others(thread: &mut Thread, line: *mut Line, address: usize, size: usize, touch: Touch) {
+    if ends_passage(thread, line, address) && own::note(line, thread.who(), address, size, touch) {
+        return;
+    }
     if is_contended(thread, line, address) {
         // Before any state changes: what the delay lets others do must not be taken for our doing.
         noise::at_access(thread);
@@ -148,6 +152,7 @@ pub unsafe fn touch_others(thread: &mut Thread, line: *mut Line, address: usize,
         if !spin::lock(lock) {
             return;
         }
+        passages::settle(thread, line);
         if passing::take_over(thread, line, address, size, touch) {
             return spin::unlock(lock);
         }
@@ -179,6 +184,7 @@ pub unsafe fn touch_atomically(
         operate();
         return;
     }
+    ends_passage(thread, line, address);
     if is_contended(thread, line, address) {
         noise::at_access(thread);
     }
@@ -191,6 +197,7 @@ pub unsafe fn touch_atomically(
         operate();
         return;
     }
+    passages::settle(thread, line);
     // Which locations it concerns must be known before the operation, its kind only afterwards; so bytes of
     // this thread alone are noted afterwards, and others' bytes become locations first.
     let unknown = Touch { kind: Kind::Update, flags, leaf };
@@ -233,6 +240,20 @@ pub unsafe fn read_again(
         noise::pass_access(thread);
     }
     done
+}
+
+/// Was somebody going through this word byte by byte? Now it is described as any other.
+#[inline]
+unsafe fn ends_passage(thread: &mut Thread, line: *mut Line, address: usize) -> bool {
+    if !passages::is_named((*line).owner[0]) {
+        return false;
+    }
+    let lock = stripe(address);
+    if spin::lock(lock) {
+        passages::settle(thread, line);
+        spin::unlock(lock);
+    }
+    true
 }
 
 /// Do other threads use these bytes too?

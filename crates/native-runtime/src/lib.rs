@@ -47,6 +47,7 @@ mod mapping;
 mod modules;
 mod noise;
 mod own;
+mod passages;
 mod passing;
 mod path;
 mod planned;

@@ -7,7 +7,7 @@ use crate::cells::{Kind, Touch, byte_mask, try_lock, unlock};
 use crate::shadow::Line;
 use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, log, noise, own};
+use crate::{handovers, log, noise, own, passages};
 
 /// Takes over bytes whose handover is no news. False if there is something to record, or to
 /// cut: what was not taken over yet is as before then. With the word's lock held.
@@ -102,11 +102,16 @@ pub unsafe fn take_over_first_byte<const WRITE: bool>(
         return false;
     }
     let Some(lock) = try_lock(thread, address) else { return false };
-    let done = cell.is_whole_of_another(thread)
-        && is_last_again::<WRITE>(thread, &cell, leaf)
-        && split(thread, line, half);
-    if done {
-        take_byte::<WRITE>(thread, line, address, leaf);
+    let mut done = cell.is_whole_of_another(thread) && is_last_again::<WRITE>(thread, &cell, leaf);
+    if done && address.is_multiple_of(8) && passages::begin_to_take_over::<WRITE>(thread, line, address, leaf)
+    {
+        noise::pass_access(thread);
+        log::count_thinned(thread);
+    } else if done {
+        done = split(thread, line, half);
+        if done {
+            take_byte::<WRITE>(thread, line, address, leaf);
+        }
     }
     unlock(thread, lock);
     done

@@ -38,11 +38,9 @@ pub unsafe fn cells(line: *mut Line, half: usize) -> *mut [ByteCell; 4] {
 
 /// Gives each byte of a half its own cell; false if there is no room for that. With the word's lock held.
 pub unsafe fn split(thread: &mut Thread, line: *mut Line, half: usize) -> bool {
-    if !has_room(thread) || !shadow::has_bytes(line) {
-        log::count(&raw mut (*mapping::header()).forgotten);
+    if !has_cells(thread, line) {
         return false;
     }
-    thread.splits -= 1;
     loop {
         let owner = (&raw const (*line).owner[half]).read_volatile();
         describe(&mut *cells(line, half), line, half, owner);
@@ -50,6 +48,17 @@ pub unsafe fn split(thread: &mut Thread, line: *mut Line, half: usize) -> bool {
             return true;
         }
     }
+}
+
+/// Makes sure that a half can be split, and counts it among those that are; or that its neighbours' older accesses are forgotten.
+#[inline]
+pub unsafe fn has_cells(thread: &mut Thread, line: *mut Line) -> bool {
+    if !has_room(thread) || !shadow::has_bytes(line) {
+        log::count(&raw mut (*mapping::header()).forgotten);
+        return false;
+    }
+    thread.splits -= 1;
+    true
 }
 
 unsafe fn describe(cells: &mut [ByteCell; 4], line: *const Line, half: usize, owner: u32) {

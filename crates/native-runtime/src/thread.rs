@@ -10,8 +10,8 @@ use crate::bridges::{KNOWN_BRIDGES, KnownBridge};
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
-    atomic_locks, blocks, cell, context, control, errno, jumps, kept, kernel, known_reads, location,
-    lock_code, log, loops, mapping, noise, planned, sampling, sandbox, slots, split, stack, sync,
+    atomic_locks, blocks, context, control, errno, jumps, kept, kernel, known_reads, location, lock_code,
+    log, loops, mapping, noise, passages, planned, sampling, sandbox, slots, split, stack, sync,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -76,6 +76,8 @@ pub struct Thread {
     pub in_buffer: bool,
     /// Further halves that it may split.
     pub splits: u32,
+    /// Where its passages are, see [`passages`].
+    pub passages: u32,
     pub noise: noise::State,
     pub held: sync::Held,
     pub awaited: atomic_locks::Awaited,
@@ -192,7 +194,7 @@ unsafe fn attach_unknown() -> Option<&'static mut Thread> {
 /// Reserves the id of a thread that is about to be created.
 pub unsafe fn new_id() -> Option<u32> {
     let id = mapping::allocate_record::<ThreadRecord>(RegionId::Threads)?;
-    if id > cell::ID {
+    if id > passages::LAST_THREAD {
         log::fault(recording::fault::REGION_FULL, RegionId::Threads as u32);
         return None;
     }
@@ -295,6 +297,7 @@ pub unsafe fn detach() {
     if log::is_active() {
         log::emit_sync(thread, EventKind::ThreadEnd, 0, thread.id, 0, 0);
         log::give_back_chunk(thread);
+        passages::give_back_all(thread);
         split::give_back_all(thread);
         kept::give_back_all(thread);
         slots::leave_behind(thread);
@@ -321,6 +324,7 @@ pub unsafe fn restart(thread: &mut Thread) {
     thread.chunk_left = 0;
     location::forget_cache(thread);
     split::restart(thread);
+    passages::restart(thread);
     kept::forget_used(thread);
     sync::restart(thread);
     control::restart(thread);

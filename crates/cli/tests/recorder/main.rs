@@ -13,6 +13,7 @@ mod layouts;
 mod lifetimes;
 mod noise;
 mod openmp;
+mod passages;
 mod plain_code;
 mod processes;
 mod progress;

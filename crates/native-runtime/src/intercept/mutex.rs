@@ -61,23 +61,30 @@ unsafe extern "C" fn lock(mutex: usize, pc: usize) -> c_int {
 
 /// Without a record.
 pub unsafe fn relock(mutex: usize) -> c_int {
-    let block = || soon(mutex).unwrap_or_else(|| real!(pthread_mutex_lock(usize) -> c_int)(mutex));
+    // The C library has a mutex's state in its first word. Should another not, that only tells when to try again.
+    let looks_free = || (mutex as *const u32).read_volatile() == 0;
+    let wait = || real!(pthread_mutex_lock(usize) -> c_int)(mutex);
+    let block = || soon(looks_free, || attempt(mutex)).unwrap_or_else(wait);
     take(mutex, true, None, || attempt(mutex), block)
 }
 
 /// Looks at a lock that somebody holds, and pauses between two looks. Together they take a few microseconds, as long as the
 /// system takes to let a thread sleep and wake it up.
-const LOOKS: u32 = 8;
-const PAUSES: u32 = 32;
+const LOOKS: u32 = 32;
+const PAUSES: u32 = 8;
 
 /// Takes the lock if it is free, or becomes free soon: what a thread does with it is little most often, but the recorder's part
-/// makes it several times as long, so that others would have to sleep where they hardly ever meet otherwise.
-unsafe fn soon(mutex: usize) -> Option<c_int> {
+/// makes it several times as long, so that others would have to sleep where they hardly ever meet otherwise. After the
+/// first attempt there is another only when it looks free: each takes the lock's line away from whoever is to give it back.
+pub unsafe fn soon(looks_free: impl Fn() -> bool, attempt: impl Fn() -> c_int) -> Option<c_int> {
     for look in 0..LOOKS {
         if look > 0 {
             (0..PAUSES).for_each(|_| core::hint::spin_loop());
         }
-        match attempt(mutex) {
+        if look > 0 && !looks_free() {
+            continue;
+        }
+        match attempt() {
             libc::EBUSY => {}
             result => return Some(result),
         }

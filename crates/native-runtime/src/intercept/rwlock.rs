@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use recording::EventKind;
 
-use super::mutex::take;
+use super::mutex::{soon, take};
 use crate::control::{Deadline, Time};
 use crate::real::{real, with_caller};
 use crate::sync;
@@ -47,8 +47,10 @@ unsafe fn write(lock: usize, deadline: Option<Deadline>, block: impl FnOnce() ->
     taken(EventKind::Acquire, lock, take(lock, true, deadline, || attempt_write(lock), block), pc)
 }
 
+// The C library looks at a read-write lock before it tries to change it.
 unsafe extern "C" fn read_lock(lock: usize, pc: usize) -> c_int {
-    read(lock, None, || real!(pthread_rwlock_rdlock(usize) -> c_int)(lock), pc)
+    let block = || real!(pthread_rwlock_rdlock(usize) -> c_int)(lock);
+    read(lock, None, || soon(|| true, || attempt_read(lock)).unwrap_or_else(block), pc)
 }
 
 unsafe extern "C" fn try_read_lock(lock: usize, pc: usize) -> c_int {
@@ -67,7 +69,8 @@ unsafe extern "C" fn clock_read_lock(lock: usize, clock: c_int, time: Time, pc: 
 }
 
 unsafe extern "C" fn write_lock(lock: usize, pc: usize) -> c_int {
-    write(lock, None, || real!(pthread_rwlock_wrlock(usize) -> c_int)(lock), pc)
+    let block = || real!(pthread_rwlock_wrlock(usize) -> c_int)(lock);
+    write(lock, None, || soon(|| true, || attempt_write(lock)).unwrap_or_else(block), pc)
 }
 
 unsafe extern "C" fn try_write_lock(lock: usize, pc: usize) -> c_int {
