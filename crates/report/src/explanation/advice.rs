@@ -129,6 +129,11 @@ fn action(fix: &Fix) -> String {
                      hope that it will be.",
                     line(sleep)
                 ),
+                // Who destroys an object may be the last of several that own it.
+                None if function_of(first).contains('~') => format!(
+                    "{wait}, or let {} hold a reference of its own to what it uses, such as a copy of the shared pointer.",
+                    function_of(other)
+                ),
                 None => wait + ".",
             }
         }
@@ -425,6 +430,16 @@ mod tests {
             advice(&Fix { held, ..taken }),
             "Take `accounts[i].lock` over bank.c:16 in post(), as the other thread does. `payroll.lock` is held there \
              already: take both in the same order everywhere."
+        );
+    }
+
+    #[test]
+    fn what_is_destroyed_may_be_kept_alive() {
+        let places = [place("Routes::~Routes", 29, 29), place("Router::route", 58, 58)];
+        assert_eq!(
+            advice(&fix(Action::Wait, &[], &places)),
+            "Let bank.c:29 in Routes::~Routes() wait until bank.c:58 in Router::route() is done, or let Router::route() hold \
+             a reference of its own to what it uses, such as a copy of the shared pointer."
         );
     }
 
