@@ -83,6 +83,40 @@ pub fn name_by_source(
         }
         name_compared(finding, index, &name, &form, compared);
     }
+    let locations: Vec<LocationId> = recorded.iter().map(|key| key.location).collect();
+    tell_apart(finding, &locations);
+}
+
+/// Numbers different variables of one name, as the two words of a string view or the links of two nodes: `view #1`, `view #2`. Without, a thread would be
+/// said to read again what it never read before. `locations` are those of the finding's first accesses.
+fn tell_apart(finding: &mut report::Finding, locations: &[LocationId]) {
+    let named: Vec<(LocationId, String)> = locations
+        .iter()
+        .copied()
+        .zip(finding.accesses.iter().map(|access| access.variable.clone()))
+        .collect();
+    for (index, (location, name)) in named.iter().enumerate() {
+        let mut of_name: Vec<LocationId> = Vec::new();
+        for (other, _) in named.iter().filter(|(_, other)| other == name) {
+            if !of_name.contains(other) {
+                of_name.push(*other);
+            }
+        }
+        let number = 1 + of_name.iter().position(|other| other == location).unwrap_or(0);
+        if of_name.len() < 2 || name.is_empty() {
+            continue;
+        }
+        let numbered = format!("{name} #{number}");
+        let access = &mut finding.accesses[index];
+        let place = |access: &report::Access| (access.file.clone(), access.line, access.column, access.kind);
+        let known = place(access);
+        numbered.clone_into(&mut access.variable);
+        for access in finding.comparison.iter_mut().flat_map(|comparison| &mut comparison.accesses) {
+            if access.variable == *name && place(access) == known {
+                numbered.clone_into(&mut access.variable);
+            }
+        }
+    }
 }
 
 /// Whether a name is that of a condition that the finding's threads wait for or signal: a line that names it, and looks at something else
@@ -310,22 +344,42 @@ mod tests {
         assert_eq!(only_member_of(&[line(0, &["a", "b"], &["a", "b"])]), None);
     }
 
-    #[test]
-    fn a_condition_is_nothing_that_threads_read() {
+    /// A finding with accesses of these kinds to these variables.
+    fn finding_of(accesses: &[(&str, &str)]) -> report::Finding {
         let mut finding: report::Finding = serde_json::from_value(serde_json::json!({
             "rank": 1, "tied": 1, "score": 1.0, "failed": 1, "passed": 0, "kind": "missed-signal", "pattern": "RUSW",
             "pattern_id": null, "accesses": [], "suspicious_functions": [], "cluster": null, "failing_runs": [],
             "evidence": [], "advice": "",
         }))
         .unwrap();
-        for kind in ["read", "wait"] {
+        finding.accesses.extend(accesses.iter().map(|(kind, variable)| -> report::Access {
             let access = serde_json::json!({
-                "thread": 1, "kind": kind, "variable": if kind == "wait" { "Logger::some_" } else { "Logger::lines_" },
-                "function": null, "file": null, "line": null, "column": null, "source": null, "stack": [],
-                "value": null, "locks": null,
+                "thread": 1, "kind": kind, "variable": variable, "function": null, "file": null, "line": null,
+                "column": null, "source": null, "stack": [], "value": null, "locks": null,
             });
-            finding.accesses.push(serde_json::from_value(access).unwrap());
-        }
+            serde_json::from_value(access).unwrap()
+        }));
+        finding
+    }
+
+    #[test]
+    fn different_variables_of_one_name_are_numbered() {
+        let told = |locations: [u32; 4]| {
+            let mut finding = finding_of(&["read", "write", "write", "read"].map(|kind| (kind, "name")));
+            tell_apart(&mut finding, &locations.map(LocationId));
+            finding.accesses.into_iter().map(|access| access.variable).collect::<Vec<_>>()
+        };
+        assert_eq!(told([4, 4, 5, 5]), ["name #1", "name #1", "name #2", "name #2"]);
+        assert_eq!(told([4, 4, 4, 4]), ["name"; 4]);
+        let mut others = finding_of(&[("read", "one"), ("write", "two"), ("signal", "changed")]);
+        tell_apart(&mut others, &[4, 5].map(LocationId));
+        let names: Vec<&str> = others.accesses.iter().map(|access| access.variable.as_str()).collect();
+        assert_eq!(names, ["one", "two", "changed"]);
+    }
+
+    #[test]
+    fn a_condition_is_nothing_that_threads_read() {
+        let finding = finding_of(&[("read", "Logger::lines_"), ("wait", "Logger::some_")]);
         assert!(is_condition(&finding, "Logger::some_"));
         assert!(!is_condition(&finding, "Logger::lines_"));
     }

@@ -91,6 +91,9 @@ const MOST_SLOW: u32 = 2;
 /// The same for runs that had to be ended. They may have hung while another thread went on: before any has come to its end, that
 /// cannot be told.
 const MOST_LOST: u32 = 3;
+/// So many of one way, where runs of others come to their end, say that it is this way that does not suit the test: threads that sleep and look again
+/// and again may never get on if nobody is ever preferred to them.
+const MOST_LOST_OF_ONE: u32 = 2;
 /// What runs near the same failing run are worth, which are alike, of as many others.
 const NEAR: f64 = 0.75;
 /// They may take so many times as long as others.
@@ -124,7 +127,10 @@ pub struct Portfolio {
     /// The most scheduling points of a controlled run that passed.
     points: u64,
     slow: u32,
-    lost: u32,
+    /// Runs that had to be ended, by the way they were made; those of ways that are made no more do not count.
+    lost: BTreeMap<Policy, u32>,
+    /// Controlled ways that do not suit the test while others do.
+    unsuited: BTreeSet<Policy>,
     dropped: Option<Dropped>,
 }
 
@@ -173,7 +179,8 @@ impl Portfolio {
             latest_failed: false,
             points: 0,
             slow: 0,
-            lost: 0,
+            lost: BTreeMap::new(),
+            unsuited: BTreeSet::new(),
             dropped: None,
         }
     }
@@ -187,8 +194,9 @@ impl Portfolio {
     pub fn choose(&mut self, is_possible: impl Fn(Policy) -> bool) -> Policy {
         let controlled = self.dropped.is_none();
         let possible = self.policies.iter().copied();
-        let possible =
-            possible.filter(|&policy| (controlled || !policy.is_controlled()) && is_possible(policy));
+        let is_given_up =
+            |policy: Policy| policy.is_controlled() && !controlled || self.unsuited.contains(&policy);
+        let possible = possible.filter(|&policy| !is_given_up(policy) && is_possible(policy));
         let (near, possible): (Vec<Policy>, Vec<Policy>) =
             possible.partition(|&policy| policy == Policy::Near);
         let follows = !near.is_empty() && self.has_failed();
@@ -297,12 +305,24 @@ impl Portfolio {
 
     /// A run has come to nothing: if it was a controlled one, it was too slow to be waited for.
     pub fn lose(&mut self, policy: Policy) {
-        self.lost += u32::from(policy.is_controlled());
+        if !policy.is_controlled() {
+            return;
+        }
+        let lost = self.lost.entry(policy).or_default();
+        *lost += 1;
+        let ended = |own: bool| -> u64 {
+            let ways = self.tallies.iter().filter(|(way, _)| way.is_controlled() && (**way == policy) == own);
+            ways.map(|(_, tally)| tally.runs).sum()
+        };
+        if *lost >= MOST_LOST_OF_ONE && u64::from(*lost) >= ended(true) && ended(false) >= KNOWN {
+            self.lost.remove(&policy);
+            self.unsuited.insert(policy);
+        }
         self.give_up_if_slow();
     }
 
     fn give_up_if_slow(&mut self) {
-        if self.slow >= MOST_SLOW || self.lost >= MOST_LOST {
+        if self.slow >= MOST_SLOW || self.lost.values().sum::<u32>() >= MOST_LOST {
             self.dropped = self.dropped.or(Some(Dropped::Slow));
         }
     }
@@ -568,5 +588,23 @@ mod tests {
         assert_eq!(portfolio.dropped(), None);
         portfolio.lose(Policy::Pos);
         assert_eq!(portfolio.dropped(), Some(Dropped::Slow));
+    }
+
+    #[test]
+    fn a_way_that_does_not_suit_the_test_is_given_up_alone() {
+        let passing = Run { failed: false, seconds: 0.1, points: 9, taken_away: 0 };
+        let after = |random: u64, pos: u64, lost: u64| {
+            let mut portfolio = Portfolio::new(1, &[Policy::Noise, Policy::Pos, Policy::Random]);
+            (0..random).for_each(|_| portfolio.observe(Policy::Random, &passing));
+            (0..pos).for_each(|_| portfolio.observe(Policy::Pos, &passing));
+            (0..lost).for_each(|_| portfolio.lose(Policy::Random));
+            let dropped = portfolio.dropped();
+            let made: BTreeSet<Policy> = (0..99).map(|_| portfolio.choose(|_| true)).collect();
+            (dropped, made.contains(&Policy::Random), made.contains(&Policy::Pos))
+        };
+        assert_eq!(after(1, 14, 1), (None, true, true));
+        assert_eq!(after(1, 14, 4), (None, false, true));
+        assert_eq!(after(9, 14, 3), (Some(Dropped::Slow), false, false), "most of its runs end");
+        assert_eq!(after(1, 2, 3), (Some(Dropped::Slow), false, false), "nor may the others suit it");
     }
 }
