@@ -18,11 +18,13 @@
 //! The same seed and the same outcomes make the same choices. How long runs take counts by powers of two only,
 //! so that small differences do not matter.
 
+mod chance;
 mod policy;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use chance::Chance;
 pub use policy::Policy;
 
 use crate::jobs::Jobs;
@@ -353,35 +355,6 @@ fn mean_seconds<'a>(tallies: impl IntoIterator<Item = &'a Tally>) -> Option<f64>
 /// The next power of two. No process starts and ends in less than a millisecond.
 fn coarse(seconds: f64) -> f64 {
     seconds.max(0.001).log2().round().exp2()
-}
-
-/// Random numbers (splitmix64).
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    /// Above 0, at most 1.
-    fn share(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
-
-    /// From the gamma distribution with this whole number as its shape: a sum of exponential ones.
-    fn gamma(&mut self, shape: u64) -> f64 {
-        (0..shape).map(|_| -self.share().ln()).sum()
-    }
-
-    /// From the beta distribution.
-    fn beta(&mut self, one: u64, other: u64) -> f64 {
-        let (one, other) = (self.gamma(one), self.gamma(other));
-        one / (one + other)
-    }
 }
 
 #[cfg(test)]
