@@ -13,7 +13,7 @@ impl Chance {
     }
 
     /// Above 0, at most 1.
-    fn share(&mut self) -> f64 {
+    pub fn share(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
