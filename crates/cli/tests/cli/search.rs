@@ -99,8 +99,8 @@ int main(void) {
 }
 "#;
     place.compile(&format!("{UNSNARL} cc"), "late", source);
-    // As nothing fails, this way is let in: the fourth, each after sixteen runs.
-    place.call("run --seed 1 --runs 40 --jobs 1 --session late -- ./late");
+    // As nothing fails, this way is let in: the fourth, each after eight runs.
+    place.call("run --seed 1 --runs 24 --jobs 1 --session late -- ./late");
     let search = &place.call("report --session late --json").json()["search"];
     assert_eq!(search["orders"]["predicted"], 2);
     let directed = &search["directed"];
@@ -199,7 +199,7 @@ int main(void) {
 }
 "#;
     place.compile(&format!("{UNSNARL} cc"), "looks", source);
-    place.call("run --seed 1 --runs 40 --jobs 1 --session looks -- ./looks");
+    place.call("run --seed 1 --runs 24 --jobs 1 --session looks -- ./looks");
     let plans: Vec<String> =
         place.runs("looks").iter().map(|run| run["plan"].as_str().unwrap().to_owned()).collect();
     let is_directed = |plan: &&String| plan.contains("directed=yes") && plan.contains("interleaving=enforce");
