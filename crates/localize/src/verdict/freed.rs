@@ -24,8 +24,8 @@ pub(super) fn fault(scale: &Scale) -> Option<Cause> {
         (Reverse(clue.seen.failed + clue.seen.passed), completed, clue.pattern)
     })?;
     let mut cause = scale.cause(vec![most]);
-    let is_standing = |reason: &Reason| !matches!(reason, Reason::Runs { .. } | Reason::Atomic);
-    cause.reasons.retain(|reason| !is_standing(reason));
+    // In which orders other runs have the two accesses says no more than that.
+    cause.reasons.retain(|reason| matches!(reason, Reason::Runs { .. } | Reason::Atomic));
     cause.reasons.push(Reason::Fault);
     Some(cause)
 }
