@@ -164,6 +164,7 @@ pub fn load(
     profile.leave_out(|access| names.is_libraries_own(access.stack, code));
     profile.rename_sites(|site| names.original(site, code));
     profile.tell_apart(|site, stack| names.asked_for(site, stack, code));
+    profile.run.calls = names.calls();
     // What is no plan was made by another version, for all runs alike.
     profile.run.way = file.record.plan.parse().map_or(0, |plan| Policy::of(&plan) as u32);
     Ok(profile)

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use localize::code::Module;
 use localize::profile::Block;
-use localize::{Access, AccessKind, Code, ModuleId, Profile, SiteId, StackId};
+use localize::{Access, AccessKind, Calls, Code, ModuleId, Profile, SiteId, StackId};
 use report::Frame;
 use report::explanation;
 use report::source::Sources;
@@ -19,7 +20,7 @@ mod distinct;
 mod layout;
 mod objects;
 
-use callers::Callers;
+use callers::{Call, Callers};
 use copies::Copies;
 pub use distinct::DistinctNames;
 pub(crate) use layout::LaidOut;
@@ -34,13 +35,15 @@ pub struct Names {
     libraries_own: HashMap<StackId, bool>,
     copies: Copies,
     callers: Callers,
+    calls: Arc<Calls>,
+    first_of_call: HashMap<Call, SiteId>,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        let (symbolizer, warnings, libraries_own, copies, callers) = Default::default();
-        Self { symbolizer, sources, warnings, libraries_own, copies, callers }
+        let (symbolizer, warnings, libraries_own, copies, callers, calls, first_of_call) = Default::default();
+        Self { symbolizer, sources, warnings, libraries_own, copies, callers, calls, first_of_call }
     }
 }
 

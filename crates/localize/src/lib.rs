@@ -70,8 +70,8 @@ pub use predicted::{Coverage, Predicted};
 pub use profile::{Profile, profile};
 pub use recon::{Neighbour, Reconstruction};
 pub use run::{
-    Access, AccessKind, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId, SiteId,
-    StackId, ThreadId,
+    Access, AccessKind, Calls, Gap, LocationId, LocksetId, LoopPosition, Observation, Outcome, Run, RunId,
+    SiteId, StackId, ThreadId,
 };
 pub use scan::Scan;
 pub use settling::{Need, Settling};

@@ -1,6 +1,10 @@
 //! What every technique reads: one run as the accesses of its threads to shared locations, in time order, and how
 //! the threads synchronized.
 
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
 use crate::synchronization::{Holding, Lock, Nesting, Sleep, SyncEvent, Wait};
 
 /// A static place in code, the same number in every run of a session.
@@ -126,6 +130,9 @@ pub struct Gap {
     pub before: usize,
 }
 
+/// For sites within libraries, one of the sites of the same call by the program's own code.
+pub type Calls = FxHashMap<SiteId, SiteId>;
+
 /// One execution of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -159,6 +166,8 @@ pub struct Run {
     pub holdings: Vec<Holding>,
     /// Where threads slept, in time order. Who does so again and again is told of once.
     pub sleeps: Vec<Sleep>,
+    /// Of these sites and others, as far as it is known. What is known later includes what was known before.
+    pub calls: Arc<Calls>,
 }
 
 impl Run {
@@ -197,6 +206,7 @@ impl Run {
             waits: Vec::new(),
             holdings: Vec::new(),
             sleeps: Vec::new(),
+            calls: Arc::default(),
         }
     }
 }

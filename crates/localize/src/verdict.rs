@@ -11,6 +11,7 @@
 //!
 //! **Misses** what none of these techniques sees.
 
+mod calls;
 mod causes;
 mod chance;
 mod clues;

@@ -23,6 +23,7 @@ struct Named {
     indirect: bool,
     new_code: bool,
     freed: bool,
+    calls: bool,
     regions: bool,
     unfinished: bool,
     leads: bool,

@@ -4,16 +4,33 @@
 //! who call it. Taken for one place, what the program does to one variable would be mixed up with what it does to another: it is known by
 //! where the program calls the library. But how a channel lets threads wait is its own affair, whoever sends and receives: each wait would be
 //! a place of its own, which some runs come to and others do not by how long they take.
+//!
+//! And which places belong together: those that a library comes to for one call.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use localize::{Code, SiteId, StackId};
+use localize::{Calls, Code, SiteId, StackId};
 use report::Frame;
 
 use super::Names;
 
 /// Sites as the program asked for them, by themselves and the calls that led to them.
 pub type Callers = HashMap<(SiteId, StackId), SiteId>;
+
+/// A call of a library's function.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// Where the program calls it; of a channel's, the function that is called.
+    function: String,
+    file: Option<String>,
+    /// Line and column of the call.
+    within: Option<(u32, Option<u32>)>,
+}
+
+fn is_own(frame: &Frame) -> bool {
+    frame.line.is_some() && !frame.is_library()
+}
 
 impl Names {
     /// A site, told apart by the calls that lead to it from the program's own code if it is a library's.
@@ -26,13 +43,35 @@ impl Names {
             let caller = self.original(code.stack(stack)[depth], code);
             code.called_from(told, caller)
         });
+        if let Some(call) = self.call(stack, calls, code) {
+            let first = *self.first_of_call.entry(call).or_insert(told);
+            Arc::make_mut(&mut self.calls).insert(told, first);
+        }
         self.callers.insert((site, stack), told);
         told
     }
 
+    /// Which sites belong to the same calls, of all that were asked about so far.
+    pub fn calls(&self) -> Arc<Calls> {
+        Arc::clone(&self.calls)
+    }
+
+    /// The call for which a library comes to a stack's innermost site, so many calls away from the program's own code. What channels do is
+    /// everybody's: it is known by the function alone.
+    fn call(&mut self, stack: StackId, calls: usize, code: &Code) -> Option<Call> {
+        let stack = code.stack(stack);
+        if stack.first().is_none_or(|&site| self.frames(site, code).first().is_none_or(is_own)) {
+            return None;
+        }
+        let frames = self.frames(*stack.get(calls)?, code);
+        let frame = frames.iter().find(|frame| is_own(frame));
+        let frame = frame.or(frames.last().filter(|_| frames.iter().any(Frame::is_of_channel)))?;
+        let within = frame.line.filter(|_| is_own(frame)).map(|line| (line, frame.column));
+        Some(Call { function: frame.function.clone()?, file: frame.file.clone(), within })
+    }
+
     /// How many calls lead from the innermost code of the program's own to a stack's innermost site; none if they lead through a channel.
     fn calls_from_own(&mut self, stack: StackId, code: &Code) -> Option<usize> {
-        let is_own = |frame: &Frame| frame.line.is_some() && !frame.is_library();
         for (depth, &site) in code.stack(stack).iter().enumerate() {
             let frames = self.frames(site, code);
             if frames.iter().any(is_own) {
@@ -119,5 +158,9 @@ bool busy() { plain = 2; return running.load(); }
         // Nobody here has called it.
         let alone = code.stack_id(&[load]);
         assert_eq!(names.asked_for(load, alone, &mut code), load);
+        // What the library does for one call is known to belong to it; what the program does itself is no call.
+        let calls = names.calls();
+        assert_eq!([idles, busys].map(|site| calls.get(&site)), [Some(&idles), Some(&busys)]);
+        assert!([idle, load].iter().all(|site| !calls.contains_key(site)), "{calls:?}");
     }
 }

@@ -7,6 +7,7 @@ use crate::pattern::Pattern;
 use crate::run::{RunId, SiteId};
 use crate::standstill::Standstill;
 
+use super::calls;
 use super::chance;
 use super::evidence::Evidence;
 use super::fold;
@@ -100,6 +101,9 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     if tuning.freed {
         let outcomes = |runs: &[u64]| evidence.outcomes(runs);
         freed::count_together(&mut clues, |runs| scale.evidence_of(runs), outcomes);
+    }
+    if tuning.calls {
+        calls::count_together(&mut clues, scale);
     }
     if tuning.regions {
         regions::count_together(&mut clues, evidence.clues.iter(), |runs| scale.evidence_of(runs));

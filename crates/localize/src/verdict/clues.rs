@@ -16,7 +16,7 @@ use crate::evidence::HappensBefore;
 use crate::locon;
 use crate::occurrences::Occurrence;
 use crate::pattern::Pattern;
-use crate::run::{Access, AccessKind, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
+use crate::run::{Access, AccessKind, Calls, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
@@ -44,6 +44,8 @@ pub(crate) struct Clues {
     pub(super) orders: Orders,
     /// How far the run came.
     pub(super) reach: Arc<Reach>,
+    /// Which sites belong to the same calls, as far as that was known.
+    pub(super) calls: Arc<Calls>,
     /// Where the run frees memory that threads share.
     pub(super) free_sites: Vec<SiteId>,
     pub(super) pairs: locon::Pairs,
@@ -277,6 +279,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         seen,
         crossings: crossings.collect(),
         orders,
+        calls: Arc::clone(&run.calls),
         free_sites: run.free_sites.clone(),
         pairs: scan.pairs().clone(),
         // A crash may come while threads wait for what would have come.

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::finding::Finding;
 use crate::locon;
 use crate::pattern::Pattern;
-use crate::run::{RunId, SiteId};
+use crate::run::{Calls, RunId, SiteId};
 use crate::standstill::{self, Standstill};
 use crate::suspiciousness::Spectrum;
 
@@ -35,6 +35,8 @@ pub(crate) struct Evidence {
     pub(super) reaches: FxHashMap<RunId, Arc<Reach>>,
     /// Where all passing runs access what threads share; nothing as long as there are none.
     pub(super) visited_by_all: Option<FxHashSet<SiteId>>,
+    /// Which sites belong to the same calls.
+    pub(super) calls: Arc<Calls>,
     /// Where some run frees memory. The recorder does not say so of a free that is its location's first access.
     pub(super) free_sites: FxHashSet<SiteId>,
     pub(super) pairs: locon::Evidence,
@@ -101,7 +103,7 @@ impl Seen {
 
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, crossings, orders, reaches, visited_by_all, free_sites, pairs, standstills) =
+        let (runs, clues, crossings, orders, reaches, visited_by_all, calls, free_sites, pairs, standstills) =
             Default::default();
         Self {
             runs,
@@ -110,6 +112,7 @@ impl Default for Evidence {
             orders,
             reaches,
             visited_by_all,
+            calls,
             free_sites,
             pairs,
             standstills,
@@ -130,6 +133,9 @@ impl Evidence {
             _ if is_failing => {}
             Some(all) => all.retain(|site| clues.orders.visits(*site)),
             None => self.visited_by_all = Some(clues.orders.visited().collect()),
+        }
+        if self.calls.len() < clues.calls.len() {
+            self.calls = Arc::clone(&clues.calls);
         }
         self.free_sites.extend(&clues.free_sites);
         self.pairs.add(&clues.pairs);

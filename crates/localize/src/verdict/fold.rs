@@ -7,12 +7,13 @@ use rustc_hash::FxHashMap;
 use crate::pattern::Pattern;
 use crate::run::RunId;
 
+use super::calls::CalledPair;
 use super::clues::Order;
 use super::regions;
 use super::scale::Clue;
 
 /// Groups of `clues`, which count for the same runs: in one group are those that have an access in common in their
-/// example, those of which one is part of the other, and those whose order follows from another's, which is marked as
+/// example, those of which one is part of the other, pairs at places of the same calls, and those whose order follows from another's, which is marked as
 /// predicting it.
 pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     let mut groups = Groups::new(clues.len());
@@ -20,6 +21,12 @@ pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     for (nth, clue) in clues.iter().enumerate() {
         for &access in clue.sighting.accesses() {
             groups.join(nth, *with_access.entry((clue.run, access)).or_insert(nth));
+        }
+    }
+    let mut of_calls: FxHashMap<CalledPair, usize> = FxHashMap::default();
+    for (nth, clue) in clues.iter().enumerate() {
+        if let Some((pair, _)) = clue.calls {
+            groups.join(nth, *of_calls.entry(pair).or_insert(nth));
         }
     }
     let orders = Ordered::all(&clues);

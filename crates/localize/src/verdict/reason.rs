@@ -63,6 +63,13 @@ pub enum Reason {
         /// Passing runs that do.
         passed: u32,
     },
+    /// So many runs show this or another pair of accesses that a library makes for the same calls.
+    CallsTogether {
+        /// Failing runs that show any of them.
+        failed: u32,
+        /// Passing runs that do.
+        passed: u32,
+    },
     /// So many more failing runs end before its last access, to which all passing runs come.
     Unfinished {
         /// Failing runs that end before it.
@@ -135,6 +142,10 @@ impl fmt::Display for Reason {
             Self::RegionTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
+            }
+            Self::CallsTogether { failed, passed } => {
+                let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
+                write!(f, "{failed} failing and {passed} {passing} this or another order of what the same two calls do")
             }
             Self::Unfinished { failed } => {
                 let runs = if *failed == 1 { "failing run ends" } else { "failing runs end" };

@@ -9,6 +9,7 @@ use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
 use crate::suspiciousness::Spectrum;
 
+use super::calls::CalledPair;
 use super::chance::{self, Signature};
 use super::clues::Sighting;
 use super::evidence::{Evidence, KnownRun, Seen};
@@ -46,6 +47,8 @@ pub(super) struct Clue<'e> {
     pub together: Option<[u32; 2]>,
     /// The runs that show this or another access in the same stretch of code, as bits, if these explain more.
     pub region: Option<Vec<u64>>,
+    /// The pair that it is at places of the same calls, and the runs that show any of these, as bits, if these explain more.
+    pub calls: Option<(CalledPair, Vec<u64>)>,
     /// How many failing runs end before it is complete, and all that it counts for, as bits, if these explain more.
     pub unfinished: Option<(u32, Vec<u64>)>,
     /// Whether passing runs never come to one of its accesses, or never a second thread.
@@ -68,7 +71,8 @@ impl Clue<'_> {
     /// The runs that it counts for, as bits.
     pub fn runs(&self) -> &[u64] {
         let unfinished = self.unfinished.as_ref().map(|(_, runs)| runs.as_slice());
-        self.region.as_deref().or(unfinished).unwrap_or(&self.seen.runs)
+        let calls = self.calls.as_ref().map(|(_, runs)| runs.as_slice());
+        self.region.as_deref().or(calls).or(unfinished).unwrap_or(&self.seen.runs)
     }
 
     /// Of the clues of one cause, the one that says most about it comes first: a cause before an effect, data before
@@ -270,6 +274,7 @@ impl<'e> Scale<'e> {
             uses_freed,
             together: None,
             region: window.map(|window| window.pair.runs.clone()),
+            calls: None,
             unfinished,
             is_new_code,
             is_second_thread,

@@ -66,6 +66,11 @@ impl Scale<'_> {
             let [failed, passed] = self.evidence.outcomes(runs);
             Reason::RegionTogether { failed, passed }
         }));
+        let calls = best.calls.as_ref().filter(|_| region.is_none());
+        reasons.extend(calls.map(|(_, runs)| {
+            let [failed, passed] = self.evidence.outcomes(runs);
+            Reason::CallsTogether { failed, passed }
+        }));
         let unfinished = clues.iter().find_map(|clue| clue.unfinished.as_ref());
         reasons.extend(unfinished.map(|&(failed, _)| Reason::Unfinished { failed }));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));

@@ -35,6 +35,8 @@ pub struct Tuning {
     pub new_code: bool,
     /// Whether uses of freed memory count together.
     pub freed: bool,
+    /// Whether what a library does for one call of the program's counts together.
+    pub calls: bool,
     /// Whether accesses that break into the same stretch of code count together.
     pub regions: bool,
     /// Whether failing runs that end before a clue is complete count for it.
@@ -60,6 +62,7 @@ impl Default for Tuning {
             indirect: true,
             new_code: true,
             freed: true,
+            calls: true,
             regions: true,
             unfinished: true,
             leads: true,
