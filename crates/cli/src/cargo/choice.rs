@@ -32,6 +32,9 @@ pub(super) fn of_cargo(build: &Build, words: &[OsString]) -> anyhow::Result<Subj
             }
         }
         programs = having;
+    } else if programs.len() > 1 {
+        let (without, having): (Vec<Built>, Vec<Built>) = programs.into_iter().partition(has_no_tests);
+        programs = if having.is_empty() { without } else { having };
     }
     let none = match filter {
         Some(_) => "no test program has a test of that name",
@@ -50,17 +53,28 @@ pub(super) fn of_cargo(build: &Build, words: &[OsString]) -> anyhow::Result<Subj
     Ok(Subject { program, arguments, folder, name, build_words })
 }
 
+/// Whether it says that it has no tests, as that of a library does whose tests are all in programs of their own. What is no test
+/// program of Rust's own says nothing of the kind.
+fn has_no_tests(built: &Built) -> bool {
+    let listed = list(built, &[]);
+    listed.is_ok_and(|listed| listed.lines().last().is_some_and(|line| line.starts_with("0 tests, ")))
+}
+
 /// A test program's name without the hash that cargo appends.
 fn program_name(program: &Path) -> String {
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     name.rsplit_once('-').map_or(&*name, |(name, _)| name).to_owned()
 }
 
-fn tests_in(built: &Built) -> anyhow::Result<Vec<String>> {
+fn list(built: &Built, options: &[&str]) -> anyhow::Result<String> {
     let mut list = Command::new(&built.program);
-    list.args(["--list", "--format=terse"]).current_dir(&built.folder);
+    list.arg("--list").args(options).current_dir(&built.folder);
     let output = list.output().with_context(|| format!("cannot start {}", built.program.display()))?;
-    let listed = String::from_utf8_lossy(&output.stdout);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn tests_in(built: &Built) -> anyhow::Result<Vec<String>> {
+    let listed = list(built, &["--format=terse"])?;
     Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
 

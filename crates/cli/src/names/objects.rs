@@ -94,6 +94,10 @@ impl Names {
             _ => "::",
         };
         let field = report::expression::last_name(expression);
+        // Types without names for their fields have them all alike.
+        if field.starts_with(|first: char| first.is_ascii_digit()) {
+            return None;
+        }
         let mut owners: Vec<String> =
             self.members(site, field, code).into_iter().filter_map(|member| member.owner).collect();
         owners.dedup();

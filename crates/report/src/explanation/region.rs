@@ -83,7 +83,7 @@ pub fn own_frame(stack: &[Frame]) -> Option<&Frame> {
 }
 
 impl Frame {
-    /// Whether it is a method that has its name, or its type's, from that of an atomic which it calls.
+    /// Whether it is a method that has its name, or its type's, from that of an atomic which it calls, or its name from that of a lock's.
     fn passes_on(&self, called: &Frame) -> bool {
         let name = |frame: &Frame| {
             let mut parts = frame.function.as_deref().unwrap_or_default().rsplit("::");
@@ -91,7 +91,9 @@ impl Frame {
         };
         let ([own_method, own_type], [method, atomic]) = (name(self), name(called));
         let is_alike = own_method == method || own_type == atomic;
-        called.is_in(&["/core/src/sync/atomic"]) && own_type.is_some() && is_alike
+        let is_of_atomic = called.is_in(&["/core/src/sync/atomic"]) && is_alike;
+        let is_of_lock = called.is_in(&["/std/src/sync/"]) && own_method == method;
+        own_type.is_some() && (is_of_atomic || is_of_lock)
     }
 
     /// Whether it is code of a library that comes with the system or the compiler.
@@ -219,6 +221,14 @@ mod tests {
         assert_eq!(told("AtomicU8::load", &["Once::poll", "main"]), "Once::poll");
         assert_eq!(told("AtomicU8::load", &["AtomicStatus::load"]), "AtomicStatus::load", "no caller");
         assert_eq!(told("AtomicU8::load", &["load", "main"]), "load", "a function that does more");
+        // A lock of the package's own around that of the standard library.
+        let lock = |wrapper: &str| {
+            let taken = frame("RwLock::read", "/rustc/1f2/library/std/src/sync/poison/rwlock.rs");
+            own_frame(&[taken, frame(wrapper, "src/loom.rs"), frame("Receiver::recv", "src/broadcast.rs")])
+                .and_then(|frame| frame.function.clone())
+        };
+        assert_eq!(lock("RwLock::read").as_deref(), Some("Receiver::recv"));
+        assert_eq!(lock("Cache::get").as_deref(), Some("Cache::get"));
         let vector =
             [frame("Vec::push", "/rustc/1f2/library/alloc/src/vec/mod.rs"), frame("Log::push", "a.rs")];
         let stack = [&vector[..], &[frame("main", "a.rs")]].concat();
