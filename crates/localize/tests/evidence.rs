@@ -45,6 +45,14 @@ fn a_lock_given_back_in_between_is_held_longer() {
     );
 }
 
+/// Another thread takes it for reading, too, and gives it back; this one has had it all the time.
+#[test]
+fn a_lock_for_reading_is_not_given_back_by_another_reader() {
+    let (facts, fix) = judged("1:share(a)@1 1:R(x)@2 2:share(a)@3 2:W(x)@4 2:unlock(a) 1:W(x)@5 1:unlock(a)");
+    assert!(!facts.iter().any(|fact| matches!(fact, Fact::ReleasedBetween { .. })), "{facts:?}");
+    assert_ne!(fix.map(|fix| fix.action), Some(Action::ExtendLock));
+}
+
 #[test]
 fn a_missing_lock_is_added() {
     check(

@@ -113,8 +113,8 @@ pub struct Witness<'run> {
     created: FxHashMap<ThreadId, usize>,
     /// Before which access each thread was joined.
     joined: FxHashMap<ThreadId, usize>,
-    /// Before which accesses each lock changed hands, ascending.
-    moved: FxHashMap<ObjectId, Vec<usize>>,
+    /// Before which accesses each lock changed hands, ascending, and by whom.
+    moved: FxHashMap<ObjectId, Vec<(usize, ThreadId)>>,
 }
 
 impl<'run> Witness<'run> {
@@ -132,13 +132,13 @@ impl<'run> Witness<'run> {
             }
         }
         let (mut created, mut joined) = (FxHashMap::default(), FxHashMap::default());
-        let mut moved: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
+        let mut moved: FxHashMap<ObjectId, Vec<(usize, ThreadId)>> = FxHashMap::default();
         for (place, event) in run.synchronization.iter().enumerate() {
             match (event.kind, event.target) {
                 (SyncKind::Create, SyncTarget::Thread(thread)) => drop(created.insert(thread, place)),
                 (SyncKind::Join, SyncTarget::Thread(thread)) => drop(joined.insert(thread, event.before)),
                 (SyncKind::Acquire | SyncKind::Release, SyncTarget::Object(lock)) => {
-                    moved.entry(lock).or_default().push(event.before);
+                    moved.entry(lock).or_default().push((event.before, event.thread));
                 }
                 _ => {}
             }
@@ -274,7 +274,7 @@ impl<'a> Scene<'a> {
             let (Some(first), Some(last)) = (self.held(from), self.held(to)) else { continue };
             for one in first {
                 let Some(other) = last.iter().find(|other| other.object == one.object) else { continue };
-                if one.taken_at != other.taken_at || self.is_released(one.object, from, to) {
+                if one.taken_at != other.taken_at || self.is_released(one, from, to) {
                     facts.push(Fact::ReleasedBetween { lock: one.object, from, to });
                 }
             }
@@ -295,15 +295,17 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether something between two accesses of a thread shows that it did not hold this lock all the time.
-    fn is_released(&self, lock: ObjectId, from: usize, to: usize) -> bool {
+    fn is_released(&self, lock: &Lock, from: usize, to: usize) -> bool {
         let others_hold = (from + 1..to).any(|between| {
             let held = self.held(between).unwrap_or_default();
-            let is_held = held.iter().any(|held| held.object == lock && !held.shared);
+            let is_held = held.iter().any(|held| held.object == lock.object && !held.shared);
             self.thread(between) != self.thread(from) && is_held
         });
-        let moved = self.witness.moved.get(&lock).map_or(&[][..], Vec::as_slice);
-        let next = moved.partition_point(|&before| before <= self.accesses[from]);
-        others_hold || moved.get(next).is_some_and(|&before| before <= self.accesses[to])
+        let moved = self.witness.moved.get(&lock.object).map_or(&[][..], Vec::as_slice);
+        let next = moved.partition_point(|&(before, _)| before <= self.accesses[from]);
+        let mut meanwhile = moved[next..].iter().take_while(|&&(before, _)| before <= self.accesses[to]);
+        // Others take for reading what this thread has for reading.
+        others_hold || meanwhile.any(|&(_, by)| !lock.shared || by == self.thread(from))
     }
 
     /// Neighbours of different threads at one location that nothing orders. Atomic accesses need not be ordered.
