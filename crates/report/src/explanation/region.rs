@@ -134,11 +134,11 @@ impl Frame {
         self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
     }
 
-    /// Whether it is code by which C++'s own library makes threads wait for each other: with it, what one thread does there is for the
-    /// others to see, in whatever order.
+    /// Whether it is code by which C++'s own library makes threads wait for each other, or crossbeam's cells do: with it, what one thread does
+    /// there is for the others to see, in whatever order.
     pub fn synchronizes(&self) -> bool {
         const HEADERS: [&str; 4] = ["/barrier", "/latch", "/semaphore", "/bits/semaphore_base.h"];
-        self.is_of_cpp(&HEADERS)
+        self.is_of_cpp(&HEADERS) || self.is_of_cells() && self.is_in(&["/seq_lock"])
     }
 
     /// Whether it is code by which C++'s own library keeps account of those who wait for an atomic.
@@ -253,6 +253,9 @@ mod tests {
         assert!(!frame("/usr/include/c++/12/bits/atomic_base.h").synchronizes());
         assert!(!frame("/home/me/include/barrier").synchronizes());
         assert!(frame("/usr/include/c++/12/bits/atomic_wait.h").counts_waiters());
+        let cells = "/home/me/.cargo/registry/src/index-0123456789abcdef/crossbeam-utils-0.8.23/src/atomic";
+        assert!(frame(&format!("{cells}/seq_lock.rs")).synchronizes());
+        assert!(!frame(&format!("{cells}/atomic_cell.rs")).synchronizes());
     }
 
     #[test]
