@@ -30,7 +30,7 @@ pub(crate) fn all_wait(group: pid_t, end: u64) -> Option<Vec<(pid_t, u64)>> {
             match Wait::of(&fs::read_to_string(thread.path().join("syscall")).ok()?)? {
                 Wait::Futex => any_at_futex = true,
                 Wait::Until(limit) if limit.read(&process)? > end => any_at_futex = true,
-                Wait::Until(_) => return None,
+                Wait::Until(_) | Wait::AWhile => return None,
                 Wait::Child => {}
             }
             let status = fs::read_to_string(thread.path().join("status")).ok()?;
@@ -39,6 +39,18 @@ pub(crate) fn all_wait(group: pid_t, end: u64) -> Option<Vec<(pid_t, u64)>> {
     }
     threads.sort_unstable();
     any_at_futex.then_some(threads)
+}
+
+/// How many threads the processes of a group have, if all of them sleep until another one wakes them, be it for a while only.
+pub(crate) fn sleeping_threads(group: pid_t) -> Option<usize> {
+    let mut threads = 0;
+    for pid in iter::once(group).chain(others(group)) {
+        for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+            Wait::of(&fs::read_to_string(thread.ok()?.path().join("syscall")).ok()?)?;
+            threads += 1;
+        }
+    }
+    Some(threads)
 }
 
 /// Whether timers may interrupt a process. None if nothing is known about them.
@@ -76,6 +88,8 @@ enum Wait {
     Futex,
     /// The same, up to a time.
     Until(Limit),
+    /// The same, for a span of time from nobody knows when.
+    AWhile,
     Child,
 }
 
@@ -119,8 +133,8 @@ impl Wait {
                     libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET | libc::FUTEX_LOCK_PI if address == 0 => {
                         Some(Wait::Futex)
                     }
-                    // The others have a span of time, from nobody knows when.
                     libc::FUTEX_WAIT_BITSET => Some(Wait::Until(Limit { address, clock })),
+                    libc::FUTEX_WAIT => Some(Wait::AWhile),
                     _ => None,
                 }
             }
@@ -158,7 +172,7 @@ mod tests {
         const PRIVATE: u64 = libc::FUTEX_PRIVATE_FLAG as u64;
         let wait = PRIVATE | libc::FUTEX_WAIT as u64;
         assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 0, 0, 0])), Some(Wait::Futex));
-        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 8192, 0, 0])), None);
+        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 8192, 0, 0])), Some(Wait::AWhile));
         let until = PRIVATE | libc::FUTEX_WAIT_BITSET as u64;
         let limit = |clock| Some(Wait::Until(Limit { address: 8192, clock }));
         let by_date = until | libc::FUTEX_CLOCK_REALTIME as u64;
