@@ -237,12 +237,9 @@ impl<'a> Laboratory<'a> {
     ) -> anyhow::Result<()> {
         let this = &*self;
         let mut timed = Timed { inquiry, laboratory: this, slowest_pass: this.slowest_pass, trouble: None };
-        queue::work_off(
-            &mut timed,
-            this.campaign.jobs.controlled,
-            &INTERRUPTED,
-            |(asked, patience), unwanted| this.once(patience, asked, unwanted),
-        );
+        queue::work_off(&mut timed, this.campaign.jobs, &INTERRUPTED, |(asked, patience), unwanted| {
+            this.once(patience, asked, unwanted)
+        });
         let Timed { slowest_pass, trouble, .. } = timed;
         self.slowest_pass = slowest_pass;
         trouble.map_or(Ok(()), Err)
@@ -430,7 +427,7 @@ mod tests {
             timeout: None,
             slow_after: None,
             limits: campaign::Limits::default(),
-            jobs: runner::Jobs::ONE,
+            jobs: std::num::NonZeroUsize::MIN,
             alone: 0,
         }
     }
