@@ -24,10 +24,7 @@ pub const GRACE: Duration = Duration::from_secs(2);
 /// How often a waiting run looks whether it was cancelled.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
-/// Nobody looks whether a run stands still before this: most are over by then, and to look costs more than it seems (see `orphans`).
-const FIRST_LOOK: Duration = Duration::from_millis(30);
-
-/// How often somebody looks whether a run still stands still that seems to.
+/// How often somebody looks whether a run stands still that is young, or seems to.
 const NEXT_LOOK: Duration = Duration::from_millis(10);
 
 /// A pipe holds at most this much for a user without privileges. What is read beyond it after the process
@@ -196,17 +193,13 @@ impl<'a> Watched<'a> {
                 .as_mut()
                 .is_some_and(|advance| if is_over { advance.goes_on() } else { advance.is_too_slow() });
             let spins = advance.as_mut().is_some_and(Advance::spins);
-            let age = started.elapsed();
-            let stands_still = age >= FIRST_LOOK && standstill.as_mut().is_some_and(Standstill::is_final);
+            let stands_still = standstill.as_mut().is_some_and(Standstill::is_final);
             if is_over || is_slow || spins || stands_still {
                 self.stop(cancelled, family)?;
                 return Ok(Some(if is_slow { End::TooSlow } else { End::TimedOut }));
             }
-            let next_look = match &standstill {
-                Some(_) if age < FIRST_LOOK => FIRST_LOOK - age,
-                Some(standstill) if standstill.is_suspected() => NEXT_LOOK,
-                _ => CANCEL_CHECK,
-            };
+            let looks_often = standstill.as_ref().is_some_and(|one| one.is_young() || one.is_suspected());
+            let next_look = if looks_often { NEXT_LOOK } else { CANCEL_CHECK };
             if self.poll(left.unwrap_or(CANCEL_CHECK).min(CANCEL_CHECK).min(next_look))? {
                 return Ok(None);
             }

@@ -12,10 +12,12 @@ use recording::{HEADER_BYTES, Header};
 
 use crate::waiting;
 
+/// The kernel is not asked before this: most runs are over by then, and what was asked about a process takes it long to have forgotten at its end (see `orphans`).
+const YOUNG: Duration = Duration::from_millis(30);
 /// How long nothing may happen. A thread that was woken out of the recorder's sight comes to its next point sooner than this.
 const LASTING: Duration = Duration::from_millis(200);
 /// The same where all threads sleep until another one wakes them: in between, none of them has run but to look whether it can go on.
-const SLEEPING: Duration = Duration::from_millis(24);
+const SLEEPING: Duration = Duration::from_millis(12);
 /// Threads of a controlled run look for themselves whether they can go on, each once in this time, or in as many times as much as there are.
 const LOOK_OF_ONE: Duration = Duration::from_millis(8);
 
@@ -23,6 +25,7 @@ const LOOK_OF_ONE: Duration = Duration::from_millis(8);
 pub(crate) struct Standstill<'a> {
     recordings: &'a Path,
     group: pid_t,
+    began: Instant,
     /// When the run is over anyway, by the system's monotonic clock.
     end: u64,
     /// When the run was first seen to stand still at this point.
@@ -45,13 +48,13 @@ impl<'a> Standstill<'a> {
     pub fn new(recordings: &'a Path, group: pid_t, left: Option<Duration>) -> Standstill<'a> {
         let left = left.map_or(u64::MAX, |left| left.as_nanos().try_into().unwrap_or(u64::MAX));
         let end = waiting::now(libc::CLOCK_MONOTONIC).saturating_add(left);
-        Standstill { recordings, group, end, since: None, asleep: None }
+        Standstill { recordings, group, began: Instant::now(), end, since: None, asleep: None }
     }
 
     /// Is there nothing more to wait for?
     pub fn is_final(&mut self) -> bool {
         let controlled = self.controlled().map(Point::Controlled);
-        let point = controlled.or_else(|| waiting::all_wait(self.group, self.end).map(Point::Waiting));
+        let point = controlled.or_else(|| self.waiting().map(Point::Waiting));
         match (point, &self.since) {
             (Some(point), Some((since, known))) if point == *known => {
                 since.elapsed() >= LASTING || self.is_asleep()
@@ -62,6 +65,16 @@ impl<'a> Standstill<'a> {
                 self.is_suspected() && self.is_asleep()
             }
         }
+    }
+
+    /// Has it begun just now?
+    pub fn is_young(&self) -> bool {
+        self.began.elapsed() < YOUNG
+    }
+
+    /// The threads of a run that all wait for one another, as the kernel sees them.
+    fn waiting(&self) -> Option<Vec<(pid_t, u64)>> {
+        if self.is_young() { None } else { waiting::all_wait(self.group, self.end) }
     }
 
     /// Does it seem to stand still?

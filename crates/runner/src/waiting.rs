@@ -203,7 +203,35 @@ mod tests {
     #[test]
     fn who_runs_does_not_wait() {
         // SAFETY: getpgrp has no preconditions.
-        assert_eq!(all_wait(unsafe { libc::getpgrp() }, u64::MAX), None);
+        let group = unsafe { libc::getpgrp() };
+        assert_eq!(all_wait(group, u64::MAX), None);
+        assert_eq!(sleeping_threads(group), None);
+    }
+
+    #[test]
+    fn who_sleeps_until_another_wakes_it_does_so_for_a_while_too() {
+        // SAFETY: in the child there are system calls alone, which read what is on its stack.
+        let child = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::setpgid(0, 0);
+                let (word, time) = (0u32, libc::timespec { tv_sec: 1000, tv_nsec: 0 });
+                libc::syscall(libc::SYS_futex, &raw const word, libc::FUTEX_WAIT, 0, &raw const time);
+                libc::_exit(0);
+            }
+            child
+        };
+        let begun = std::time::Instant::now();
+        while sleeping_threads(child) != Some(1) && begun.elapsed().as_secs() < 60 {
+            std::thread::yield_now();
+        }
+        let seen = (sleeping_threads(child), all_wait(child, u64::MAX));
+        // SAFETY: it is a child of ours that nobody has waited for.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        assert_eq!(seen, (Some(1), None));
     }
 
     #[test]
