@@ -129,7 +129,7 @@ pub struct LimitArguments {
     /// Begin no run after this time, as in 60s or 10m [default: enough runs of both kinds, at most a minute]
     #[arg(long, value_name = "BUDGET", value_parser = time_span)]
     pub time: Option<Duration>,
-    /// Runs at the same time [default: as many as there are processors where one thread runs at a time, else half as many]
+    /// Runs at the same time [default: as many as there are processors]
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
     /// What all random choices come from [default: chosen anew, and shown]

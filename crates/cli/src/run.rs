@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal as _;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use recording::{Noise, RunPlan, Schedule};
 use report::progress::{Bar, Lines, Progress, Reporter};
 use report::terminal::{self, Hint};
 use runner::campaign::{self, Campaign, Event, Limits, Stop};
-use runner::{Error, Instrumentation, Jobs, Manifest, Oracle, Session, Target};
+use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
 
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
@@ -60,7 +61,11 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
             time_in_vain: None,
         },
         // Which schedules there are, one run tells the next.
-        jobs: if is_bounded { Jobs::ONE } else { limits.jobs.map_or_else(Jobs::of_machine, Jobs::each) },
+        jobs: if is_bounded {
+            NonZeroUsize::MIN
+        } else {
+            limits.jobs.unwrap_or_else(campaign::one_per_processor)
+        },
         alone: limits.schedule.runs_alone(),
     };
     if is_bounded && campaign.limits == Limits::default() {
@@ -96,7 +101,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
         ..RunPlan::default()
     };
     let scheduling = if limits.sample.is_some() { Scheduling::Only(Schedule::Free) } else { limits.schedule };
-    let mut search = Search::new(scheduling, !limits.undirected, plan, seed, prepared.campaign.jobs);
+    let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
     let stop = conduct(&prepared.campaign, &mut session, &mut search);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.

@@ -12,7 +12,7 @@ use recording::{Interleaving, InterleavingStep, List, Noise, RunPlan, Schedule, 
 use runner::campaign::run_seed;
 use runner::portfolio::{self, Dropped, Policy, Portfolio};
 use runner::preemptions::{self, Preemptions};
-use runner::{Jobs, RunFile, RunNumber, RunRecord, Session};
+use runner::{RunFile, RunNumber, RunRecord, Session};
 
 use crate::analysis;
 use knowledge::Knowledge;
@@ -111,7 +111,7 @@ pub struct Search {
 
 impl Search {
     /// `is_directed`: whether a mixed search goes for orders of accesses that were never seen, and near runs that failed.
-    pub fn new(scheduling: Scheduling, is_directed: bool, common: RunPlan, seed: u64, jobs: Jobs) -> Search {
+    pub fn new(scheduling: Scheduling, is_directed: bool, common: RunPlan, seed: u64) -> Search {
         let policies = Policy::MIXED.into_iter().filter(|policy| is_directed || !policy.is_directed());
         let bound = match scheduling {
             Scheduling::Bounded(bound) => bound,
@@ -121,7 +121,7 @@ impl Search {
             scheduling,
             common,
             seed,
-            portfolio: Portfolio::new(seed, &policies.collect::<Vec<_>>()).with(jobs),
+            portfolio: Portfolio::new(seed, &policies.collect::<Vec<_>>()),
             preemptions: Preemptions::up_to(bound),
             code: Code::default(),
             predicted: Predicted::default(),

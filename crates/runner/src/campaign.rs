@@ -1,6 +1,7 @@
 //! Many runs of one test.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -11,7 +12,6 @@ use recording::RunPlan;
 
 use crate::elf::BuildId;
 use crate::error::Result;
-use crate::jobs::{Jobs, Kind, UnderWay};
 use crate::oracle::{Oracle, Outcome};
 use crate::patience::Patience;
 use crate::preload::Preload;
@@ -55,6 +55,13 @@ pub const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// The time after which a run counts as hung where none was given.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How many runs go on at the same time where nobody says so. In a controlled run one thread runs at a time. Threads that run freely wait for a part of
+/// theirs, for one another and where noise delays them: two such runs at the same time take half as long as one after the other, and
+/// fail as often (docs/search.md).
+pub fn one_per_processor() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
 /// The seed of a run, which depends on nothing but the session's seed and the run's number (splitmix64).
 pub fn run_seed(session_seed: u64, run: RunNumber) -> u64 {
     let mut bits = session_seed.wrapping_add(u64::from(run.0).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -85,8 +92,8 @@ pub struct Campaign {
     pub slow_after: Option<Duration>,
     /// When to end.
     pub limits: Limits,
-    /// How many runs go on at the same time.
-    pub jobs: Jobs,
+    /// How many runs go on at the same time: see [`one_per_processor`].
+    pub jobs: NonZeroUsize,
     /// So many of the first go one by one, since the plans of all others depend on what they show.
     pub alone: u32,
 }
@@ -218,13 +225,11 @@ impl Campaign {
         let mut trouble = None;
         let stop = thread::scope(|scope| {
             let (reports, done) = mpsc::channel();
-            let mut under_way = UnderWay::none(self.jobs);
-            // One for which there is no room yet.
-            let mut waiting = None;
+            let mut under_way = 0;
             let mut stop = None;
             loop {
-                while stop.is_none() && trouble.is_none() && under_way.has_room() {
-                    if history.started <= self.alone && !under_way.is_empty() {
+                while stop.is_none() && trouble.is_none() && under_way < self.jobs.get() {
+                    if history.started <= self.alone && under_way > 0 {
                         break;
                     }
                     stop = self.limits.reached(&history, started.elapsed());
@@ -232,35 +237,30 @@ impl Campaign {
                         break;
                     }
                     let run = RunNumber(first_run + history.started);
-                    let Some(plan) = waiting.take().or_else(|| next_plan(run, session)) else {
+                    let Some(plan) = next_plan(run, session) else {
                         stop = Some(Stop::Settled);
                         // Runs under way would not change that, and one of them may hang.
                         cancelled.store(true, Ordering::Relaxed);
                         break;
                     };
-                    let kind = Kind::of(&plan);
-                    if !under_way.has_room_for(kind) {
-                        waiting = Some(plan);
-                        break;
-                    }
                     let (path, reports, cancelled) = (session.run_path(run), reports.clone(), &cancelled);
                     let trunk = plan.beginning.map(|trunk| session.run_path(RunNumber(trunk.run)));
                     sink(Event::RunStarted { run });
                     let (timeout, slow_after) = (patience.timeout(), Some(patience.slow_after()));
                     let campaign = Campaign { timeout, slow_after, ..self.clone() };
-                    under_way.begin(kind);
+                    under_way += 1;
                     scope.spawn(move || {
                         let trunk = trunk.as_deref();
                         let report = recorded_run::perform(&campaign, run, plan, &path, trunk, cancelled);
-                        reports.send((kind, report))
+                        reports.send(report)
                     });
                     history.started += 1;
                 }
-                if under_way.is_empty() {
+                if under_way == 0 {
                     break stop;
                 }
-                if let Ok((kind, report)) = done.recv_timeout(INTERRUPT_CHECK) {
-                    under_way.end(kind);
+                if let Ok(report) = done.recv_timeout(INTERRUPT_CHECK) {
+                    under_way -= 1;
                     let added = report.and_then(|record| match record {
                         Some(record) => {
                             patience.observe(&record);

@@ -14,7 +14,6 @@ pub mod compiler;
 mod elf;
 mod error;
 pub mod hook_calls;
-mod jobs;
 pub mod left_out_reads;
 mod lock_code;
 pub mod loops;
@@ -45,7 +44,6 @@ mod waiting;
 
 pub use elf::BuildId;
 pub use error::{Error, Result};
-pub use jobs::Jobs;
 pub use oracle::{Oracle, Outcome};
 pub use output::Output;
 pub use preload::Preload;

@@ -21,6 +21,10 @@ use libc::pid_t;
 /// The environment variable that carries the mark.
 const MARK: &str = "UNSNARL_FAMILY";
 
+/// A process's last thread tells of its end before it has had the kernel forget what others had looked at of it in `/proc`. Whoever waits for
+/// the process before that is done spins until it is, for milliseconds if that is where the other one would have run.
+const FORGETTING: Duration = Duration::from_micros(100);
+
 /// First processes of the runs under way. Locked while one is started and while orphans are looked for, so
 /// that a process which ends at once is not taken for an orphan.
 static LEADERS: Mutex<Vec<pid_t>> = Mutex::new(Vec::new());
@@ -78,6 +82,7 @@ impl Family {
     /// Ends all members and says how the leader ended.
     pub fn end(self) -> io::Result<ExitStatus> {
         self.signal(libc::SIGKILL);
+        thread::sleep(FORGETTING);
         // Until the lock is released, no new process can get the leader's number and be taken for it.
         let mut leaders = leaders();
         let status = wait_for(self.leader)?;

@@ -24,6 +24,9 @@ pub const GRACE: Duration = Duration::from_secs(2);
 /// How often a waiting run looks whether it was cancelled.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
+/// How often somebody looks whether a run stands still that is young, or seems to.
+const NEXT_LOOK: Duration = Duration::from_millis(10);
+
 /// A pipe holds at most this much for a user without privileges. What is read beyond it after the process
 /// ended comes from somebody else who is still writing.
 const PIPE_LIMIT: u64 = 1 << 20;
@@ -97,12 +100,10 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    if launch.fixed_addresses {
-        // SAFETY: called between fork and exec, where a system call is all that it does.
-        unsafe { command.pre_exec(fix_addresses) };
-    }
     let start_error = |source| Error::Start { program: PathBuf::from(launch.program), source };
+    let fixed = launch.fixed_addresses.then(FixedAddresses::begin);
     let (mut child, family) = orphans::start_family(&mut command).map_err(start_error)?;
+    drop(fixed);
     let watched = Watched::new(&mut child, launch.pattern).and_then(|mut watched| {
         let end = watched.wait(launch, started, cancelled, &family)?;
         Ok((end, watched))
@@ -119,14 +120,31 @@ pub fn run(launch: &Launch<'_>, cancelled: &AtomicBool) -> Result<Finished> {
     Ok(Finished { end, duration, stdout: watched.stdout.finish(), stderr: watched.stderr.finish() })
 }
 
-/// Where the system refuses, addresses differ from run to run, as they usually do.
-fn fix_addresses() -> io::Result<()> {
-    // SAFETY: plain integers.
-    unsafe {
-        let now = libc::personality(0xffff_ffff);
-        libc::personality(now as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+/// While it lasts, programs that this thread starts have fixed addresses: they inherit that from it. To say so between fork and exec instead
+/// would cost a copy of our own address space for each run. Where the system refuses, addresses differ from run to run, as they usually do.
+struct FixedAddresses {
+    /// How it was before.
+    before: libc::c_int,
+}
+
+impl FixedAddresses {
+    fn begin() -> FixedAddresses {
+        // SAFETY: plain integers.
+        let before = unsafe { libc::personality(0xffff_ffff) };
+        FixedAddresses::set(before | libc::ADDR_NO_RANDOMIZE);
+        FixedAddresses { before }
     }
-    Ok(())
+
+    fn set(personality: libc::c_int) {
+        // SAFETY: plain integers.
+        unsafe { libc::personality(personality as libc::c_ulong) };
+    }
+}
+
+impl Drop for FixedAddresses {
+    fn drop(&mut self) {
+        FixedAddresses::set(self.before);
+    }
 }
 
 /// Ends all runs under way without waiting for them. Only for a caller who ends itself next: see
@@ -175,11 +193,14 @@ impl<'a> Watched<'a> {
                 .as_mut()
                 .is_some_and(|advance| if is_over { advance.goes_on() } else { advance.is_too_slow() });
             let spins = advance.as_mut().is_some_and(Advance::spins);
-            if is_over || is_slow || spins || standstill.as_mut().is_some_and(Standstill::is_final) {
+            let stands_still = standstill.as_mut().is_some_and(Standstill::is_final);
+            if is_over || is_slow || spins || stands_still {
                 self.stop(cancelled, family)?;
                 return Ok(Some(if is_slow { End::TooSlow } else { End::TimedOut }));
             }
-            if self.poll(left.unwrap_or(CANCEL_CHECK).min(CANCEL_CHECK))? {
+            let looks_often = standstill.as_ref().is_some_and(|one| one.is_young() || one.is_suspected());
+            let next_look = if looks_often { NEXT_LOOK } else { CANCEL_CHECK };
+            if self.poll(left.unwrap_or(CANCEL_CHECK).min(CANCEL_CHECK).min(next_look))? {
                 return Ok(None);
             }
         }

@@ -262,7 +262,7 @@ fn run_of_file(path: &Path) -> Option<RunNumber> {
     path.file_stem()?.to_str()?.parse().ok().map(RunNumber)
 }
 
-fn read_manifest(folder: &Path) -> Result<Manifest> {
+pub(crate) fn read_manifest(folder: &Path) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
     let text = fs::read(&path).map_err(|_| Error::NotASession { path: folder.to_owned() })?;
     let damaged =

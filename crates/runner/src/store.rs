@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::oracle::Outcome;
 use crate::run_file::{RunFile, RunRecord};
-use crate::session::{Binary, MANIFEST, Manifest, Session};
+use crate::session::{Binary, MANIFEST, Manifest, Session, read_manifest};
 
 /// The folder that holds all sessions.
 #[derive(Clone, Debug)]
@@ -42,31 +42,37 @@ impl Store {
 
     /// All sessions, by name.
     pub fn list(&self) -> Result<Vec<SessionEntry>> {
+        let entry = |folder: PathBuf| SessionEntry {
+            name: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            session: Session::open(&folder),
+        };
+        let mut sessions: Vec<SessionEntry> = self.folders()?.into_iter().map(entry).collect();
+        sessions.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(sessions)
+    }
+
+    /// Those of all sessions.
+    fn folders(&self) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.root) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::reading("list", &self.root)(error)),
         };
-        let mut sessions: Vec<SessionEntry> = entries
-            .flatten()
-            .filter(|entry| entry.path().join(MANIFEST).exists())
-            .map(|entry| SessionEntry {
-                name: entry.file_name().to_string_lossy().into_owned(),
-                session: Session::open(&entry.path()),
-            })
-            .collect();
-        sessions.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(sessions)
+        Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.join(MANIFEST).exists()).collect())
     }
 
     /// The session that was begun last, if there is any.
     pub fn latest(&self) -> Result<Option<Session>> {
-        let sessions = self.list()?.into_iter().filter_map(|entry| entry.session.ok());
-        // Two sessions of the same second: the later one has the higher number in its name.
-        Ok(sessions.max_by_key(|session| {
-            let name = session.name();
-            (session.manifest().started.clone(), name.len(), name)
-        }))
+        // Who has many sessions does not wait until all of them are read.
+        let begun = |folder: PathBuf| {
+            let started = read_manifest(&folder).ok()?.started;
+            let name = folder.file_name().unwrap_or_default().to_os_string();
+            // Two sessions of the same second: the later one has the higher number in its name.
+            Some((started, name.len(), name, folder))
+        };
+        let mut sessions: Vec<_> = self.folders()?.into_iter().filter_map(begun).collect();
+        sessions.sort_unstable();
+        Ok(sessions.iter().rev().find_map(|(.., folder)| Session::open(folder).ok()))
     }
 
     /// Deletes a session, but never a folder that is none.

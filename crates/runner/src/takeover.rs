@@ -42,6 +42,10 @@ const SOON_COMPILED: &str = "-XX:TieredStopAtLevel=1";
 /// Options for every Java virtual machine that is started with it in its environment.
 const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
+/// What the unpacked files were when they were last compared with what they should be. To compare them at each start would be
+/// to read as many megabytes as all else takes together.
+const CHECKED: &str = "checked";
+
 /// How the names of folders with a recorder begin.
 const FOLDER: &str = "recorder-";
 /// A recorder that was not used for so long is an older version's.
@@ -94,14 +98,20 @@ impl Recorder {
         let is_new = !folder.exists();
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(Error::writing(&folder))?;
         check_owner(&folder)?;
-        for name in [TSAN_SONAME, PRELOADED].into_iter().chain(CLANG_TSAN_SONAMES) {
-            place(&folder.join(name), images.shared)?;
-        }
-        place(&folder.join(ARCHIVE), images.archive)?;
-        place(&folder.join(AGENT), images.agent)?;
-        let configuration = compiler::cxx_library::CONFIGURATION;
-        for (name, text) in compiler::gcc::SUPPORT_FILES.iter().chain([&configuration]) {
-            place(&folder.join(name), text.as_bytes())?;
+        let shared = [TSAN_SONAME, PRELOADED].into_iter().chain(CLANG_TSAN_SONAMES);
+        let texts = compiler::gcc::SUPPORT_FILES.iter().chain([&compiler::cxx_library::CONFIGURATION]);
+        let files: Vec<(PathBuf, &[u8])> = shared
+            .map(|name| (name, images.shared))
+            .chain([(ARCHIVE, images.archive), (AGENT, images.agent)])
+            .chain(texts.map(|(name, text)| (*name, text.as_bytes())))
+            .map(|(name, content)| (folder.join(name), content))
+            .collect();
+        let as_checked = fs::read_to_string(folder.join(CHECKED)).ok();
+        if as_checked.is_none() || as_checked != identities(&files) {
+            files.iter().try_for_each(|(path, content)| place(path, content))?;
+            if let Some(identities) = identities(&files) {
+                place(&folder.join(CHECKED), identities.as_bytes())?;
+            }
         }
         note_use(&folder);
         if is_new {
@@ -249,6 +259,15 @@ fn check_owner(folder: &Path) -> Result<()> {
 }
 
 /// Puts a file in place in one step, so that programs starting at this moment see the old or the new one.
+/// What tells these files from others with the same names, and from themselves after somebody wrote to them. None if one is missing, or has the wrong length.
+fn identities(files: &[(PathBuf, &[u8])]) -> Option<String> {
+    let identity = |(path, content): &(PathBuf, &[u8])| {
+        let about = fs::metadata(path).ok().filter(|about| about.len() == content.len() as u64)?;
+        Some(format!("{} {} {}.{:09}\n", path.display(), about.ino(), about.ctime(), about.ctime_nsec()))
+    };
+    files.iter().map(identity).collect()
+}
+
 fn place(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|present| present == content) {
         return Ok(());
@@ -283,6 +302,14 @@ mod tests {
         Recorder::unpack_into(parent.path(), IMAGES).unwrap();
         assert_eq!(fs::read(&shared).unwrap(), b"shared");
         assert_eq!(fs::read(recorder.folder().join(ARCHIVE)).unwrap(), b"archive");
+        // Times are counted in ticks of some milliseconds.
+        std::thread::sleep(Duration::from_millis(50));
+        fs::write(&shared, "SHARED").unwrap();
+        Recorder::unpack_into(parent.path(), IMAGES).unwrap();
+        assert_eq!(fs::read(&shared).unwrap(), b"shared", "of the same length");
+        let inode = fs::metadata(&shared).unwrap().ino();
+        Recorder::unpack_into(parent.path(), IMAGES).unwrap();
+        assert_eq!(fs::metadata(&shared).unwrap().ino(), inode);
 
         let newer = RecorderImages { shared: b"newer", ..IMAGES };
         assert_ne!(Recorder::unpack_into(parent.path(), newer).unwrap().folder(), recorder.folder());

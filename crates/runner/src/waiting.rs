@@ -30,7 +30,7 @@ pub(crate) fn all_wait(group: pid_t, end: u64) -> Option<Vec<(pid_t, u64)>> {
             match Wait::of(&fs::read_to_string(thread.path().join("syscall")).ok()?)? {
                 Wait::Futex => any_at_futex = true,
                 Wait::Until(limit) if limit.read(&process)? > end => any_at_futex = true,
-                Wait::Until(_) => return None,
+                Wait::Until(_) | Wait::AWhile => return None,
                 Wait::Child => {}
             }
             let status = fs::read_to_string(thread.path().join("status")).ok()?;
@@ -39,6 +39,18 @@ pub(crate) fn all_wait(group: pid_t, end: u64) -> Option<Vec<(pid_t, u64)>> {
     }
     threads.sort_unstable();
     any_at_futex.then_some(threads)
+}
+
+/// How many threads the processes of a group have, if all of them sleep until another one wakes them, be it for a while only.
+pub(crate) fn sleeping_threads(group: pid_t) -> Option<usize> {
+    let mut threads = 0;
+    for pid in iter::once(group).chain(others(group)) {
+        for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+            Wait::of(&fs::read_to_string(thread.ok()?.path().join("syscall")).ok()?)?;
+            threads += 1;
+        }
+    }
+    Some(threads)
 }
 
 /// Whether timers may interrupt a process. None if nothing is known about them.
@@ -76,6 +88,8 @@ enum Wait {
     Futex,
     /// The same, up to a time.
     Until(Limit),
+    /// The same, for a span of time from nobody knows when.
+    AWhile,
     Child,
 }
 
@@ -119,8 +133,8 @@ impl Wait {
                     libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET | libc::FUTEX_LOCK_PI if address == 0 => {
                         Some(Wait::Futex)
                     }
-                    // The others have a span of time, from nobody knows when.
                     libc::FUTEX_WAIT_BITSET => Some(Wait::Until(Limit { address, clock })),
+                    libc::FUTEX_WAIT => Some(Wait::AWhile),
                     _ => None,
                 }
             }
@@ -158,7 +172,7 @@ mod tests {
         const PRIVATE: u64 = libc::FUTEX_PRIVATE_FLAG as u64;
         let wait = PRIVATE | libc::FUTEX_WAIT as u64;
         assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 0, 0, 0])), Some(Wait::Futex));
-        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 8192, 0, 0])), None);
+        assert_eq!(Wait::of(&line(libc::SYS_futex, [4096, wait, 2, 8192, 0, 0])), Some(Wait::AWhile));
         let until = PRIVATE | libc::FUTEX_WAIT_BITSET as u64;
         let limit = |clock| Some(Wait::Until(Limit { address: 8192, clock }));
         let by_date = until | libc::FUTEX_CLOCK_REALTIME as u64;
@@ -189,7 +203,35 @@ mod tests {
     #[test]
     fn who_runs_does_not_wait() {
         // SAFETY: getpgrp has no preconditions.
-        assert_eq!(all_wait(unsafe { libc::getpgrp() }, u64::MAX), None);
+        let group = unsafe { libc::getpgrp() };
+        assert_eq!(all_wait(group, u64::MAX), None);
+        assert_eq!(sleeping_threads(group), None);
+    }
+
+    #[test]
+    fn who_sleeps_until_another_wakes_it_does_so_for_a_while_too() {
+        // SAFETY: in the child there are system calls alone, which read what is on its stack.
+        let child = unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::setpgid(0, 0);
+                let (word, time) = (0u32, libc::timespec { tv_sec: 1000, tv_nsec: 0 });
+                libc::syscall(libc::SYS_futex, &raw const word, libc::FUTEX_WAIT, 0, &raw const time);
+                libc::_exit(0);
+            }
+            child
+        };
+        let begun = std::time::Instant::now();
+        while sleeping_threads(child) != Some(1) && begun.elapsed().as_secs() < 60 {
+            std::thread::yield_now();
+        }
+        let seen = (sleeping_threads(child), all_wait(child, u64::MAX));
+        // SAFETY: it is a child of ours that nobody has waited for.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        assert_eq!(seen, (Some(1), None));
     }
 
     #[test]

@@ -169,7 +169,8 @@ fn lost_at(laboratory: &mut Laboratory<'_>, way: &Way, limits: &Limits) -> anyho
     let mut followed = |switches, runs| {
         let beginning = Some(Beginning { way, switches });
         let asked = |number| Asked { number: OTHERS + number, interleaving: None, beginning, avoided: None };
-        laboratory.repeat(asked, runs)
+        let passes = |arm: &Arm| switches > 0 && arm.failed < arm.runs;
+        laboratory.repeat_until(asked, runs, passes)
     };
     let Some(runs) = enough(&followed(0, ANYWAY)?) else { return Ok(None) };
     let all = way.switches() + 1;

@@ -4,10 +4,12 @@
 mod apart;
 mod decision;
 mod following;
+mod inquiries;
 mod kept;
 mod leading;
 mod minimal;
 mod needed;
+mod queue;
 mod region;
 mod settling;
 mod trials;

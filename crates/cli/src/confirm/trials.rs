@@ -1,7 +1,7 @@
 //! Runs that try an interleaving out.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use recording::{Interleaving, RunPlan, Schedule, Treatment};
@@ -13,7 +13,9 @@ use crate::interleaving::{Forcible, Led};
 use crate::replay::{Way, shows};
 use crate::run::INTERRUPTED;
 
-use super::decision::{self, Arm, Arms, BELIEVED, BEYOND_DOUBT, FEWEST};
+use super::decision::{self, Arm, Arms, BELIEVED};
+use super::inquiries::{Comparison, Repetition};
+use super::queue::{self, Inquiry};
 use super::{following, leading, turned};
 
 /// A run that hangs is one that failed, and nobody waits half a minute for each: this, before one has passed.
@@ -151,29 +153,7 @@ impl<'a> Laboratory<'a> {
         arms: &mut Arms,
         limits: &Limits,
     ) -> anyhow::Result<()> {
-        let known = arms.enforced.runs;
-        for number in 1..=limits.runs {
-            let all = kinds(number);
-            // Those that were forced or delayed before are as good as new ones.
-            let asked = if u64::from(number) <= known { &all[1..2] } else { &all[..] };
-            let seen = self.round(asked)?;
-            match seen[..] {
-                [forbidden] => add(&mut arms.forbidden, forbidden),
-                [enforced, forbidden, delayed] => {
-                    add(&mut arms.enforced, enforced);
-                    add(&mut arms.forbidden, forbidden);
-                    add(&mut arms.delayed, delayed);
-                }
-                _ => {}
-            }
-            let is_clear = arms.decide(BEYOND_DOUBT).verdict == Verdict::Confirmed;
-            let is_in_vain =
-                arms.forbidden.runs >= FEWEST && !arms.can_be_confirmed(u64::from(limits.runs - number));
-            if is_clear || is_in_vain || limits.is_over() {
-                break;
-            }
-        }
-        Ok(())
+        self.answer(&mut Comparison::new(kinds, arms, limits))
     }
 
     /// The same with what a fix would keep whole forbidden, in place of the finding's own order.
@@ -226,16 +206,20 @@ impl<'a> Laboratory<'a> {
 
     /// So many runs, or as many as there is time for.
     pub fn repeat<'b>(&mut self, asked: impl Fn(u32) -> Asked<'b>, runs: u32) -> anyhow::Result<Arm> {
-        let mut arm = Arm::default();
-        let trials: Vec<Asked> = (1..=runs).map(asked).collect();
-        for round in trials.chunks(Treatment::ALL.len()) {
-            if self.limits.is_over() {
-                self.is_cut_short = true;
-                break;
-            }
-            self.round(round)?.into_iter().for_each(|seen| add(&mut arm, seen));
-        }
-        Ok(arm)
+        self.repeat_until(asked, runs, |_| false)
+    }
+
+    /// The same, or until they are enough.
+    pub fn repeat_until<'b>(
+        &mut self,
+        asked: impl Fn(u32) -> Asked<'b>,
+        runs: u32,
+        are_enough: impl Fn(&Arm) -> bool,
+    ) -> anyhow::Result<Arm> {
+        let mut repetition = Repetition::new(asked, runs, are_enough, self.limits);
+        self.answer(&mut repetition)?;
+        self.is_cut_short |= repetition.is_cut_short;
+        Ok(repetition.arm)
     }
 
     /// What would be confirmed is left undecided if there was no time for all that could have refuted it.
@@ -246,35 +230,39 @@ impl<'a> Laboratory<'a> {
         }
     }
 
-    /// Runs at the same time: in a controlled run one thread runs at a time.
-    fn round(&mut self, trials: &[Asked<'_>]) -> anyhow::Result<Vec<Option<Seen>>> {
-        let mut campaign = self.campaign.clone();
-        let timeout =
-            if self.slowest_pass == 0.0 { FIRST_TIMEOUT } else { patience::enough(self.slowest_pass) };
-        let timeout = campaign.timeout.map_or(timeout, |given| given.min(timeout));
+    /// Makes trials, as many at the same time as there are processors: in a controlled run one thread runs at a time.
+    fn answer<'b>(
+        &mut self,
+        inquiry: &mut impl Inquiry<Trial = Asked<'b>, Answer = Option<Seen>>,
+    ) -> anyhow::Result<()> {
+        let this = &*self;
+        let mut timed = Timed { inquiry, laboratory: this, slowest_pass: this.slowest_pass, trouble: None };
+        queue::work_off(&mut timed, this.campaign.jobs, &INTERRUPTED, |(asked, patience), unwanted| {
+            this.once(patience, asked, unwanted)
+        });
+        let Timed { slowest_pass, trouble, .. } = timed;
+        self.slowest_pass = slowest_pass;
+        trouble.map_or(Ok(()), Err)
+    }
+
+    /// How long the next run is waited for, if the slowest that passed took so many seconds.
+    fn patience(&self, slowest_pass: f64) -> Patience {
+        let timeout = if slowest_pass == 0.0 { FIRST_TIMEOUT } else { patience::enough(slowest_pass) };
+        let timeout = self.campaign.timeout.map_or(timeout, |given| given.min(timeout));
         // Whoever gave a time does not wait longer than that for runs that hang.
         let left = self.limits.until.map(|until| until.saturating_duration_since(Instant::now()));
         let cut = left.map(|left| left.max(LEAST_TIMEOUT)).filter(|left| *left < timeout);
-        campaign.timeout = Some(cut.unwrap_or(timeout));
-        let (campaign, this) = (&campaign, &*self);
-        let seen = std::thread::scope(|scope| {
-            let once = |&asked| scope.spawn(move || this.once(campaign, cut, asked));
-            let runs: Vec<_> = trials.iter().map(once).collect();
-            let joined = runs.into_iter().map(|run| run.join().expect("a trial does not panic"));
-            joined.collect::<anyhow::Result<Vec<_>>>()
-        })?;
-        let passed = seen.iter().flatten().filter(|seen| !seen.failed).map(|seen| seen.seconds);
-        self.slowest_pass = passed.fold(self.slowest_pass, f64::max);
-        Ok(seen)
+        Patience { timeout: cut.unwrap_or(timeout), cut }
     }
 
     /// None if the run says nothing: one that was cut short because the time is over might have gone on.
     fn once(
         &self,
-        campaign: &Campaign,
-        cut: Option<Duration>,
+        Patience { timeout, cut }: Patience,
         asked: Asked<'_>,
+        unwanted: &AtomicBool,
     ) -> anyhow::Result<Option<Seen>> {
+        let campaign = &Campaign { timeout: Some(timeout), ..self.campaign.clone() };
         let Asked { number, interleaving, avoided, beginning } = asked;
         let run = RunNumber(number);
         let plan = RunPlan {
@@ -285,8 +273,8 @@ impl<'a> Laboratory<'a> {
             ..RunPlan::default()
         };
         let file = match beginning {
-            Some(Beginning { way, switches }) => way.follow(switches, campaign, run, plan, &INTERRUPTED)?,
-            None => campaign.once(run, plan, &INTERRUPTED)?,
+            Some(Beginning { way, switches }) => way.follow(switches, campaign, run, plan, unwanted)?,
+            None => campaign.once(run, plan, unwanted)?,
         };
         let Some(file) = file else { return Ok(None) };
         let says_nothing = match file.record.outcome {
@@ -359,16 +347,58 @@ pub fn of_number<'a>(beginnings: &[Beginning<'a>], number: u32) -> Option<Beginn
 }
 
 /// What came of a run.
-#[derive(Clone, Copy)]
-struct Seen {
-    failed: bool,
-    came_about: bool,
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    pub failed: bool,
+    pub came_about: bool,
     seconds: f64,
 }
 
-fn add(arm: &mut Arm, seen: Option<Seen>) {
-    if let Some(seen) = seen {
-        arm.add(seen.failed, seen.came_about);
+#[cfg(test)]
+impl Seen {
+    pub fn new(failed: bool, came_about: bool) -> Seen {
+        Seen { failed, came_about, seconds: 0.0 }
+    }
+}
+
+/// How long a run is waited for.
+#[derive(Clone, Copy)]
+struct Patience {
+    timeout: Duration,
+    /// The same, if it is shorter than it should be because the time is over then.
+    cut: Option<Duration>,
+}
+
+/// Says of each trial how long to wait for it, by those before.
+struct Timed<'a, I> {
+    inquiry: &'a mut I,
+    laboratory: &'a Laboratory<'a>,
+    slowest_pass: f64,
+    /// The first error, which is the telling one.
+    trouble: Option<anyhow::Error>,
+}
+
+impl<'b, I: Inquiry<Trial = Asked<'b>, Answer = Option<Seen>>> Inquiry for Timed<'_, I> {
+    type Trial = (Asked<'b>, Patience);
+    type Answer = anyhow::Result<Option<Seen>>;
+
+    fn next(&mut self) -> Option<(Asked<'b>, Patience)> {
+        let asked = self.inquiry.next()?;
+        Some((asked, self.laboratory.patience(self.slowest_pass)))
+    }
+
+    fn take(&mut self, answer: anyhow::Result<Option<Seen>>) -> bool {
+        match answer {
+            Ok(seen) => {
+                let passed = seen.filter(|seen| !seen.failed).map_or(0.0, |seen| seen.seconds);
+                self.slowest_pass = self.slowest_pass.max(passed);
+                self.inquiry.take(seen)
+            }
+            Err(error) => {
+                self.trouble.get_or_insert(error);
+                false
+            }
+        }
     }
 }
 
@@ -397,7 +427,7 @@ mod tests {
             timeout: None,
             slow_after: None,
             limits: campaign::Limits::default(),
-            jobs: runner::Jobs::ONE,
+            jobs: std::num::NonZeroUsize::MIN,
             alone: 0,
         }
     }

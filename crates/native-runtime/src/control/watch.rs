@@ -85,15 +85,12 @@ impl Watch {
             }
             None => return,
         };
-        let task = Task::look(os_id);
+        let computed = computed(os_id);
         if (holder, points) != (self.holder, self.points) {
-            (self.holder, self.points) = (holder, points);
-            self.computed = match task {
-                Task::Computing(time) => time,
-                _ => 0,
-            };
+            (self.holder, self.points, self.computed) = (holder, points, computed.unwrap_or(0));
             return;
         }
+        let task = Task::look(os_id, computed);
         // One that was created a moment ago may not have got to its first instruction.
         let keeps_it = sleeps
             || os_id == 0
@@ -162,11 +159,9 @@ enum Task {
 }
 
 impl Task {
-    unsafe fn look(os_id: u32) -> Task {
-        let process = libc::getpid() as usize;
-        if kernel::call(libc::SYS_tgkill, [process, os_id as usize, 0, 0]) < 0 {
-            return Task::Gone;
-        }
+    /// At a thread that has computed for so long.
+    unsafe fn look(os_id: u32, computed: Option<u64>) -> Task {
+        let Some(computed) = computed else { return Task::Gone };
         let mut bytes = [0u8; 512];
         let state = read_of(os_id, "stat", &mut bytes).and_then(|stat| {
             // The name before it may hold anything, a parenthesis too.
@@ -175,17 +170,21 @@ impl Task {
         });
         match state {
             // Waiting for a disk or a page is over soon; stopped and traced ones are in a debugger's hands.
-            Some(b'R' | b'D' | b'T' | b't') => {
-                let time = read_of(os_id, "schedstat", &mut bytes).map_or(0, |text| {
-                    text.iter().take_while(|byte| byte.is_ascii_digit()).fold(0u64, |number, &digit| {
-                        number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))
-                    })
-                });
-                Task::Computing(time)
-            }
+            Some(b'R' | b'D' | b'T' | b't') => Task::Computing(computed),
             _ => Task::Blocked,
         }
     }
+}
+
+/// The nanoseconds that a thread of this process has computed so far; none if there is no such thread. By its clock and not by what `/proc` tells
+/// of it: whatever was looked at there has to be forgotten when the thread ends, and while it does, whoever waits for the process spins.
+unsafe fn computed(os_id: u32) -> Option<u64> {
+    // How the kernel numbers the clocks of threads (linux/posix-timers_types.h): by scheduler time, of one thread.
+    const OF_THREAD: i32 = 0b110;
+    let clock = !(os_id as i32) << 3 | OF_THREAD;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let read = kernel::call(libc::SYS_clock_gettime, [clock as usize, &raw mut time as usize, 0, 0]);
+    (read == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Not by functions that the recorder stands in front of.

@@ -7,7 +7,7 @@ use recording::{
     HEADER_BYTES, Header, MAGIC, ModuleHeader, REGION_COUNT, Region, RegionId, RunPlan, Schedule, VERSION,
 };
 use runner::campaign::{Campaign, Event, Limits, Stop, run_seed};
-use runner::{Binary, BuildId, Error, Jobs, Manifest, Oracle, Outcome, RunNumber, Session, Store};
+use runner::{Binary, BuildId, Error, Manifest, Oracle, Outcome, RunNumber, Session, Store};
 
 use crate::{PATIENCE, Workshop};
 
@@ -114,7 +114,7 @@ fn campaign(program: PathBuf) -> Campaign {
         timeout: Some(PATIENCE),
         slow_after: None,
         limits: Limits::default(),
-        jobs: Jobs::each(NonZeroUsize::new(3).unwrap()),
+        jobs: NonZeroUsize::new(3).unwrap(),
         alone: 0,
     }
 }
@@ -127,7 +127,7 @@ fn failing(session: &Session) -> Vec<u32> {
 fn runs_are_numbered_judged_and_stored_whatever_the_number_of_jobs() {
     for jobs in [1, 4] {
         let mut tested = Tested::new("exit $((N % 3 == 0))");
-        tested.campaign.jobs = Jobs::each(NonZeroUsize::new(jobs).unwrap());
+        tested.campaign.jobs = NonZeroUsize::new(jobs).unwrap();
         tested.campaign.limits.runs = Some(10);
         let mut session = tested.session();
         let (stop, events) = tested.conduct(&mut session);
@@ -166,7 +166,7 @@ fn runs_are_numbered_judged_and_stored_whatever_the_number_of_jobs() {
 fn what_later_plans_depend_on_is_known_before_they_are_made() {
     let mut tested = Tested::new("exit 0");
     tested.campaign.alone = 3;
-    tested.campaign.jobs = Jobs { free: NonZeroUsize::MIN, controlled: NonZeroUsize::new(4).unwrap() };
+    tested.campaign.jobs = NonZeroUsize::new(4).unwrap();
     tested.campaign.limits.runs = Some(9);
     let mut session = tested.session();
     let mut known = Vec::new();
@@ -175,7 +175,6 @@ fn what_later_plans_depend_on_is_known_before_they_are_made() {
         &AtomicBool::new(false),
         &mut |run, session| {
             known.push(session.runs().len());
-            // A free run has to wait until the controlled ones before it are done.
             let schedule = if run.0 % 3 == 0 { Schedule::Free } else { Schedule::Pos };
             Some(RunPlan { seed: run.0.into(), schedule, ..RunPlan::default() })
         },
@@ -223,7 +222,7 @@ fn a_second_campaign_goes_on_counting() {
 fn enough_failures_end_the_campaign() {
     let mut tested = Tested::new("exit $((N % 2))");
     tested.campaign.limits.failures = Some(4);
-    tested.campaign.jobs = Jobs::ONE;
+    tested.campaign.jobs = NonZeroUsize::MIN;
     let mut session = tested.session();
     assert_eq!(tested.conduct(&mut session).0.unwrap(), Stop::Failures);
     assert_eq!(failing(&session), [1, 3, 5, 7]);
@@ -244,7 +243,7 @@ fn a_hang_is_stored_with_what_was_recorded() {
 #[test]
 fn an_interrupted_campaign_keeps_what_is_done() {
     let mut tested = Tested::new("[ $N -le 3 ] || sleep 1000");
-    tested.campaign.jobs = Jobs::ONE;
+    tested.campaign.jobs = NonZeroUsize::MIN;
     let mut session = tested.session();
     let interrupted = AtomicBool::new(false);
     let mut was_told = false;
@@ -268,7 +267,7 @@ fn an_interrupted_campaign_keeps_what_is_done() {
 #[test]
 fn whoever_plans_the_runs_may_have_enough() {
     let mut tested = Tested::new("exit 0");
-    tested.campaign.jobs = Jobs::ONE;
+    tested.campaign.jobs = NonZeroUsize::MIN;
     tested.campaign.limits.runs = Some(50);
     let mut session = tested.session();
     let mut next_plan = |run: RunNumber, session: &Session| {
@@ -284,7 +283,7 @@ fn a_program_that_records_nothing_ends_the_campaign_with_damaged_runs() {
     let tested = Tested::new("exit 0");
     let silent = tested.workshop.script("silent", "exit 1");
     let mut session = tested.session();
-    let campaign = Campaign { jobs: Jobs::ONE, ..campaign(silent) };
+    let campaign = Campaign { jobs: NonZeroUsize::MIN, ..campaign(silent) };
     let stop = campaign.conduct(
         &mut session,
         &AtomicBool::new(false),

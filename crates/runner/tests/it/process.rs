@@ -233,3 +233,30 @@ fn a_program_that_cannot_be_started_is_an_error_of_ours() {
     let error = run(&launch, &AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.starts_with("cannot start /nonexistent/program: "), "{error}");
 }
+
+#[test]
+fn a_run_has_fixed_addresses_if_that_is_wanted_and_whoever_starts_it_has_not() {
+    let own = || std::fs::read_to_string("/proc/thread-self/personality").unwrap();
+    let before = own();
+    let arguments = ["/proc/self/personality".into()];
+    let personality = |fixed_addresses| {
+        let launch = Launch {
+            program: Path::new("/bin/cat"),
+            arguments: &arguments,
+            input: None,
+            environment: &[],
+            timeout: None,
+            pattern: None,
+            fixed_addresses,
+            recordings: None,
+            pace: None,
+        };
+        let stdout = run(&launch, &AtomicBool::new(false)).unwrap().stdout;
+        String::from_utf8(stdout.text().into_owned()).unwrap()
+    };
+    let flags = |text: &str| u64::from_str_radix(text.trim(), 16).unwrap();
+    let no_randomize = libc::ADDR_NO_RANDOMIZE as u64;
+    assert_eq!(flags(&personality(true)), flags(&before) | no_randomize);
+    assert_eq!(personality(false), before);
+    assert_eq!(own(), before);
+}
