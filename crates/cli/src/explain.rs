@@ -1,5 +1,7 @@
 //! Explains findings: what is known about their accesses in the run they are shown in, with names.
 
+mod fitting;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -7,6 +9,7 @@ use localize::evidence::{self, Fact, Fix, Span, Witness};
 use localize::{Access, Code, Finding, LocationId, ObjectId, Profile, Standstill, StandstillKind};
 use report::explanation;
 
+use self::fitting::{is_led_there, looks_then_acts, outlived};
 use crate::names::{DistinctNames, Names};
 use crate::source_names::Unnamed;
 
@@ -32,6 +35,8 @@ pub fn explain(
         evidence::advise(witness, accesses, &facts, &|lock, location| beside.contains(&(lock, location)));
     let fix = fix.and_then(|fix| rather_together(fix, described, accesses, profile, code, names));
     let fix = fix
+        .filter(|fix| is_led_there(fix, described))
+        .or_else(|| outlived(described, &facts))
         .filter(|fix| !looks_before(fix, accesses) || looks_then_acts(fix, described, profile, code, names));
     let held = recorded.iter().flat_map(|access| profile.run.held(access).unwrap_or_default());
     let advised = fix.iter().flat_map(|fix| fix.locks.iter().chain(&fix.held).copied());
@@ -79,20 +84,6 @@ pub fn explain(
 /// Is the fix about what a thread looked at before all accesses of the finding?
 fn looks_before(fix: &Fix, accesses: &[usize]) -> bool {
     fix.further.is_some_and(|further| further < accesses[0])
-}
-
-/// Does the thread come to its act after its look, in the function that encloses both? Otherwise the look was made in an
-/// earlier round of a loop, and the two may have nothing to do with each other.
-fn looks_then_acts(
-    fix: &Fix,
-    described: &report::Finding,
-    profile: &Profile,
-    code: &Code,
-    names: &mut Names,
-) -> bool {
-    let Some(look) = fix.further else { return false };
-    let look = names.access(&profile.run.accesses[look], described.accesses[1].thread, profile, code);
-    explanation::comes_first(&look, &described.accesses[1])
 }
 
 /// Two threads in one function cannot wait for each other to be done with it. If the first does there what the second
@@ -308,6 +299,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::ReadOnce => report::Action::ReadOnce,
         evidence::Action::AtomicOperation => report::Action::AtomicOperation,
         evidence::Action::Join => report::Action::Join,
+        evidence::Action::ConstructFirst => report::Action::ConstructFirst,
         evidence::Action::CreateLater => report::Action::CreateLater,
         evidence::Action::PublishLater => report::Action::PublishLater,
         evidence::Action::Wait => report::Action::Wait,
@@ -318,6 +310,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::WaitUnlocked => report::Action::WaitUnlocked,
         evidence::Action::WakeAll => report::Action::WakeAll,
         evidence::Action::TestAgain => report::Action::TestAgain,
+        evidence::Action::LookAgain => report::Action::LookAgain,
         evidence::Action::SignalLater => report::Action::SignalLater,
         evidence::Action::CountRounds => report::Action::CountRounds,
     }

@@ -91,6 +91,9 @@ impl Action {
     }
 }
 
+/// What is decided on is written just before the signal.
+const DECISIVE_WRITES: usize = 16;
+
 /// What tells one standstill from another across runs: what is done by which role and where.
 pub(crate) type Identity = Vec<(char, u32, SiteId)>;
 
@@ -309,6 +312,11 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
     if outdated.is_none() && looked_since(run, wait.thread, signal, &events[..begun]) {
         return None;
     }
+    // What is decided on is written last, so that whatever is outdated besides is not what the wait is about.
+    let taken_back = taken_back(run, wait.thread, signal, &events[..begun]);
+    if taken_back.is_some_and(|gone| outdated.is_none_or(|[_, write]| write < gone)) {
+        return None;
+    }
     if let Some([read, write]) = outdated {
         let step = |role: u32, index: usize| {
             let access = &run.accesses[index];
@@ -408,15 +416,34 @@ fn looked_since(run: &Run, waiter: ThreadId, signal: &SyncEvent, until: &[SyncEv
     })
 }
 
+/// The last write before a signal, by its thread, that the waiting thread wrote over without a look, in the section in which it went on to wait, and looked at
+/// after that: it would have found what was written for it had it not written there itself, and no signal could have told it more. As a timer that marks
+/// itself as idle after it has fired, though it was armed again meanwhile. `until` ends where it begins to wait.
+fn taken_back(run: &Run, waiter: ThreadId, signal: &SyncEvent, until: &[SyncEvent]) -> Option<usize> {
+    let takes = |event: &&SyncEvent| event.thread == waiter && event.kind == SyncKind::Acquire;
+    let (accesses, last) = (&run.accesses, run.accesses.len());
+    let begins = until.iter().rfind(takes)?.before.min(last);
+    let signalled = signal.before.min(last);
+    let writes =
+        (0..signalled).rev().filter(|&at| accesses[at].thread == signal.thread && accesses[at].kind.writes());
+    writes.take(DECISIVE_WRITES).find(|&written| {
+        let own = |at: &usize| {
+            accesses[*at].thread == waiter && accesses[*at].location == accesses[written].location
+        };
+        let mut afterwards = (written..last).filter(own);
+        let over = afterwards.next();
+        over.is_some_and(|over| over >= begins && accesses[over].kind == AccessKind::Write)
+            && afterwards.any(|look| accesses[look].kind == AccessKind::Read)
+    })
+}
+
 /// The last write before a signal, by its thread, to what the waiting thread had read before and did not come back to; and that
 /// read. What it read or wrote again before it waits is not what it missed. An update that found nothing to take, as `poll` of a queue, is a look too.
 fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<[usize; 2]> {
-    // What is decided on is written just before the signal.
-    const WRITES: usize = 16;
     let before = &run.accesses[..signal.before.min(run.accesses.len())];
     let writes =
         before.iter().enumerate().rev().filter(|(_, a)| a.thread == signal.thread && a.kind.writes());
-    writes.take(WRITES).find_map(|(write, written)| {
+    writes.take(DECISIVE_WRITES).find_map(|(write, written)| {
         let is_read = |access: &crate::Access| {
             access.thread == waiter && access.location == written.location && access.kind != AccessKind::Write
         };

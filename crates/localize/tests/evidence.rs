@@ -383,6 +383,18 @@ fn a_lock_that_is_given_back_to_wait_is_not_kept() {
     assert_eq!((fix.action, fix.locks, fix.spans.len()), (Action::TestAgain, vec![A], 2));
 }
 
+/// A timer says that it fires, gives its lock back for that, and says that it is idle, though it was armed again meanwhile.
+#[test]
+fn what_is_written_over_is_to_be_looked_at_first() {
+    let text = "1:lock(a)@1 1:W(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 1:lock(a)@1 1:W(x)@5";
+    let fix = advice_on(&run(text), &[0, 1, 2]).unwrap();
+    let spans = [2, 0].map(|place| Span { from: place, to: place });
+    assert_eq!((fix.action, fix.locks, fix.spans), (Action::LookAgain, vec![A], spans.to_vec()));
+    let action = |text: &str| advice_on(&run(text), &[0, 1, 2]).map(|fix| fix.action);
+    assert_eq!(action(&text.replace("@5", "@2")), Some(Action::ExtendLock), "a loop's next round");
+    assert_eq!(action(&text.replacen("1:W", "1:R", 1)), Some(Action::ExtendLock), "it goes by what it read");
+}
+
 #[test]
 fn what_is_published_before_it_is_written_is_to_be_written_first() {
     let early = run("1:W!(ready)@1 2:R!(ready)@2 2:R(data)@3 1:W(data)@4");

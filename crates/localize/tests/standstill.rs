@@ -242,6 +242,34 @@ fn who_looks_after_the_signal_has_not_missed_it() {
     assert_eq!(waits(looks(signalled(&[AccessKind::Write]))), ["S1@7 C2@1301"]);
 }
 
+/// A timer fires with its lock given back, is armed meanwhile and signalled, takes its lock, marks itself as idle and waits: what it lacks is what it wrote over,
+/// whatever else it had read before the other one wrote it. If that was written last, it is what the wait is about; and what it has seen before it wrote there is not gone.
+#[test]
+fn who_writes_over_what_the_signal_was_about_has_not_missed_it() {
+    let (condition, lock) = (SyncTarget::Object(ObjectId(3)), SyncTarget::Object(ObjectId(4)));
+    const OTHER: LocationId = LocationId(0);
+    const PHASE: LocationId = LocationId(1);
+    let at = |mut hang: Hang, location| {
+        hang.run.accesses.last_mut().expect("it has just been made").location = location;
+        hang
+    };
+    let told = |written: [LocationId; 2], seen: bool| {
+        let hang = Hang::new(1).accesses(1, AccessKind::Read, 4);
+        let hang = at(hang.accesses(2, AccessKind::Write, 5), written[0]);
+        let hang = at(hang.accesses(2, AccessKind::Write, 5), written[1]);
+        let mut hang = hang.does(2, SyncKind::Signal, condition).does(1, LOCK, lock);
+        if seen {
+            hang = at(hang.accesses(1, AccessKind::Read, 6), PHASE);
+        }
+        let hang = at(hang.accesses(1, AccessKind::Write, 7), PHASE);
+        let hang = at(hang.accesses(1, AccessKind::Read, 8), PHASE);
+        found(hang.does(1, SyncKind::WaitBegin, condition).waits(1, SyncKind::WaitBegin, 3))
+    };
+    assert_eq!(told([OTHER, PHASE], false), [""; 0]);
+    assert_eq!(told([PHASE, OTHER], false), ["R1@4 W2@5 S2@7 C1@1301"]);
+    assert_eq!(told([OTHER, PHASE], true), ["R1@4 W2@5 S2@7 C1@1301"]);
+}
+
 /// Most runs hang without any signal that came too early: the few with one have no more to say than any other order.
 #[test]
 fn a_signal_that_few_hung_runs_lack_is_an_order_like_any_other() {

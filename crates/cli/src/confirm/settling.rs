@@ -130,10 +130,14 @@ const REFUTED: f64 = 1.0 / 30.0;
 /// always confirmed; of what is none, a few that are part of the cause or follow from it.
 fn weight(finding: &Finding, is_known: bool) -> f64 {
     let Some(confirmation) = finding.confirmation else { return 1.0 };
-    let Confirmation { enforced, forbidden, verdict, .. } = confirmation;
+    let Confirmation { enforced, forbidden, verdict, came_about, .. } = confirmation;
     // A test that fails whatever is forbidden says nothing; but it does not, if something else was confirmed.
     let fails_anyway = !is_known && forbidden.failed * 2 > forbidden.runs;
-    let is_hardly_tried = enforced.runs < FEWEST || forbidden.runs < FEWEST;
+    // What forcing brings about in few runs is not tried by the others, as long as those few fail.
+    let hardly_comes = |came: u64| came * 2 < enforced.runs && enforced.failed >= came;
+    let is_hardly_tried = enforced.runs < FEWEST
+        || forbidden.runs < FEWEST
+        || !is_known && came_about.is_some_and(|came| came > 0 && hardly_comes(came));
     // Forced runs fail and others do not: what is open is whether delays alone would do.
     let ends_failures = forbidden.failed == 0 && enforced.failed * 2 > enforced.runs;
     match verdict {
@@ -373,6 +377,25 @@ mod tests {
         weigh(&mut all);
         assert_eq!(order(&all), [1, 0]);
         assert!(all[1].confidence > Some(0.8), "{:?}", all[1].confidence);
+    }
+
+    /// Forcing brought it about in three of nine runs, which failed: the other six say nothing of it.
+    #[test]
+    fn what_hardly_came_about_was_not_tried_in_vain() {
+        let first = |came_about: u64| {
+            let in_vain = Some(Verdict::Inconclusive);
+            let mut all = believed(&[(0.01, in_vain), (0.01, None)]);
+            let tried = |one: Confirmation| Confirmation {
+                came_about: Some(came_about),
+                enforced: Trial { runs: 9, failed: 3 },
+                forbidden: Trial { runs: 9, failed: 1 },
+                ..one
+            };
+            all[0].confirmation = all[0].confirmation.map(tried);
+            weigh(&mut all);
+            order(&all)[0]
+        };
+        assert_eq!([3, 0, 4, 8].map(first), [0, 1, 1, 1]);
     }
 
     /// A refuted cause is no cause because there is no better one.

@@ -58,7 +58,10 @@ impl Case<'_> {
             if let Fact::ReleasedBetween { lock, from: 0, to: 2 } = fact
                 && held[1].contains(lock)
             {
-                return Some(fix(Action::ExtendLock, vec![*lock], vec![REGION]));
+                return Some(
+                    self.written_over(*lock)
+                        .unwrap_or_else(|| fix(Action::ExtendLock, vec![*lock], vec![REGION])),
+                );
             }
         }
         if let Some(fix) = self.lock_of_the_object(&held) {
@@ -99,6 +102,15 @@ impl Case<'_> {
             return Some(fix(action, vec![], vec![REGION]));
         }
         self.is_unlocked().then(|| fix(Action::AddLock, vec![], vec![REGION, OTHER]))
+    }
+
+    /// A thread writes, as to say that it is at work, gives the lock back for that, and writes again when it is done, whatever another one has written
+    /// meanwhile. What it does without the lock may take long, or take the lock itself. The same write again is a loop's next round.
+    fn written_over(&self, lock: ObjectId) -> Option<Fix> {
+        let is_blind = [0, 1, 2].iter().all(|&place| self.access(place).kind == AccessKind::Write)
+            && self.access(0).site != self.access(2).site;
+        let spans = [2, 0].map(|place| Span { from: place, to: place });
+        is_blind.then(|| fix(Action::LookAgain, vec![lock], spans.to_vec()))
     }
 
     /// A thread wrote, created another and wrote again, and the other one read what was there before.

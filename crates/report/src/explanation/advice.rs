@@ -111,6 +111,12 @@ fn action(fix: &Fix) -> String {
         (Action::Join, Some(other)) => {
             format!("Wait for the end of the thread in {} before {}.", function_of(other), at(first))
         }
+        (Action::ConstructFirst, Some(other)) => format!(
+            "The process ends: {} destroys what the thread in {} still uses. Objects are destroyed in the reverse order of their \
+             construction, so construct this one before the one that waits for the end of that thread, or never destroy it.",
+            at(first),
+            function_of(other)
+        ),
         (Action::CreateLater, Some(other)) => format!(
             "Do {} before the thread is created that needs it in {}, or let that wait for it.",
             at(first),
@@ -169,6 +175,12 @@ fn action(fix: &Fix) -> String {
             at(first),
             at(using)
         ),
+        (Action::LookAgain, Some(earlier)) => format!(
+            "Look before the write at {} whether all is still as {} has left it: {locks} is given back in between, and what \
+             another thread writes meanwhile is not to be written over. Or hold it all the time.",
+            at(first),
+            line(earlier)
+        ),
         (Action::WaitUnlocked, Some(wait)) => format!(
             "Give {locks}, taken at {}, back before the wait at {}: what is waited for does not come as long as it is held.",
             line(first),
@@ -181,11 +193,13 @@ fn action(fix: &Fix) -> String {
         (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
         (
             Action::Join
+            | Action::ConstructFirst
             | Action::CreateLater
             | Action::PublishLater
             | Action::Wait
             | Action::TakeOnce
             | Action::WaitUnlocked
+            | Action::LookAgain
             | Action::SignalLater
             | Action::LockOrder,
             None,

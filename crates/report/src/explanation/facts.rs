@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::region::region;
-use crate::model::{Access, Finding};
+use super::region::{comes_first, region};
+use crate::model::{Access, Finding, FixPlace};
 use crate::wording::{Places, all_of, distinct, plural, variable};
 
 /// Something that holds for accesses of a finding; these are given by their place in it. Locks go by their names.
@@ -287,11 +287,18 @@ fn circle(finding: &Finding) -> String {
     format!("the threads wait in a circle: {}", holds.collect::<Vec<_>>().join(", "))
 }
 
-/// `queue.c:41 and queue.c:47 in take_one()`, in the function that encloses both.
+/// `queue.c:41 and queue.c:47 in take_one()`, in the function that encloses both. What stands before the first is come to in a later round.
 fn between_words(finding: &Finding, [from, to]: [usize; 2]) -> String {
     let places = Places::of(finding);
     let label = |access: &Access| places.label(access);
     match region(finding, &[from, to]) {
+        Some(region) if comes_first(&finding.accesses[to], &finding.accesses[from]) => {
+            let FixPlace { first_line, last_line, .. } = region;
+            format!(
+                "line {last_line} and the next time at line {first_line}{}",
+                super::advice::within(&region)
+            )
+        }
         Some(region) if region.first_line != region.last_line => {
             format!("lines {} and {}{}", region.first_line, region.last_line, super::advice::within(&region))
         }
@@ -303,4 +310,34 @@ fn between_words(finding: &Finding, [from, to]: [usize; 2]) -> String {
 pub(super) fn list(locks: &[String]) -> String {
     let quoted: Vec<String> = locks.iter().map(|lock| format!("`{lock}`")).collect();
     all_of(&quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_given_back_from_one_round_to_the_next() {
+        let given_back = |lines: [u32; 2]| {
+            let access = |line: u32| {
+                let frame = |function: &str, line: u32| serde_json::json!({ "function": function, "file": "a.c", "line": line });
+                serde_json::json!({
+                    "thread": 2, "kind": "read", "variable": "v", "function": "total", "file": "a.c", "line": line,
+                    "stack": [frame("total", line), frame("main", 110)],
+                })
+            };
+            let finding = serde_json::json!({
+                "rank": 1, "tied": 1, "score": 1.0, "failed": 1, "passed": 0, "kind": "order-violation", "pattern": "RR",
+                "pattern_id": null, "accesses": lines.map(access), "suspicious_functions": [], "cluster": null,
+                "failing_runs": [], "evidence": [], "advice": "", "confirmation": null,
+            });
+            let finding = serde_json::from_value(finding).expect("all that a finding has to have");
+            sentences(&finding, &[Fact::ReleasedBetween("lock".into(), [0, 1])]).join("; ")
+        };
+        assert_eq!(given_back([84, 87]), "thread 2 gives `lock` back between lines 84 and 87 in total()");
+        assert_eq!(
+            given_back([87, 84]),
+            "thread 2 gives `lock` back between line 87 and the next time at line 84 in total()"
+        );
+    }
 }

@@ -22,6 +22,8 @@ pub enum Action {
     ReadOnce,
     /// Wait for the end of a thread first.
     Join,
+    /// Construct what is destroyed when the process ends before what waits for a thread that uses it.
+    ConstructFirst,
     /// Create a thread only when all is ready for it.
     CreateLater,
     /// Make something known to other threads only when all is ready for them.
@@ -34,6 +36,8 @@ pub enum Action {
     WaitInLoop,
     /// Test anew after a wait what was tested before it.
     TestAgain,
+    /// Look whether another thread has changed it before it is written over, since a lock was given back.
+    LookAgain,
     /// Signal a condition only when what it is about was done.
     SignalLater,
     /// Wait for a number of rounds to change, not for what is so for a moment.

@@ -164,6 +164,20 @@ fn threads_that_wait_for_ever() {
         "Test in a loop, `while` in place of `if`: what bank.c:18 in pop() has tested before the wait may be true no longer at \
          bank.c:19 in pop() after it."
     );
+    let outlived =
+        fix(Action::ConstructFirst, &[], &[place("Bank::~Bank()", 31, 31), place("Bank::post()", 21, 21)]);
+    assert_eq!(
+        advice(&outlived),
+        "The process ends: bank.c:31 in Bank::~Bank() destroys what the thread in Bank::post() still uses. Objects are destroyed \
+         in the reverse order of their construction, so construct this one before the one that waits for the end of that thread, \
+         or never destroy it."
+    );
+    let over = fix(Action::LookAgain, &["timer.lock"], &[place("fire", 57, 57), place("fire", 53, 53)]);
+    assert_eq!(
+        advice(&over),
+        "Look before the write at bank.c:57 in fire() whether all is still as bank.c:53 has left it: `timer.lock` is given back \
+         in between, and what another thread writes meanwhile is not to be written over. Or hold it all the time."
+    );
     let loops = fix(Action::TestAgain, &["a.lock"], &[place("pop", 18, 18), place("pop", 18, 18)]);
     assert_eq!(advice(&loops), "");
     let places = [place("receive", 60, 63), place("wait", 52, 52)];
