@@ -99,13 +99,32 @@ impl Frame {
         self.is_of_rust()
             || self.is_of_locks()
             || self.is_of_cells()
+            || self.is_of_collections()
             || self.is_in(&["/usr/include/", "/usr/lib/"])
     }
 
     /// Whether it is code of a package that locks are taken from the way those of Rust's own library are.
     fn is_of_locks(&self) -> bool {
-        const PACKAGES: [&str; 3] = ["/lock_api-", "/parking_lot-", "/parking_lot_core-"];
-        self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(&PACKAGES)
+        self.is_of_package(&["/lock_api-", "/parking_lot-", "/parking_lot_core-"])
+    }
+
+    /// Whether it is code of a package that keeps a program's values for it the way the collections and cells of Rust's own library do,
+    /// the first of which is in that library too.
+    fn is_of_collections(&self) -> bool {
+        self.is_of_package(&[
+            "/hashbrown-",
+            "/dashmap-",
+            "/indexmap-",
+            "/arc-swap-",
+            "/once_cell-",
+            "/smallvec-",
+            "/arrayvec-",
+            "/slab-",
+        ])
+    }
+
+    fn is_of_package(&self, packages: &[&str]) -> bool {
+        self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(packages)
     }
 
     /// Whether it is code that stands for an atomic of whatever size: who reads or writes by it means its caller's variable.
@@ -127,16 +146,27 @@ impl Frame {
             && self.is_in(&["/std/src/sync/mpmc/", "/std/src/sync/mpsc/", "/std/src/sync/mpsc.rs"])
     }
 
+    /// Whether it is code that allocates a task of an asynchronous runtime, in the packages that runtimes are made of.
+    pub fn makes_task(&self) -> bool {
+        const MAKERS: [(&str, &str); 2] =
+            [("/tokio-", "/src/runtime/task/"), ("/async-task-", "/src/raw.rs")];
+        const FUNCTIONS: [&str; 4] = ["Cell::new", "RawTask::new", "task::new_task", "RawTask::allocate"];
+        self.is_fetched()
+            && self.function.as_deref().is_some_and(|function| FUNCTIONS.contains(&function))
+            && MAKERS.iter().any(|(package, path)| self.is_in(&[package]) && self.is_in(&[path]))
+    }
+
     /// Whether it is code that somebody else has written: it comes with Rust, or in a package that cargo has fetched.
     pub fn is_fetched(&self) -> bool {
         self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
     }
 
-    /// Whether it is code by which C++'s own library makes threads wait for each other: with it, what one thread does there is for the
-    /// others to see, in whatever order.
+    /// Whether it is code by which C++'s own library makes threads wait for each other, or tokio tasks: with it, what one thread does
+    /// there is for the others to see, in whatever order.
     pub fn synchronizes(&self) -> bool {
         const HEADERS: [&str; 4] = ["/barrier", "/latch", "/semaphore", "/bits/semaphore_base.h"];
-        self.is_of_cpp(&HEADERS)
+        const LOCKS: [&str; 3] = ["/src/sync/mutex.rs", "/src/sync/rwlock", "/src/sync/barrier.rs"];
+        self.is_of_cpp(&HEADERS) || self.is_of_package(&["/tokio-"]) && self.is_in(&LOCKS)
     }
 
     /// Whether it is code by which C++'s own library keeps account of those who wait for an atomic.
@@ -243,6 +273,11 @@ mod tests {
         assert!(!frame("/usr/include/c++/12/bits/atomic_base.h").synchronizes());
         assert!(!frame("/home/me/include/barrier").synchronizes());
         assert!(frame("/usr/include/c++/12/bits/atomic_wait.h").counts_waiters());
+        let tokio = "/home/me/.cargo/registry/src/index-0123456789abcdef/tokio-1.54.1/src/sync";
+        assert!(frame(&format!("{tokio}/mutex.rs")).synchronizes());
+        assert!(frame(&format!("{tokio}/rwlock/read_guard.rs")).synchronizes());
+        assert!(!frame(&format!("{tokio}/oneshot.rs")).synchronizes());
+        assert!(!frame("/home/me/src/sync/mutex.rs").synchronizes());
     }
 
     #[test]
@@ -256,6 +291,10 @@ mod tests {
         assert!(!frame(&format!("{registry}crossbeam-utils-0.8.23/src/sync/parker.rs")).is_library());
         assert!(!frame("/home/me/crossbeam-utils-mine/src/atomic/seq_lock.rs").is_library());
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
+        assert!(frame(&format!("{registry}dashmap-6.2.1/src/lib.rs")).is_library());
+        assert!(frame(&format!("{registry}arc-swap-1.9.3/src/lib.rs")).is_library());
+        assert!(!frame(&format!("{registry}lasso-0.4.1/src/lib.rs")).is_library());
+        assert!(!frame("/home/me/dashmap-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());
         assert!(frame("/home/me/.cargo/git/checkouts/tokio-0123456789abcdef/2a/src/lib.rs").is_fetched());
         assert!(frame("/rustc/1f2/library/std/src/thread/mod.rs").is_fetched());
