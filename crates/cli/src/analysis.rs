@@ -152,7 +152,7 @@ pub fn left_out_reads(session: &Session) -> Option<String> {
 
 /// Reads one run; `code` numbers its sites, of which those that are copies of one count as one. What a test harness does on its
 /// own account is left out: failing runs differ there, since it has more to tell of them. So is what a library does to make threads wait, and what
-/// a task keeps in itself.
+/// a task keeps in itself or merely counts references.
 pub fn load(
     session: &Session,
     run: RunNumber,
@@ -162,13 +162,14 @@ pub fn load(
 ) -> anyhow::Result<Profile> {
     let file = session.load(run)?;
     let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
-    let tasks: Vec<bool> = profile
-        .locations
-        .iter()
-        .map(|location| location.block.is_some_and(|block| names.is_task(block, code)))
-        .collect();
-    profile
-        .leave_out(|access| tasks[access.location.0 as usize] || names.is_libraries_own(access.stack, code));
+    let mere_counts = names.mere_counts(&profile, code);
+    let blocks = profile.locations.iter().map(|location| location.block);
+    let tasks: Vec<bool> =
+        blocks.map(|block| block.is_some_and(|block| names.is_task(block, code))).collect();
+    profile.leave_out(|access| {
+        let location = access.location.0 as usize;
+        tasks[location] || mere_counts[location] || names.is_libraries_own(access.stack, code)
+    });
     profile.rename_sites(|site| names.original(site, code));
     profile.tell_apart(|site, stack| names.asked_for(site, stack, code));
     // What is no plan was made by another version, for all runs alike.

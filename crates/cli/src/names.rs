@@ -15,6 +15,7 @@ use crate::values::{Form, RawValues};
 
 mod callers;
 mod copies;
+mod counts;
 mod distinct;
 mod layout;
 mod objects;
@@ -22,6 +23,7 @@ mod tasks;
 
 use callers::Callers;
 use copies::Copies;
+use counts::Countings;
 pub use distinct::DistinctNames;
 pub(crate) use layout::LaidOut;
 pub(crate) use objects::Guard;
@@ -37,13 +39,15 @@ pub struct Names {
     copies: Copies,
     callers: Callers,
     tasks: Tasks,
+    countings: Countings,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        let (symbolizer, warnings, libraries_own, copies, callers, tasks) = Default::default();
-        Self { symbolizer, sources, warnings, libraries_own, copies, callers, tasks }
+        let (symbolizer, warnings, libraries_own, copies) = Default::default();
+        let (callers, tasks, countings) = Default::default();
+        Self { symbolizer, sources, warnings, libraries_own, copies, callers, tasks, countings }
     }
 }
 

@@ -140,6 +140,11 @@ impl Frame {
         self.is_in(&["/rustc/", "/rustlib/src/", "/rust/deps/"])
     }
 
+    /// Whether it is code of `Arc`.
+    pub fn is_of_arc(&self) -> bool {
+        self.is_of_rust() && self.is_in(&["/alloc/src/sync.rs"])
+    }
+
     /// Whether it is code of a channel of Rust's own library.
     pub fn is_of_channel(&self) -> bool {
         self.is_of_rust()
