@@ -112,6 +112,9 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
             if let Some(advice) = explanation::reentrant(finding) {
                 (finding.advice, finding.fix) = (advice, None);
             }
+            if let Some(advice) = explanation::in_place_of_the_lock(finding) {
+                finding.advice = advice;
+            }
             if let Some(forcible) = forcible {
                 tell_leads(forcible, finding, details, &mut sources, runs);
             }

@@ -4,6 +4,7 @@
 
 mod advice;
 mod facts;
+mod instead;
 mod needed;
 mod patch;
 mod reentrant;
@@ -12,6 +13,7 @@ mod story;
 
 pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
+pub use instead::in_place_of_the_lock;
 pub use needed::kept_together;
 pub use patch::patch;
 pub use reentrant::reentrant;

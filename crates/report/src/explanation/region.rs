@@ -123,6 +123,11 @@ impl Frame {
         ])
     }
 
+    /// Whether it is code of a map that locks itself.
+    pub(super) fn is_of_locked_map(&self) -> bool {
+        self.is_of_package(&["/dashmap-"])
+    }
+
     fn is_of_package(&self, packages: &[&str]) -> bool {
         self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(packages)
     }
