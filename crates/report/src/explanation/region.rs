@@ -171,12 +171,16 @@ impl Frame {
         self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
     }
 
-    /// Whether it is code by which C++'s own library makes threads wait for each other, or tokio tasks: with it, what one thread does
-    /// there is for the others to see, in whatever order.
+    /// Whether it is code by which C++'s own library makes threads wait for each other, or tokio tasks, or by which `ArcSwap` keeps account of
+    /// who reads: with it, what one thread does there is for the others to see, in whatever order.
     pub fn synchronizes(&self) -> bool {
         const HEADERS: [&str; 4] = ["/barrier", "/latch", "/semaphore", "/bits/semaphore_base.h"];
-        const LOCKS: [&str; 3] = ["/src/sync/mutex.rs", "/src/sync/rwlock", "/src/sync/barrier.rs"];
-        self.is_of_cpp(&HEADERS) || self.is_of_package(&["/tokio-"]) && self.is_in(&LOCKS)
+        // The last has those who wait, for whatever.
+        const TOKIO: [&str; 4] =
+            ["/src/sync/mutex.rs", "/src/sync/rwlock", "/src/sync/barrier.rs", "/src/util/linked_list.rs"];
+        self.is_of_cpp(&HEADERS)
+            || self.is_of_package(&["/tokio-"]) && self.is_in(&TOKIO)
+            || self.is_of_package(&["/arc-swap-"]) && self.is_in(&["/src/debt/"])
     }
 
     /// Whether it is code by which C++'s own library keeps account of those who wait for an atomic.
@@ -287,6 +291,10 @@ mod tests {
         assert!(frame(&format!("{tokio}/mutex.rs")).synchronizes());
         assert!(frame(&format!("{tokio}/rwlock/read_guard.rs")).synchronizes());
         assert!(!frame(&format!("{tokio}/oneshot.rs")).synchronizes());
+        assert!(frame(&format!("{tokio}/../util/linked_list.rs")).synchronizes());
+        let cell = "/home/me/.cargo/registry/src/index-0123456789abcdef/arc-swap-1.9.3/src";
+        assert!(frame(&format!("{cell}/debt/list.rs")).synchronizes());
+        assert!(!frame(&format!("{cell}/lib.rs")).synchronizes(), "the pointer itself");
         assert!(!frame("/home/me/src/sync/mutex.rs").synchronizes());
     }
 
