@@ -328,7 +328,7 @@ fn describe_one(
         _ => None,
     };
     let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
-    let accesses: Vec<report::Access> = match standstill {
+    let mut accesses: Vec<report::Access> = match standstill {
         Some(standstill) => names.standstill(standstill, profile, code),
         None => {
             let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
@@ -338,6 +338,9 @@ fn describe_one(
             steps.map(access).collect()
         }
     };
+    if standstill.is_none() {
+        explanation::tell_by_calls(&mut accesses);
+    }
     let mut described = report::Finding {
         rank: finding.rank as u64,
         tied: finding.tied as u64,

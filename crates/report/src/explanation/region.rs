@@ -82,6 +82,34 @@ pub fn own_frame(stack: &[Frame]) -> Option<&Frame> {
     Some(caller.unwrap_or(&stack[innermost]))
 }
 
+/// Tells accesses by where the program's own code calls the packages that make them, if none of its threads makes two of them in one call:
+/// what goes wrong between two calls is a matter of who calls. What goes wrong within one is told where it is.
+pub fn tell_by_calls(accesses: &mut [Access]) {
+    let is_own = |frame: &&Frame| frame.line.is_some() && !frame.is_library() && !frame.is_fetched();
+    let own: Option<Vec<Frame>> =
+        accesses.iter().map(|access| access.stack.iter().find(is_own).cloned()).collect();
+    let Some(own) = own else { return };
+    let place = |frame: &Frame| (frame.file.clone(), frame.line, frame.column);
+    let mut between_calls = false;
+    for (at, access) in accesses.iter().enumerate() {
+        for (other, _) in
+            accesses.iter().enumerate().skip(at + 1).filter(|(_, one)| one.thread == access.thread)
+        {
+            if place(&own[at]) == place(&own[other]) {
+                return;
+            }
+            between_calls = true;
+        }
+    }
+    if !between_calls {
+        return;
+    }
+    for (access, own) in accesses.iter_mut().zip(own) {
+        (access.function, access.file) = (own.function, own.file);
+        (access.line, access.column) = (own.line, own.column);
+    }
+}
+
 impl Frame {
     /// Whether it is a method that has its name, or its type's, from that of an atomic which it calls.
     fn passes_on(&self, called: &Frame) -> bool {
@@ -276,6 +304,27 @@ mod tests {
             ..access(&[])
         };
         assert_eq!(enclosing_functions(&[load]), ["poll"]);
+    }
+
+    #[test]
+    fn what_goes_wrong_between_two_calls_of_a_package_is_told_by_the_calls() {
+        let package = "/home/me/.cargo/registry/src/index-0123456789abcdef/tokio-1.54.1/src/sync/watch.rs";
+        let told = |calls: &[(u32, u32)]| {
+            let mut accesses: Vec<Access> = calls
+                .iter()
+                .map(|&(thread, line)| {
+                    let mut access = access(&[("version", 508), ("pump", line)]);
+                    access.stack[0].file = Some(package.to_owned());
+                    (access.file, access.line) = (Some(package.to_owned()), Some(508));
+                    Access { thread, ..access }
+                })
+                .collect();
+            tell_by_calls(&mut accesses);
+            accesses.iter().filter_map(|access| access.line).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[(1, 24), (2, 60), (1, 35)]), [24, 60, 35]);
+        assert_eq!(told(&[(1, 24), (2, 60), (1, 24)]), [508; 3], "within one call");
+        assert_eq!(told(&[(1, 24), (2, 60)]), [508; 2], "no two by one thread");
     }
 
     #[test]
