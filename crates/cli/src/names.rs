@@ -372,8 +372,8 @@ impl Names {
         sites.all(|&site| self.frames(site, code).iter().all(|frame| frame.is_fetched() || is_made(frame)))
     }
 
-    /// Is this within a barrier or the like of C++ or a lock of tokio's, or how C++'s atomics keep account of who waits? The C library's
-    /// have no accesses that anybody sees, either.
+    /// Is this within a barrier or the like of C++ or a lock of tokio's, or how C++'s atomics keep account of who waits, or `ArcSwap` of who
+    /// reads? The C library's have no accesses that anybody sees, either.
     fn synchronizes(&mut self, stack: StackId, code: &Code) -> bool {
         let is_theirs = |frame: &Frame| frame.is_library() || frame.is_fetched();
         let mut frames = Vec::new();
@@ -385,7 +385,9 @@ impl Names {
             }
         }
         let mut library = frames.iter().take_while(|frame| is_theirs(frame));
-        frames.first().is_some_and(Frame::counts_waiters) || library.any(Frame::synchronizes)
+        frames.first().is_some_and(Frame::counts_waiters)
+            || Frame::count_readers(&frames)
+            || library.any(Frame::synchronizes)
     }
 
     /// The innermost frame of a stack with a line in the program's own sources.

@@ -199,16 +199,24 @@ impl Frame {
         self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
     }
 
-    /// Whether it is code by which C++'s own library makes threads wait for each other, or tokio tasks, or by which `ArcSwap` keeps account of
-    /// who reads: with it, what one thread does there is for the others to see, in whatever order.
+    /// Whether it is code by which C++'s own library makes threads wait for each other, or tokio tasks: with it, what one thread does
+    /// there is for the others to see, in whatever order.
     pub fn synchronizes(&self) -> bool {
         const HEADERS: [&str; 4] = ["/barrier", "/latch", "/semaphore", "/bits/semaphore_base.h"];
         // The last has those who wait, for whatever.
         const TOKIO: [&str; 4] =
             ["/src/sync/mutex.rs", "/src/sync/rwlock", "/src/sync/barrier.rs", "/src/util/linked_list.rs"];
-        self.is_of_cpp(&HEADERS)
-            || self.is_of_package(&["/tokio-"]) && self.is_in(&TOKIO)
-            || self.is_of_package(&["/arc-swap-"]) && self.is_in(&["/src/debt/"])
+        self.is_of_cpp(&HEADERS) || self.is_of_package(&["/tokio-"]) && self.is_in(&TOKIO)
+    }
+
+    /// Whether these calls, innermost first, are how `ArcSwap` keeps account of who reads what it has: by its own means, or by the count of
+    /// what it has.
+    pub fn count_readers(calls: &[Frame]) -> bool {
+        let made = calls.iter().find(|frame| !frame.is_in(&["/core/src/sync/atomic"]));
+        let maker = calls.iter().find(|frame| !frame.is_of_rust());
+        maker
+            .filter(|frame| frame.is_of_package(&["/arc-swap-"]))
+            .is_some_and(|maker| maker.is_in(&["/src/debt/"]) || made.is_some_and(Frame::is_of_arc))
     }
 
     /// Whether it is code by which C++'s own library keeps account of those who wait for an atomic.
@@ -341,10 +349,33 @@ mod tests {
         assert!(frame(&format!("{tokio}/rwlock/read_guard.rs")).synchronizes());
         assert!(!frame(&format!("{tokio}/oneshot.rs")).synchronizes());
         assert!(frame(&format!("{tokio}/../util/linked_list.rs")).synchronizes());
-        let cell = "/home/me/.cargo/registry/src/index-0123456789abcdef/arc-swap-1.9.3/src";
-        assert!(frame(&format!("{cell}/debt/list.rs")).synchronizes());
-        assert!(!frame(&format!("{cell}/lib.rs")).synchronizes(), "the pointer itself");
         assert!(!frame("/home/me/src/sync/mutex.rs").synchronizes());
+    }
+
+    #[test]
+    fn who_reads_what_a_cell_has_is_counted_by_the_cell() {
+        let cell = "/home/me/.cargo/registry/src/index-0123456789abcdef/arc-swap-1.9.3/src";
+        let [debt, strategy, atomics, arc] = [
+            format!("{cell}/debt/list.rs"),
+            format!("{cell}/strategy/hybrid.rs"),
+            "/rustc/1f2/library/core/src/sync/atomic.rs".to_owned(),
+            "/rustc/1f2/library/alloc/src/sync.rs".to_owned(),
+        ];
+        let counts = |files: &[&str]| {
+            let frame = |file: &&str| Frame {
+                file: Some((*file).to_owned()),
+                ..access(&[("call", 1)]).stack.remove(0)
+            };
+            Frame::count_readers(&files.iter().map(frame).collect::<Vec<_>>())
+        };
+        assert!(counts(&[&atomics, &debt, "routes.rs"]));
+        assert!(counts(&[&atomics, &arc, &strategy, "routes.rs"]));
+        assert!(!counts(&[&atomics, &strategy, &debt, "routes.rs"]), "the pointer itself");
+        assert!(!counts(&[&atomics, &arc, "routes.rs", &debt]), "the program's own count");
+        assert!(
+            !counts(&["/rustc/1f2/library/alloc/src/vec/mod.rs", &arc, &strategy]),
+            "what is dropped with it"
+        );
     }
 
     #[test]
