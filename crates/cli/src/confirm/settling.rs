@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn of_what_is_confirmed_the_one_that_all_failing_runs_show_comes_first() {
-        let first = |followed: Option<u32>, runs: &[u64], others: &[u64]| {
+        let first = |followed: Option<u64>, runs: &[u64], others: &[u64]| {
             let mut all = believed(&[(0.9, CONFIRMED), (0.05, CONFIRMED)]);
             for (finding, runs) in all.iter_mut().zip([runs, others]) {
                 (finding.failed, finding.failing_runs) = (runs.len() as u64, runs.to_vec());
