@@ -112,6 +112,9 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
             if let Some(advice) = explanation::reentrant(finding) {
                 (finding.advice, finding.fix) = (advice, None);
             }
+            if let Some(advice) = explanation::in_place_of_the_lock(finding) {
+                finding.advice = advice;
+            }
             if let Some(forcible) = forcible {
                 tell_leads(forcible, finding, details, &mut sources, runs);
             }
@@ -151,7 +154,8 @@ pub fn left_out_reads(session: &Session) -> Option<String> {
 }
 
 /// Reads one run; `code` numbers its sites, of which those that are copies of one count as one. What a test harness does on its
-/// own account is left out: failing runs differ there, since it has more to tell of them. So is what a library does to make threads wait.
+/// own account is left out: failing runs differ there, since it has more to tell of them. So is what a library does to make threads wait, and what
+/// a task keeps in itself or merely counts references.
 pub fn load(
     session: &Session,
     run: RunNumber,
@@ -161,7 +165,14 @@ pub fn load(
 ) -> anyhow::Result<Profile> {
     let file = session.load(run)?;
     let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
-    profile.leave_out(|access| names.is_libraries_own(access.stack, code));
+    let mere_counts = names.mere_counts(&profile, code);
+    let blocks = profile.locations.iter().map(|location| location.block);
+    let tasks: Vec<bool> =
+        blocks.map(|block| block.is_some_and(|block| names.is_task(block, code))).collect();
+    profile.leave_out(|access| {
+        let location = access.location.0 as usize;
+        tasks[location] || mere_counts[location] || names.is_libraries_own(access.stack, code)
+    });
     profile.rename_sites(|site| names.original(site, code));
     profile.tell_apart(|site, stack| names.asked_for(site, stack, code));
     profile.run.calls = names.calls();
@@ -318,7 +329,7 @@ fn describe_one(
         _ => None,
     };
     let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
-    let accesses: Vec<report::Access> = match standstill {
+    let mut accesses: Vec<report::Access> = match standstill {
         Some(standstill) => names.standstill(standstill, profile, code),
         None => {
             let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
@@ -328,6 +339,9 @@ fn describe_one(
             steps.map(access).collect()
         }
     };
+    if standstill.is_none() {
+        explanation::tell_by_calls(&mut accesses);
+    }
     let mut described = report::Finding {
         rank: finding.rank as u64,
         tied: finding.tied as u64,

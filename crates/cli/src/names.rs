@@ -16,15 +16,19 @@ use crate::values::{Form, RawValues};
 
 mod callers;
 mod copies;
+mod counts;
 mod distinct;
 mod layout;
 mod objects;
+mod tasks;
 
 use callers::{Call, Callers};
 use copies::Copies;
+use counts::Countings;
 pub use distinct::DistinctNames;
 pub(crate) use layout::LaidOut;
 pub(crate) use objects::Guard;
+use tasks::Tasks;
 
 /// Names things, and remembers what could not be named.
 pub struct Names {
@@ -37,13 +41,27 @@ pub struct Names {
     callers: Callers,
     calls: Arc<Calls>,
     first_of_call: HashMap<Call, SiteId>,
+    tasks: Tasks,
+    countings: Countings,
 }
 
 impl Default for Names {
     fn default() -> Self {
         let sources = Sources::new(crate::java::source_roots());
-        let (symbolizer, warnings, libraries_own, copies, callers, calls, first_of_call) = Default::default();
-        Self { symbolizer, sources, warnings, libraries_own, copies, callers, calls, first_of_call }
+        let (symbolizer, warnings, libraries_own, copies) = Default::default();
+        let (callers, calls, first_of_call, tasks, countings) = Default::default();
+        Self {
+            symbolizer,
+            sources,
+            warnings,
+            libraries_own,
+            copies,
+            callers,
+            calls,
+            first_of_call,
+            tasks,
+            countings,
+        }
     }
 }
 
@@ -368,19 +386,22 @@ impl Names {
         sites.all(|&site| self.frames(site, code).iter().all(|frame| frame.is_fetched() || is_made(frame)))
     }
 
-    /// Is this within a barrier or the like of C++, or how its atomics keep account of who waits? The C library's have no accesses
-    /// that anybody sees, either.
+    /// Is this within a barrier or the like of C++ or a lock of tokio's, or how C++'s atomics keep account of who waits, or `ArcSwap` of who
+    /// reads? The C library's have no accesses that anybody sees, either.
     fn synchronizes(&mut self, stack: StackId, code: &Code) -> bool {
+        let is_theirs = |frame: &Frame| frame.is_library() || frame.is_fetched();
         let mut frames = Vec::new();
         for &site in code.stack(stack) {
             frames.extend(self.frames(site, code));
             // What the program does is its own, whoever called it.
-            if frames.iter().any(|frame| frame.line.is_some() && !frame.is_library()) {
+            if frames.iter().any(|frame| frame.line.is_some() && !is_theirs(frame)) {
                 break;
             }
         }
-        let library = frames.iter().take_while(|frame| frame.is_library());
-        frames.first().is_some_and(Frame::counts_waiters) || library.into_iter().any(Frame::synchronizes)
+        let mut library = frames.iter().take_while(|frame| is_theirs(frame));
+        frames.first().is_some_and(Frame::counts_waiters)
+            || Frame::count_readers(&frames)
+            || library.any(Frame::synchronizes)
     }
 
     /// The innermost frame of a stack with a line in the program's own sources.

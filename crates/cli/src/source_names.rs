@@ -254,7 +254,7 @@ struct Known {
 /// What the program calls what a library accesses for it: `inside self.log` for `self.log.send(line)`.
 fn inside(access: &report::Access, key: &Unnamed, code: &Code, names: &mut Names) -> Option<String> {
     let object = report::expression::called_on(access.source.as_deref()?)?;
-    let in_library = access.stack.first().is_some_and(report::Frame::is_library);
+    let in_library = access.stack.first().is_some_and(|frame| frame.is_library() || frame.is_fetched());
     let qualified =
         names.qualified(object, access.function.as_deref(), access.file.as_deref(), key.site, code);
     in_library.then(|| format!("inside {}", qualified.as_deref().unwrap_or(object)))

@@ -449,6 +449,14 @@ fn who_looks_again_under_the_lock_is_not_to_wait() {
 }
 
 #[test]
+fn who_looks_at_what_it_has_written_itself_waits_for_nobody() {
+    let own = run("1:W(x)@1 2:R(y)@8 1:R(x)@2 2:W(x)@3");
+    assert_eq!(advice_on(&own, &[2, 3]).map(|fix| fix.action), Some(Action::AddLock));
+    let anothers = run("1:W(x)@1 2:W(x)@3 1:R(x)@2 2:W(x)@3");
+    assert_eq!(advice_on(&anothers, &[2, 3]), None, "what it looks at was written by another");
+}
+
+#[test]
 fn what_is_written_all_the_time_is_not_waited_for() {
     let first = run("3:W(x)@9 1:R(y)@8 1:R(x)@1 2:W(x)@2");
     assert_eq!(advice_on(&first, &[2, 3]).map(|fix| fix.action), Some(Action::Wait));

@@ -4,6 +4,7 @@
 
 mod advice;
 mod facts;
+mod instead;
 mod needed;
 mod patch;
 mod reentrant;
@@ -12,9 +13,10 @@ mod story;
 
 pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
+pub use instead::in_place_of_the_lock;
 pub use needed::kept_together;
 pub use patch::patch;
 pub use reentrant::reentrant;
 pub(crate) use region::apart;
-pub use region::{comes_first, enclosing_functions, own_frame, region};
+pub use region::{comes_first, enclosing_functions, own_frame, region, tell_by_calls};
 pub use story::story;

@@ -20,6 +20,8 @@ pub fn settle(analysis: &mut Analysis) {
     let passing = analysis.report.runs.passed;
     analysis.report.findings.iter_mut().for_each(|finding| tell_fix(finding, passing));
     weigh(&mut analysis.report.findings);
+    let failing = analysis.report.runs.failed;
+    let_wider_go_first(&mut analysis.report.findings, failing);
     let mut before = std::mem::take(&mut analysis.report.findings);
     let order = order(&before);
     let places: Vec<u64> = (0..order.len() as u64)
@@ -116,6 +118,33 @@ fn weigh(findings: &mut [Finding]) {
         findings.iter().filter(stands).filter_map(|finding| finding.confidence).fold(REFUTED, f64::min);
     for finding in findings.iter_mut().filter(|finding| class(finding) == Class::Refuted) {
         finding.confidence = finding.confidence.map(|confidence| confidence.min(least));
+    }
+}
+
+/// A proof by following failing runs is good for whatever comes about on the way to where there is no return. Of two that are confirmed, one of
+/// them like that and shown by a part of the failing runs, the other by as good as all, the former's included, the latter is believed as much
+/// as the former was: it explains what the former does, and the rest.
+fn let_wider_go_first(findings: &mut [Finding], failing: u64) {
+    let shown_by_all = |finding: &Finding| is_shown_by_all(finding.failed as f64 / failing as f64);
+    let is_wider = |one: &Finding, other: &Finding| {
+        shown_by_all(other) && one.failing_runs.iter().all(|run| other.failing_runs.contains(run))
+    };
+    for at in 0..findings.len() {
+        let one = &findings[at];
+        let is_followed = one.confirmation.is_some_and(|one| one.followed.is_some_and(|runs| runs > 0));
+        if class(one) != Class::Confirmed || !is_followed || shown_by_all(one) {
+            continue;
+        }
+        let wider = findings.iter().enumerate().filter(|(_, other)| {
+            class(other) == Class::Confirmed && other.confidence < one.confidence && is_wider(one, other)
+        });
+        let most = wider.max_by(|(_, one), (_, other)| {
+            one.confidence.unwrap_or(0.0).total_cmp(&other.confidence.unwrap_or(0.0))
+        });
+        if let Some((most, _)) = most {
+            (findings[at].confidence, findings[most].confidence) =
+                (findings[most].confidence, findings[at].confidence);
+        }
     }
 }
 
@@ -358,6 +387,24 @@ mod tests {
         let confidence = |at: usize| all[at].confidence.unwrap();
         assert!(confidence(1) > 0.6 && confidence(0) < 0.3, "{} {}", confidence(1), confidence(0));
         assert!((0..3).map(confidence).sum::<f64>() < 1.0);
+    }
+
+    #[test]
+    fn of_what_is_confirmed_the_one_that_all_failing_runs_show_comes_first() {
+        let first = |followed: Option<u64>, runs: &[u64], others: &[u64]| {
+            let mut all = believed(&[(0.9, CONFIRMED), (0.05, CONFIRMED)]);
+            for (finding, runs) in all.iter_mut().zip([runs, others]) {
+                (finding.failed, finding.failing_runs) = (runs.len() as u64, runs.to_vec());
+            }
+            all[0].confirmation = all[0].confirmation.map(|one| Confirmation { followed, ..one });
+            let_wider_go_first(&mut all, 4);
+            order(&all)[0]
+        };
+        assert_eq!(first(Some(3), &[1, 2], &[1, 2, 3, 4]), 1);
+        assert_eq!(first(None, &[1, 2], &[1, 2, 3, 4]), 0, "forced, it needs no other's runs");
+        assert_eq!(first(Some(3), &[1, 2, 3, 4], &[1, 2, 3, 4]), 0, "both explain all");
+        assert_eq!(first(Some(3), &[1, 2], &[1, 2, 3]), 0, "neither explains all");
+        assert_eq!(first(Some(3), &[1, 5], &[1, 2, 3, 4]), 0, "one that the other does not explain");
     }
 
     /// Without the one that was confirmed the test passes, so that it is no excuse that it fails without the other.

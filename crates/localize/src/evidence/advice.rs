@@ -4,7 +4,7 @@
 use super::facts::{Fact, Witness};
 use super::fix::{Action, Fix, Span, distinct, fix};
 use super::outdated::look_before;
-use crate::run::{Access, AccessKind, LocationId};
+use crate::run::{Access, AccessKind, LocationId, ThreadId};
 use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind, Wait};
 
 /// What to do about the accesses with these indices, in time order. `belongs` tells whether a lock is part of the same
@@ -241,6 +241,10 @@ impl Case<'_> {
         if self.witness.run.waits.iter().any(waits) {
             return Some(fix(Action::SignalLater, vec![], vec![own(0), own(1)]));
         }
+        // Who looks at what it has written itself waits for nobody: what it does about it belongs to the look.
+        if self.is_its_own() {
+            return self.is_unlocked().then(|| fix(Action::AddLock, vec![], vec![own(0), own(1)]));
+        }
         // Of what is written again and again, no one write is what the reader has to wait for; nor has who looks at it again and again,
         // under the lock that is meant for that.
         let is_in_vain = self.is_written_before() || self.is_guarded() && self.looks_again();
@@ -274,14 +278,23 @@ impl Case<'_> {
 
     /// Whether another thread wrote the location before the first access, since the thread of that began.
     fn is_written_before(&self) -> bool {
+        let reader = self.access(0).thread;
+        self.writers_before().any(|writer| writer != reader)
+    }
+
+    /// Whether the thread of the first access wrote the location last before that, since it began.
+    fn is_its_own(&self) -> bool {
+        self.writers_before().last() == Some(self.access(0).thread)
+    }
+
+    /// The threads that wrote the location before the first access, since the thread of that began.
+    fn writers_before(&self) -> impl Iterator<Item = ThreadId> {
         let reader = self.access(0);
         let accesses = &self.witness.run.accesses;
         let begun = self.witness.begin_of(reader.thread);
         let all = self.witness.at_location.get(&reader.location).map_or(&[][..], |all| &all[..]);
-        let since = all.iter().copied().filter(|index| (begun..self.accesses[0]).contains(index));
-        let is_written =
-            |index: usize| accesses[index].thread != reader.thread && accesses[index].kind.writes();
-        since.into_iter().any(is_written)
+        let since = all.iter().copied().filter(move |index| (begun..self.accesses[0]).contains(index));
+        since.map(|index| &accesses[index]).filter(|access| access.kind.writes()).map(|access| access.thread)
     }
 
     /// Whether the thread of an access was at the same place before the finding's first access, after the other thread of the

@@ -213,6 +213,9 @@ fn held_now(fix: &Fix, locks: &str) -> String {
     let names = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
     match (names.as_slice(), fix.locks.len()) {
         (_, 1) => format!("{locks} is held at a part of these accesses only"),
+        ([one], _) if fix.locks.iter().all(|lock| without_number(lock) != lock) => {
+            format!("now it is not the same `{one}` that they hold")
+        }
         // Elements of one array go by one name.
         ([one], _) => format!("now each variable has a `{one}` of its own"),
         _ => format!("now they hold {locks}"),
@@ -294,7 +297,7 @@ fn held(fix: &Fix) -> String {
 }
 
 /// The name that several share: `Account` for `Account #2`.
-fn without_number(name: &str) -> &str {
+pub(super) fn without_number(name: &str) -> &str {
     match name.rsplit_once(" #") {
         Some((shared, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => shared,
         _ => name,
@@ -329,7 +332,7 @@ fn from_to(place: &FixPlace) -> String {
 }
 
 /// `queue.c:41–47 in take_one()`.
-fn over(place: &FixPlace) -> String {
+pub(super) fn over(place: &FixPlace) -> String {
     if place.first_line == place.last_line {
         return at(place);
     }

@@ -82,6 +82,34 @@ pub fn own_frame(stack: &[Frame]) -> Option<&Frame> {
     Some(caller.unwrap_or(&stack[innermost]))
 }
 
+/// Tells accesses by where the program's own code calls the packages that make them, if none of its threads makes two of them in one call:
+/// what goes wrong between two calls is a matter of who calls. What goes wrong within one is told where it is.
+pub fn tell_by_calls(accesses: &mut [Access]) {
+    let is_own = |frame: &&Frame| frame.line.is_some() && !frame.is_library() && !frame.is_fetched();
+    let own: Option<Vec<Frame>> =
+        accesses.iter().map(|access| access.stack.iter().find(is_own).cloned()).collect();
+    let Some(own) = own else { return };
+    let place = |frame: &Frame| (frame.file.clone(), frame.line, frame.column);
+    let mut between_calls = false;
+    for (at, access) in accesses.iter().enumerate() {
+        for (other, _) in
+            accesses.iter().enumerate().skip(at + 1).filter(|(_, one)| one.thread == access.thread)
+        {
+            if place(&own[at]) == place(&own[other]) {
+                return;
+            }
+            between_calls = true;
+        }
+    }
+    if !between_calls {
+        return;
+    }
+    for (access, own) in accesses.iter_mut().zip(own) {
+        (access.function, access.file) = (own.function, own.file);
+        (access.line, access.column) = (own.line, own.column);
+    }
+}
+
 impl Frame {
     /// Whether it is a method that has its name, or its type's, from that of an atomic which it calls, or its name from that of a lock's.
     fn passes_on(&self, called: &Frame) -> bool {
@@ -101,13 +129,37 @@ impl Frame {
         self.is_of_rust()
             || self.is_of_locks()
             || self.is_of_cells()
+            || self.is_of_collections()
             || self.is_in(&["/usr/include/", "/usr/lib/"])
     }
 
     /// Whether it is code of a package that locks are taken from the way those of Rust's own library are.
     fn is_of_locks(&self) -> bool {
-        const PACKAGES: [&str; 3] = ["/lock_api-", "/parking_lot-", "/parking_lot_core-"];
-        self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(&PACKAGES)
+        self.is_of_package(&["/lock_api-", "/parking_lot-", "/parking_lot_core-"])
+    }
+
+    /// Whether it is code of a package that keeps a program's values for it the way the collections and cells of Rust's own library do,
+    /// the first of which is in that library too.
+    fn is_of_collections(&self) -> bool {
+        self.is_of_package(&[
+            "/hashbrown-",
+            "/dashmap-",
+            "/indexmap-",
+            "/arc-swap-",
+            "/once_cell-",
+            "/smallvec-",
+            "/arrayvec-",
+            "/slab-",
+        ])
+    }
+
+    /// Whether it is code of a map that locks itself.
+    pub(super) fn is_of_locked_map(&self) -> bool {
+        self.is_of_package(&["/dashmap-"])
+    }
+
+    fn is_of_package(&self, packages: &[&str]) -> bool {
+        self.is_in(&["/registry/src/", "/vendor/"]) && self.is_in(packages)
     }
 
     /// Whether it is code that stands for an atomic of whatever size: who reads or writes by it means its caller's variable.
@@ -123,10 +175,25 @@ impl Frame {
         self.is_in(&["/rustc/", "/rustlib/src/", "/rust/deps/"])
     }
 
+    /// Whether it is code of `Arc`.
+    pub fn is_of_arc(&self) -> bool {
+        self.is_of_rust() && self.is_in(&["/alloc/src/sync.rs"])
+    }
+
     /// Whether it is code of a channel of Rust's own library.
     pub fn is_of_channel(&self) -> bool {
         self.is_of_rust()
             && self.is_in(&["/std/src/sync/mpmc/", "/std/src/sync/mpsc/", "/std/src/sync/mpsc.rs"])
+    }
+
+    /// Whether it is code that allocates a task of an asynchronous runtime, in the packages that runtimes are made of.
+    pub fn makes_task(&self) -> bool {
+        const MAKERS: [(&str, &str); 2] =
+            [("/tokio-", "/src/runtime/task/"), ("/async-task-", "/src/raw.rs")];
+        const FUNCTIONS: [&str; 4] = ["Cell::new", "RawTask::new", "task::new_task", "RawTask::allocate"];
+        self.is_fetched()
+            && self.function.as_deref().is_some_and(|function| FUNCTIONS.contains(&function))
+            && MAKERS.iter().any(|(package, path)| self.is_in(&[package]) && self.is_in(&[path]))
     }
 
     /// Whether it is code that somebody else has written: it comes with Rust, or in a package that cargo has fetched.
@@ -134,11 +201,26 @@ impl Frame {
         self.is_of_rust() || self.file.as_deref().is_some_and(is_in_cargos_keeping)
     }
 
-    /// Whether it is code by which C++'s own library makes threads wait for each other, or crossbeam's cells do: with it, what one thread does
+    /// Whether it is code by which C++'s own library makes threads wait for each other, or tokio tasks, or crossbeam's cells who reads them: with it, what one thread does
     /// there is for the others to see, in whatever order.
     pub fn synchronizes(&self) -> bool {
         const HEADERS: [&str; 4] = ["/barrier", "/latch", "/semaphore", "/bits/semaphore_base.h"];
-        self.is_of_cpp(&HEADERS) || self.is_of_cells() && self.is_in(&["/seq_lock"])
+        // The last has those who wait, for whatever.
+        const TOKIO: [&str; 4] =
+            ["/src/sync/mutex.rs", "/src/sync/rwlock", "/src/sync/barrier.rs", "/src/util/linked_list.rs"];
+        self.is_of_cpp(&HEADERS)
+            || self.is_of_package(&["/tokio-"]) && self.is_in(&TOKIO)
+            || self.is_of_cells() && self.is_in(&["/seq_lock"])
+    }
+
+    /// Whether these calls, innermost first, are how `ArcSwap` keeps account of who reads what it has: by its own means, or by the count of
+    /// what it has.
+    pub fn count_readers(calls: &[Frame]) -> bool {
+        let made = calls.iter().find(|frame| !frame.is_in(&["/core/src/sync/atomic"]));
+        let maker = calls.iter().find(|frame| !frame.is_of_rust());
+        maker
+            .filter(|frame| frame.is_of_package(&["/arc-swap-"]))
+            .is_some_and(|maker| maker.is_in(&["/src/debt/"]) || made.is_some_and(Frame::is_of_arc))
     }
 
     /// Whether it is code by which C++'s own library keeps account of those who wait for an atomic.
@@ -245,6 +327,27 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_wrong_between_two_calls_of_a_package_is_told_by_the_calls() {
+        let package = "/home/me/.cargo/registry/src/index-0123456789abcdef/tokio-1.54.1/src/sync/watch.rs";
+        let told = |calls: &[(u32, u32)]| {
+            let mut accesses: Vec<Access> = calls
+                .iter()
+                .map(|&(thread, line)| {
+                    let mut access = access(&[("version", 508), ("pump", line)]);
+                    access.stack[0].file = Some(package.to_owned());
+                    (access.file, access.line) = (Some(package.to_owned()), Some(508));
+                    Access { thread, ..access }
+                })
+                .collect();
+            tell_by_calls(&mut accesses);
+            accesses.iter().filter_map(|access| access.line).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&[(1, 24), (2, 60), (1, 35)]), [24, 60, 35]);
+        assert_eq!(told(&[(1, 24), (2, 60), (1, 24)]), [508; 3], "within one call");
+        assert_eq!(told(&[(1, 24), (2, 60)]), [508; 2], "no two by one thread");
+    }
+
+    #[test]
     fn what_makes_threads_wait_is_known_by_its_header() {
         let frame =
             |file: &str| Frame { file: Some(file.to_owned()), ..access(&[("wait", 1)]).stack.remove(0) };
@@ -256,6 +359,38 @@ mod tests {
         let cells = "/home/me/.cargo/registry/src/index-0123456789abcdef/crossbeam-utils-0.8.23/src/atomic";
         assert!(frame(&format!("{cells}/seq_lock.rs")).synchronizes());
         assert!(!frame(&format!("{cells}/atomic_cell.rs")).synchronizes());
+        let tokio = "/home/me/.cargo/registry/src/index-0123456789abcdef/tokio-1.54.1/src";
+        assert!(frame(&format!("{tokio}/sync/mutex.rs")).synchronizes());
+        assert!(frame(&format!("{tokio}/sync/rwlock/read_guard.rs")).synchronizes());
+        assert!(!frame(&format!("{tokio}/sync/oneshot.rs")).synchronizes());
+        assert!(frame(&format!("{tokio}/util/linked_list.rs")).synchronizes());
+        assert!(!frame("/home/me/src/sync/mutex.rs").synchronizes());
+    }
+
+    #[test]
+    fn who_reads_what_a_cell_has_is_counted_by_the_cell() {
+        let cell = "/home/me/.cargo/registry/src/index-0123456789abcdef/arc-swap-1.9.3/src";
+        let [debt, strategy, atomics, arc] = [
+            format!("{cell}/debt/list.rs"),
+            format!("{cell}/strategy/hybrid.rs"),
+            "/rustc/1f2/library/core/src/sync/atomic.rs".to_owned(),
+            "/rustc/1f2/library/alloc/src/sync.rs".to_owned(),
+        ];
+        let counts = |files: &[&str]| {
+            let frame = |file: &&str| Frame {
+                file: Some((*file).to_owned()),
+                ..access(&[("call", 1)]).stack.remove(0)
+            };
+            Frame::count_readers(&files.iter().map(frame).collect::<Vec<_>>())
+        };
+        assert!(counts(&[&atomics, &debt, "routes.rs"]));
+        assert!(counts(&[&atomics, &arc, &strategy, "routes.rs"]));
+        assert!(!counts(&[&atomics, &strategy, &debt, "routes.rs"]), "the pointer itself");
+        assert!(!counts(&[&atomics, &arc, "routes.rs", &debt]), "the program's own count");
+        assert!(
+            !counts(&["/rustc/1f2/library/alloc/src/vec/mod.rs", &arc, &strategy]),
+            "what is dropped with it"
+        );
     }
 
     #[test]
@@ -269,6 +404,10 @@ mod tests {
         assert!(!frame(&format!("{registry}crossbeam-utils-0.8.23/src/sync/parker.rs")).is_library());
         assert!(!frame("/home/me/crossbeam-utils-mine/src/atomic/seq_lock.rs").is_library());
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
+        assert!(frame(&format!("{registry}dashmap-6.2.1/src/lib.rs")).is_library());
+        assert!(frame(&format!("{registry}arc-swap-1.9.3/src/lib.rs")).is_library());
+        assert!(!frame(&format!("{registry}lasso-0.4.1/src/lib.rs")).is_library());
+        assert!(!frame("/home/me/dashmap-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());
         assert!(frame("/home/me/.cargo/git/checkouts/tokio-0123456789abcdef/2a/src/lib.rs").is_fetched());
         assert!(frame("/rustc/1f2/library/std/src/thread/mod.rs").is_fetched());

@@ -5,7 +5,7 @@ use recording::LockRole;
 /// The role of a function with this linkage name; none if it has nothing to do with locks.
 pub(super) fn role(linkage_name: &str) -> Option<LockRole> {
     // Nearly all names are none of ours, and demangling takes its time.
-    const MARKS: [&str; 6] = ["3std", "4core", "5alloc", "parking_lot", "8lock_api", "8smallvec"];
+    const MARKS: [&str; 7] = ["3std", "4core", "5alloc", "parking_lot", "8lock_api", "8smallvec", "7dashmap"];
     if !MARKS.iter().any(|mark| linkage_name.contains(mark)) {
         return None;
     }
@@ -26,6 +26,8 @@ fn role_of_path(path: &str) -> Option<LockRole> {
         "std" => Some(standard_library(path)),
         "parking_lot" => Some(parking_lot(path)),
         "parking_lot_core" => Some(LockRole::Inside),
+        // Its shards have a lock like parking_lot's, made anew.
+        "dashmap" if path.contains("::lock::RawRwLock") => Some(parking_lot(path)),
         _ => None,
     }
 }
@@ -129,6 +131,13 @@ mod tests {
             ("parking_lot_core::parking_lot::lock_bucket", Some(Inside)),
             ("<parking_lot::condvar::Condvar>::wait_until_internal", Some(Inside)),
             ("<queue::Mutex>::lock", None),
+            (
+                "<dashmap::lock::RawRwLock as lock_api::rwlock::RawRwLock>::lock_exclusive",
+                Some(LockExclusive),
+            ),
+            ("<dashmap::lock::RawRwLock>::try_lock_shared_fast", Some(Callers)),
+            ("<dashmap::lock::RawRwLock>::unlock_exclusive_slow", Some(Callers)),
+            ("<dashmap::DashMap<u32, u32>>::insert", None),
         ];
         for (path, expected) in cases {
             assert_eq!(role_of_path(path), expected, "{path}");

@@ -17,6 +17,9 @@ fn locks_of_an_array_are_told_by_one_name() {
     let said = "Guard bank.c:10–12 in withdraw() by a lock that all threads share; now each variable has a \
                 `accounts[i].lock` of its own.";
     assert_eq!(advice(&each), said);
+    let objects = fix(Action::UseOneLock, &["Account #1", "Account #2"], &[place("withdraw", 10, 12)]);
+    let said = advice(&objects);
+    assert!(said.ends_with("; now it is not the same `Account` that they hold."), "{said}");
 }
 
 #[test]
