@@ -254,7 +254,7 @@ fn tests_of_a_workspace_run_in_their_packages() {
         .says(&["2 passed", "2 failed"]);
     assert!(place.path(".unsnarl/sells_once").is_dir(), "a session stays where the user is");
     let from_member = place
-        .unsnarl("cargo --runs 2 test sells_once")
+        .unsnarl("cargo --runs 2 --jobs 1 test sells_once")
         .current_dir(place.path("shop"))
         .env("COUNTER", place.path("count"))
         .env_remove("CARGO_TARGET_DIR")

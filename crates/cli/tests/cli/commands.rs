@@ -132,7 +132,7 @@ fn a_tool_that_starts_an_instrumented_program_works() {
 fn a_script_that_starts_nothing_instrumented() {
     let place = Workplace::new();
     place.script("test", "#!/bin/sh\nexit 1\n");
-    let seen = place.call("run -- ./test").exits(NOTHING_RECORDED);
+    let seen = place.call("run --jobs 1 -- ./test").exits(NOTHING_RECORDED);
     seen.says(&["5 damaged", "did it start a program built for recording?", "CC=\"unsnarl cc\""]);
     place.script("cargo", "#!/bin/sh\nexit 1\n");
     place.call("run -- ./cargo test").exits(NOTHING_RECORDED).says(&["cargo unsnarl test NAME"]);
