@@ -9,7 +9,7 @@ use localize::evidence::{self, Fact, Fix, Span, Witness};
 use localize::{Access, Code, Finding, LocationId, ObjectId, Profile, Standstill, StandstillKind};
 use report::explanation;
 
-use self::fitting::{is_led_there, looks_then_acts, outlived};
+use self::fitting::{Attempts, is_led_there, looks_then_acts, outlived};
 use crate::names::{DistinctNames, Names};
 use crate::source_names::Unnamed;
 
@@ -34,7 +34,10 @@ pub fn explain(
     let fix =
         evidence::advise(witness, accesses, &facts, &|lock, location| beside.contains(&(lock, location)));
     let fix = fix.and_then(|fix| rather_together(fix, described, accesses, profile, code, names));
+    let attempts = Attempts::among(accesses, profile);
     let fix = fix
+        .filter(|_| attempts.is_none())
+        .or_else(|| attempts.and_then(|attempts| attempts.left_to_holder()))
         .filter(|fix| is_led_there(fix, described))
         .or_else(|| outlived(described, &facts))
         .filter(|fix| !looks_before(fix, accesses) || looks_then_acts(fix, described, profile, code, names));
@@ -310,6 +313,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::WaitUnlocked => report::Action::WaitUnlocked,
         evidence::Action::WakeAll => report::Action::WakeAll,
         evidence::Action::TestAgain => report::Action::TestAgain,
+        evidence::Action::LookAfterUnlock => report::Action::LookAfterUnlock,
         evidence::Action::LookAgain => report::Action::LookAgain,
         evidence::Action::SignalLater => report::Action::SignalLater,
         evidence::Action::CountRounds => report::Action::CountRounds,

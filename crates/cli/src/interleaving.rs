@@ -141,7 +141,9 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         is_circle: false,
         is_effect: steps.len() == 2 && is_effect(finding),
         is_one_place: false,
-        is_new_code: has_reason(finding, |reason| matches!(reason, Reason::NewCode | Reason::SecondThread)),
+        is_new_code: has_reason(finding, |reason| {
+            matches!(reason, Reason::NewCode | Reason::Outcome | Reason::SecondThread)
+        }),
         unfinished: unfinished(finding),
         leading,
         whole: None,

@@ -2,7 +2,7 @@
 
 mod support;
 
-use localize::{Options, Technique, localize};
+use localize::{Options, SiteId, StackId, SyncEvent, SyncKind, SyncTarget, Technique, ThreadId, localize};
 use support::runs_like;
 
 /// Pattern and sites of the first findings.
@@ -59,4 +59,37 @@ fn what_a_second_thread_comes_to_is_no_cause() {
         "R1(summary)@len W1(summary)@add R2(left)@look R2(summary)@len W2(summary)@add R3(summary)@check";
     let traces = runs_like("F", &format!("{done} {twice}"), 25) + &passing;
     assert_eq!(first(&traces, 1), ["P5 done done look"]);
+}
+
+/// Who writes the journal looks for records before the last one is there, and may or may not look again. What is left when all threads have ended tells failing
+/// from passing runs best; but whoever looks then always looks last.
+#[test]
+fn what_is_left_when_threads_have_ended_is_no_cause() {
+    let traces = runs_like("F", "R1(records)@look W2(records)@push R3(records)@drop", 17)
+        + &runs_like("F", "W2(records)@push R3(records)@drop", 3)
+        + &runs_like("P", "R1(records)@look W2(records)@push W1(records)@take R3(records)@drop", 10)
+        + &runs_like("P", "W2(records)@push R1(records)@look W1(records)@take R3(records)@drop", 80);
+    let mut session = support::parse(&traces);
+    let is_cause_first = |session: &support::Session| {
+        let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+        let told: Vec<String> = findings.iter().map(|finding| session.in_short(finding)).collect();
+        let place = |what: &str| told.iter().position(|one| one.ends_with(what));
+        let [left, cause] = ["P2 push drop", "look push"].map(place);
+        cause.unwrap_or_else(|| panic!("{told:?}")) < left.expect("it tells runs apart best")
+    };
+    assert!(!is_cause_first(&session));
+    for run in &mut session.runs {
+        let (before, main) = (run.accesses.len() - 1, run.accesses[run.accesses.len() - 1].thread);
+        let writer = ThreadId(2);
+        let event = |thread, kind| SyncEvent {
+            before,
+            thread,
+            kind,
+            target: SyncTarget::Thread(writer),
+            site: SiteId(90),
+            stack: StackId(90),
+        };
+        run.synchronization.extend([event(writer, SyncKind::End), event(main, SyncKind::Join)]);
+    }
+    assert!(is_cause_first(&session));
 }

@@ -309,6 +309,13 @@ pub unsafe fn is_held(address: usize) -> bool {
     !thread.is_null() && holds(&*thread, address as u64)
 }
 
+/// Does the calling thread hold this lock since it took it without waiting?
+pub unsafe fn is_tried(address: usize) -> bool {
+    let Some(thread) = (*crate::tls::current()).thread.as_ref() else { return false };
+    let held = &thread.held.locks[..thread.held.count as usize];
+    held.iter().any(|lock| lock.is_tried && lock.address == address as u64)
+}
+
 /// Before an operation that may block: tells what the thread waits for, and disturbs the schedule.
 pub unsafe fn before_waiting(operation: EventKind, address: usize, pc: usize) {
     if let Some(thread) = enter() {

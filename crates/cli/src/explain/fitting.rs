@@ -1,7 +1,7 @@
 //! Whether advice fits the code: what recordings alone do not tell, but functions and lines do.
 
 use localize::evidence::{Action, Fact, Fix, Span};
-use localize::{Code, Profile};
+use localize::{Code, LocationId, ObjectId, Profile, ThreadId};
 use report::{AccessKind, explanation};
 
 use crate::names::Names;
@@ -50,16 +50,54 @@ pub fn outlived(described: &report::Finding, facts: &[Fact]) -> Option<Fix> {
         return None;
     };
     let spans = [0, 1].map(|place| Span { from: place, to: place }).to_vec();
-    Some(Fix {
+    Some(plain(action, Vec::new(), spans))
+}
+
+/// Accesses of a finding to the word of a lock, which are attempts to have it without waiting: no lock guards a lock.
+pub struct Attempts {
+    lock: ObjectId,
+    /// Each by its place in the finding, with its thread and kind.
+    steps: Vec<(usize, ThreadId, localize::AccessKind)>,
+}
+
+impl Attempts {
+    /// Those to the lock that comes first among accesses, given by their global index.
+    pub fn among(accesses: &[usize], profile: &Profile) -> Option<Self> {
+        let access = |&index: &usize| &profile.run.accesses[index];
+        let tried = profile.run.locksets.iter().flatten().filter(|lock| lock.tried);
+        let words: Vec<(u64, ObjectId)> =
+            tried.map(|lock| (profile.objects[lock.object.0 as usize].address, lock.object)).collect();
+        let lock_at = |at: LocationId| {
+            let address = profile.locations[at.0 as usize].address;
+            words.iter().find(|(word, _)| *word == address).map(|&(_, lock)| lock)
+        };
+        let (word, lock) =
+            accesses.iter().map(access).find_map(|one| Some((one.location, lock_at(one.location)?)))?;
+        let is_attempt = |(_, one): &(usize, &localize::Access)| one.location == word;
+        let steps = accesses.iter().map(access).enumerate().filter(is_attempt);
+        Some(Self { lock, steps: steps.map(|(place, one)| (place, one.thread, one.kind)).collect() })
+    }
+
+    /// One in vain, before another thread gives the lock back.
+    pub fn left_to_holder(self) -> Option<Fix> {
+        use localize::AccessKind::{Read, Write};
+        let [(attempt, one, Read), (unlock, other, Write)] = self.steps[..] else { return None };
+        let spans = [unlock, attempt].map(|place| Span { from: place, to: place });
+        (one != other).then(|| plain(Action::LookAfterUnlock, vec![self.lock], spans.to_vec()))
+    }
+}
+
+fn plain(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
+    Fix {
         action,
+        locks,
         spans,
-        locks: Vec::new(),
         creation: None,
         further: None,
         read_before: None,
         held: Vec::new(),
         waits_at: None,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +141,22 @@ mod tests {
         assert_eq!(action(&[destroyed, called], &running), Some(Action::Join));
         assert_eq!(action(&[destroyed, called], &[]), None);
         assert_eq!(action(&[("Statistics::close()", 31), called], &running), None);
+    }
+
+    #[test]
+    fn what_is_left_to_the_holder_of_a_lock_is_looked_for_again() {
+        use localize::AccessKind::{Read, Update, Write};
+        let fix = |steps: [(usize, u32, localize::AccessKind); 2]| {
+            let steps = steps.map(|(place, thread, kind)| (place, ThreadId(thread), kind)).to_vec();
+            Attempts { lock: ObjectId(7), steps }.left_to_holder()
+        };
+        let left = fix([(2, 2, Read), (3, 1, Write)]).expect("it was found taken");
+        let spans = [3, 2].map(|place| Span { from: place, to: place });
+        assert_eq!(
+            (left.action, left.locks, left.spans),
+            (Action::LookAfterUnlock, vec![ObjectId(7)], spans.to_vec())
+        );
+        assert_eq!(fix([(2, 2, Update), (3, 1, Write)]), None);
     }
 
     #[test]

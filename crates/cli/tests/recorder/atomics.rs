@@ -116,6 +116,39 @@ int main(void) {
     assert!(process.accesses(location).filter(|event| !event.is_stamped()).all(marked));
 }
 
+/// Who finds a lock taken that it does not wait for learns by that what another thread is doing.
+#[test]
+fn attempts_at_a_lock_are_accesses() {
+    let program = c(r#"
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+THREAD(loser) {
+    CHECK(pthread_mutex_trylock(&lock) == EBUSY); //@fails
+    return NULL;
+}
+THREAD(winner) {
+    CHECK(pthread_mutex_trylock(&lock) == 0); //@succeeds
+    in_thread(loser);
+    pthread_mutex_unlock(&lock); //@unlock
+    return NULL;
+}
+THREAD(waiter) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+int main(void) {
+    in_thread(winner);
+    in_thread(waiter);
+    CHECK(pthread_mutex_trylock(&lock) == 0); //@next
+    return 0;
+}
+"#);
+    assert_eq!(
+        program.record().history("lock"),
+        "+0:4 winner r@succeeds w@succeeds | loser R@fails | winner W@unlock | main U@next"
+    );
+}
+
 #[test]
 fn order_of_updates_is_the_order_of_values() {
     let program = c(r#"

@@ -33,6 +33,8 @@ pub(super) struct Cause {
     pub as_effect: Option<f64>,
     /// Whether it is about code that passing runs never come to.
     pub is_new_code: bool,
+    /// Whether the creation or the end of threads keeps it in order, so that it is what is left of something else.
+    pub is_outcome: bool,
     /// Where that is, as far as it is known that they never do.
     pub new_code: Vec<SiteId>,
     /// When the first of its clues is complete.

@@ -81,7 +81,7 @@ pub(crate) struct Sighting {
     pub surely_uses_freed: bool,
     /// Which of its accesses are the very first to their location, and write.
     sets_up: [bool; Pattern::MAX_ACCESSES],
-    /// Whether the creation or the end of a thread keeps one of its two variables in order.
+    /// Whether the creation or the end of a thread keeps one of its two variables in order; of a pair or a triple, all of it.
     pub is_kept_in_order: bool,
     /// Whether each of two threads does its steps in close succession.
     pub is_close: bool,
@@ -287,19 +287,19 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
     }
 }
 
-/// Of quadruples alone: a pair or triple is about one variable, and its order in passing runs is known.
+/// Of a quadruple, what is left of it if one of its variables is kept in order is said by the other. A pair or a triple is kept in order as a whole or not at all.
 fn note_what_threads_keep_in_order(run: &Run, seen: &mut [Clue]) {
-    let mut quadruples: Vec<&mut Sighting> = seen
-        .iter_mut()
-        .filter_map(|clue| clue.sighting.as_mut())
-        .filter(|sighting| sighting.shape.len() == Shape::MAX_STEPS)
-        .collect();
-    let accesses = quadruples.iter().flat_map(|sighting| sighting.accesses()).map(|&index| index as usize);
+    let mut sightings: Vec<&mut Sighting> =
+        seen.iter_mut().filter_map(|clue| clue.sighting.as_mut()).collect();
+    let accesses = sightings.iter().flat_map(|sighting| sighting.accesses()).map(|&index| index as usize);
     let order = HappensBefore::by_threads(run, accesses);
-    for sighting in &mut quadruples {
-        let is_kept = |of: Order| order.orders(of.accesses[0] as usize, of.accesses[1] as usize);
-        let is_any_kept = sighting.orders().any(|of| is_kept(of) == Some(true));
-        sighting.is_kept_in_order = is_any_kept;
+    for sighting in &mut sightings {
+        let is_kept =
+            |of: Order| order.orders(of.accesses[0] as usize, of.accesses[1] as usize) == Some(true);
+        sighting.is_kept_in_order = match sighting.shape.len() {
+            Shape::MAX_STEPS => sighting.orders().any(is_kept),
+            _ => sighting.orders().next().is_some() && sighting.orders().all(is_kept),
+        };
     }
 }
 

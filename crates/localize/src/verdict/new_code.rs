@@ -2,7 +2,8 @@
 //!
 //! Such code tells failing from passing runs as well as its cause does, or better, if that does no harm now and then: it goes behind
 //! whatever explains all failing runs, or else most of them, since what it follows from may show itself in several ways; not behind what most passing
-//! runs show as well. But what comes about only after it, in most failing runs, is no cause of it: it goes behind in turn, if it explains no more.
+//! runs show as well. So does what the creation or the end of threads keeps in order, as a look at what is left when all others have ended: no schedule has it
+//! otherwise, and what did not come in between is decided elsewhere. But what comes about only after it, in most failing runs, is no cause of it: it goes behind in turn, if it explains no more.
 
 use crate::run::{RunId, SiteId};
 use crate::suspiciousness::Spectrum;
@@ -36,7 +37,7 @@ pub(super) fn sites_of<'e>(
 /// Puts new code behind what it may follow from, and what comes after new code behind that.
 pub(super) fn put_in_order(scale: &Scale, causes: &mut [Cause]) {
     let followers: Vec<(usize, Source)> = (0..causes.len())
-        .filter(|&new| causes[new].is_new_code)
+        .filter(|&new| causes[new].is_new_code || causes[new].is_outcome)
         .filter_map(|new| source_of(scale, &causes[new], causes).map(|source| (new, source)))
         .filter(|(new, source)| causes[*new].weight > source.weight - BEHIND)
         .collect();
@@ -80,7 +81,7 @@ fn source_of(scale: &Scale, new: &Cause, causes: &[Cause]) -> Option<Source> {
 }
 
 fn is_common(cause: &Cause) -> bool {
-    !cause.is_new_code && cause.as_effect.is_none() && cause.standstill.is_none()
+    !cause.is_new_code && !cause.is_outcome && cause.as_effect.is_none() && cause.standstill.is_none()
 }
 
 /// Whether new code was run before another cause had made its difference, and explains as many failing runs.

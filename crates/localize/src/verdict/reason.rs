@@ -83,6 +83,8 @@ pub enum Reason {
     Effect,
     /// Passing runs never come to one of its accesses.
     NewCode,
+    /// The creation or the end of threads keeps its accesses in order.
+    Outcome,
     /// Passing runs have one thread alone make its accesses to one variable.
     SecondThread,
     /// All of its accesses are atomic updates.
@@ -160,6 +162,9 @@ impl fmt::Display for Reason {
             ),
             Self::NewCode => f.write_str(
                 "passing runs never come to one of its accesses, so it follows from what failing runs did before",
+            ),
+            Self::Outcome => f.write_str(
+                "threads begin or end in between, so it is seen in no other order: what matters is what did not come in between, and why",
             ),
             Self::SecondThread => f.write_str(
                 "in passing runs one thread alone makes these accesses to one variable, so that a second one did follows from what failing runs did before",

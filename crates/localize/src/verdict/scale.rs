@@ -53,6 +53,8 @@ pub(super) struct Clue<'e> {
     pub unfinished: Option<(u32, Vec<u64>)>,
     /// Whether passing runs never come to one of its accesses, or never a second thread.
     pub is_new_code: bool,
+    /// Whether the creation or the end of threads keeps all of it in order: that nothing came in between is what other interleavings have left.
+    pub is_outcome: bool,
     /// Whether it is the latter.
     pub is_second_thread: bool,
     /// Whether it has made its difference only after such code was run that another clue of the same cause is about.
@@ -248,9 +250,10 @@ impl<'e> Scale<'e> {
         let frees =
             |([_, _], [head, _]): ([AccessKind; 2], [SiteId; 2])| self.evidence.free_sites.contains(&head);
         let uses_freed = !is_new_code && (sighting.uses_freed || pattern.conflicts().any(frees));
+        let is_outcome = sighting.is_kept_in_order && pattern.shape().len() < Shape::MAX_STEPS && !uses_freed;
         let standing = match self.evidence.orders.standing(&pattern) {
             // What is new of one of its accesses is new of the whole.
-            _ if is_new_code => Standing::New,
+            _ if is_new_code || is_outcome => Standing::New,
             Standing::OneOrder | Standing::New if uses_freed => Standing::Freed,
             Standing::OneOrder if sighting.sets_up(0) && pattern.shape() == PatternId::P2.into() => {
                 Standing::SetUp
@@ -277,6 +280,7 @@ impl<'e> Scale<'e> {
             calls: None,
             unfinished,
             is_new_code,
+            is_outcome,
             is_second_thread,
             is_after_new_code: false,
             is_window: window.is_some(),
@@ -305,8 +309,8 @@ impl<'e> Scale<'e> {
     fn is_half_fixed(&self, pattern: Pattern, sighting: &Sighting) -> bool {
         let sites = pattern.sites();
         let mut uses = sighting.uses_of_what_it_sets_up().map(|[head, tail]| [sites[head], sites[tail]]);
-        sighting.is_kept_in_order
-            || sites.len() == Shape::MAX_STEPS && uses.any(|sites| !self.evidence.orders.is_turned(sites))
+        sites.len() == Shape::MAX_STEPS
+            && (sighting.is_kept_in_order || uses.any(|sites| !self.evidence.orders.is_turned(sites)))
     }
 
     /// Whether one of the two pairs of a quadruple explains the failing runs as well: then the other adds nothing. Of two decisions

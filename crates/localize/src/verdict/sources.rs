@@ -48,6 +48,7 @@ impl Scale<'_> {
             match best.standing {
                 _ if best.is_second_thread => Reason::SecondThread,
                 _ if best.is_new_code => Reason::NewCode,
+                _ if best.is_outcome => Reason::Outcome,
                 Standing::Reordered => Reason::Reordered,
                 Standing::Freed => Reason::Freed,
                 Standing::OneOrder => Reason::OneOrder,
@@ -102,6 +103,7 @@ impl Scale<'_> {
                 .unwrap_or(failed),
             as_effect: matches!(best.standing, Standing::SetUp | Standing::New).then_some(weight),
             is_new_code: best.is_new_code,
+            is_outcome: best.is_outcome,
             new_code: new_code::sites_of(self.evidence, best).collect(),
             order: order_of(&clues),
             completed: clues.iter().map(|clue| clue.sighting.completed() as usize).min(),
@@ -138,6 +140,7 @@ impl Scale<'_> {
                 explained: failed,
                 as_effect: None,
                 is_new_code: false,
+                is_outcome: false,
                 new_code: Vec::new(),
                 completed: None,
                 felt: Vec::new(),
@@ -202,16 +205,22 @@ impl Scale<'_> {
                 Procedure::MissingFromFailing => self.pairs.ln() + self.tuning.effect,
                 Procedure::NeverTogether(_) => 2.0 * self.pairs.ln(),
             };
+            let seen = self.evidence.clues.get(&finding.pattern).and_then(|seen| seen.example.as_ref());
+            let is_outcome = procedure == Procedure::OnlyInFailing
+                && seen.is_some_and(|(_, sighting)| sighting.is_kept_in_order && !sighting.uses_freed);
+            let weight = evidence - prior - if is_outcome { self.unseen(self.tuning.effect) } else { 0.0 };
+            let outcome = is_outcome.then_some(Reason::Outcome);
             indirect.push(Cause {
-                weight: evidence - prior,
+                weight,
                 explained: finding.failed,
-                as_effect: None,
+                as_effect: is_outcome.then_some(weight),
                 is_new_code: false,
+                is_outcome,
                 new_code: Vec::new(),
                 order: None,
                 completed: finding.example.accesses.iter().copied().max(),
                 felt: Vec::new(),
-                reasons: vec![Reason::Procedure(procedure)],
+                reasons: [Reason::Procedure(procedure)].into_iter().chain(outcome).collect(),
                 finding,
                 standstill: None,
             });

@@ -50,7 +50,7 @@ unsafe fn recorded_apart<const SIZE: usize, Result>(
 }
 
 #[inline(never)]
-unsafe fn recorded_in_any_case(
+pub unsafe fn recorded_in_any_case(
     address: usize,
     size: usize,
     pc: usize,

@@ -1,7 +1,7 @@
 //! The interface that `-fsanitize=thread` code calls. Shims only.
 
 mod annotations;
-mod atomic;
+pub mod atomic;
 mod coverage;
 #[cfg(target_arch = "x86_64")]
 mod fast;

@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use recording::EventKind;
 
 use super::condition::around_wait;
-use super::mutex::take;
+use super::mutex::{leaving, take, tried};
 use super::threads;
 use crate::control::{self, Deadline, Time};
 use crate::real::{real, with_caller};
@@ -73,7 +73,7 @@ unsafe extern "C" fn lock(mutex: usize, pc: usize) -> c_int {
 
 unsafe extern "C" fn try_lock(mutex: usize, pc: usize) -> c_int {
     sync::disturb(mutex, pc);
-    taken(mutex, attempt(mutex), pc)
+    taken(mutex, tried(mutex, pc, || attempt(mutex)), pc)
 }
 
 unsafe extern "C" fn timed_lock(mutex: usize, time: Time, pc: usize) -> c_int {
@@ -83,6 +83,7 @@ unsafe extern "C" fn timed_lock(mutex: usize, time: Time, pc: usize) -> c_int {
 }
 
 unsafe extern "C" fn unlock(mutex: usize, pc: usize) -> c_int {
+    leaving(mutex, pc);
     sync::releasing(mutex, pc);
     let result = real!(mtx_unlock(usize) -> c_int)(mutex);
     sync::released(mutex, pc);

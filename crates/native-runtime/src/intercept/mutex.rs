@@ -4,12 +4,17 @@ use core::ffi::c_int;
 
 use recording::EventKind;
 
+use crate::cells::Kind;
 use crate::control::{self, Deadline, Time, Wait};
+use crate::hooks::atomic;
 use crate::real::{real, with_caller};
 use crate::sync;
 
 /// Result of locking a robust mutex whose holder died: the lock is held.
 const HOLDER_DIED: c_int = libc::EOWNERDEAD;
+
+/// Bytes of a lock's first word.
+const WORD: usize = 4;
 
 with_caller! {
     pthread_mutex_lock => 1, lock;
@@ -99,7 +104,26 @@ pub unsafe fn plain_unlock(mutex: usize) -> c_int {
 
 unsafe extern "C" fn try_lock(mutex: usize, pc: usize) -> c_int {
     sync::disturb(mutex, pc);
-    taken(mutex, attempt(mutex), pc)
+    taken(mutex, tried(mutex, pc, || attempt(mutex)), pc)
+}
+
+/// A lock that is not waited for tells by its being taken what another thread is doing: who finds it so goes another way. So an attempt is an atomic access to
+/// the lock's first word, which reads it in vain or changes it, and to give back what was taken so is a write. What threads wait for in
+/// turn is no communication of theirs.
+pub unsafe fn tried(lock: usize, pc: usize, attempt: impl Fn() -> c_int) -> c_int {
+    let mut result = 0;
+    atomic::recorded_in_any_case(lock, WORD, pc, None, &mut || {
+        result = attempt();
+        if result == 0 || result == HOLDER_DIED { Kind::Update } else { Kind::Read }
+    });
+    result
+}
+
+/// Before a lock is given back.
+pub unsafe fn leaving(lock: usize, pc: usize) {
+    if sync::is_tried(lock) {
+        atomic::recorded_in_any_case(lock, WORD, pc, None, &mut || Kind::Write);
+    }
 }
 
 unsafe extern "C" fn timed_lock(mutex: usize, time: Time, pc: usize) -> c_int {
@@ -115,6 +139,7 @@ unsafe extern "C" fn clock_lock(mutex: usize, clock: c_int, time: Time, pc: usiz
 }
 
 unsafe extern "C" fn unlock(mutex: usize, pc: usize) -> c_int {
+    leaving(mutex, pc);
     sync::releasing(mutex, pc);
     let result = plain_unlock(mutex);
     sync::released(mutex, pc);
@@ -129,10 +154,11 @@ unsafe extern "C" fn spin_lock(lock: usize, pc: usize) -> c_int {
 
 unsafe extern "C" fn spin_try_lock(lock: usize, pc: usize) -> c_int {
     sync::disturb(lock, pc);
-    taken(lock, real!(pthread_spin_trylock(usize) -> c_int)(lock), pc)
+    taken(lock, tried(lock, pc, || real!(pthread_spin_trylock(usize) -> c_int)(lock)), pc)
 }
 
 unsafe extern "C" fn spin_unlock(lock: usize, pc: usize) -> c_int {
+    leaving(lock, pc);
     sync::releasing(lock, pc);
     let result = real!(pthread_spin_unlock(usize) -> c_int)(lock);
     sync::released(lock, pc);

@@ -181,6 +181,12 @@ fn action(fix: &Fix) -> String {
             at(first),
             line(earlier)
         ),
+        (Action::LookAfterUnlock, Some(attempt)) => format!(
+            "Look once more after {} has given {locks} back: who finds it taken at {} leaves its part to the thread that has it, \
+             which may have looked for the last time.",
+            at(first),
+            at(attempt)
+        ),
         (Action::WaitUnlocked, Some(wait)) => format!(
             "Give {locks}, taken at {}, back before the wait at {}: what is waited for does not come as long as it is held.",
             line(first),
@@ -200,6 +206,7 @@ fn action(fix: &Fix) -> String {
             | Action::TakeOnce
             | Action::WaitUnlocked
             | Action::LookAgain
+            | Action::LookAfterUnlock
             | Action::SignalLater
             | Action::LockOrder,
             None,

@@ -38,6 +38,8 @@ pub enum Action {
     TestAgain,
     /// Look whether another thread has changed it before it is written over, since a lock was given back.
     LookAgain,
+    /// Look once more after a lock was given back that others do not wait for, since they leave their part to its holder.
+    LookAfterUnlock,
     /// Signal a condition only when what it is about was done.
     SignalLater,
     /// Wait for a number of rounds to change, not for what is so for a moment.

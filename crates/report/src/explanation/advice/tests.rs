@@ -175,6 +175,13 @@ fn threads_that_wait_for_ever() {
          in the reverse order of their construction, so construct this one before the one that waits for the end of that thread, \
          or never destroy it."
     );
+    let left =
+        fix(Action::LookAfterUnlock, &["journal.lock"], &[place("append", 19, 19), place("append", 16, 16)]);
+    assert_eq!(
+        advice(&left),
+        "Look once more after bank.c:19 in append() has given `journal.lock` back: who finds it taken at bank.c:16 in append() \
+         leaves its part to the thread that has it, which may have looked for the last time."
+    );
     let over = fix(Action::LookAgain, &["timer.lock"], &[place("fire", 57, 57), place("fire", 53, 53)]);
     assert_eq!(
         advice(&over),
