@@ -174,14 +174,7 @@ impl Names {
     fn frames(&mut self, site: SiteId, code: &Code) -> Vec<Frame> {
         let place = self.place(site, code);
         if place.frames.is_empty() {
-            return vec![Frame {
-                function: None,
-                file: None,
-                line: None,
-                column: None,
-                module: place.module,
-                address: Some(place.address),
-            }];
+            return vec![Frame { module: place.module, address: Some(place.address), ..Frame::default() }];
         }
         place.frames
     }

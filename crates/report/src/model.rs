@@ -421,7 +421,7 @@ pub enum AccessKind {
 }
 
 /// One frame of a call stack.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// The function, if known.
     pub function: Option<String>,

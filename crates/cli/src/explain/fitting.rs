@@ -50,7 +50,7 @@ pub fn outlived(described: &report::Finding, facts: &[Fact]) -> Option<Fix> {
         return None;
     };
     let spans = [0, 1].map(|place| Span { from: place, to: place }).to_vec();
-    Some(plain(action, Vec::new(), spans))
+    Some(Fix::plain(action, Vec::new(), spans))
 }
 
 /// Accesses of a finding to the word of a lock, which are attempts to have it without waiting: no lock guards a lock.
@@ -83,20 +83,7 @@ impl Attempts {
         use localize::AccessKind::{Read, Write};
         let [(attempt, one, Read), (unlock, other, Write)] = self.steps[..] else { return None };
         let spans = [unlock, attempt].map(|place| Span { from: place, to: place });
-        (one != other).then(|| plain(Action::LookAfterUnlock, vec![self.lock], spans.to_vec()))
-    }
-}
-
-fn plain(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
-    Fix {
-        action,
-        locks,
-        spans,
-        creation: None,
-        further: None,
-        read_before: None,
-        held: Vec::new(),
-        waits_at: None,
+        (one != other).then(|| Fix::plain(Action::LookAfterUnlock, vec![self.lock], spans.to_vec()))
     }
 }
 

@@ -149,9 +149,7 @@ mod tests {
             function: Some(function.to_owned()),
             file: Some(file.to_owned()),
             line: Some(1),
-            column: None,
-            module: None,
-            address: None,
+            ..Frame::default()
         };
         let [atomics, arc] =
             ["core/src/sync/atomic.rs", "alloc/src/sync.rs"].map(|file| format!("/rustc/1f2/library/{file}"));

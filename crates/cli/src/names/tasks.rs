@@ -43,9 +43,7 @@ mod tests {
             function: Some(function.to_owned()),
             file: Some(file.to_owned()),
             line: Some(1),
-            column: None,
-            module: None,
-            address: None,
+            ..Frame::default()
         };
         let alloc = call("alloc::alloc", "/rustc/1f2/library/alloc/src/alloc.rs");
         let cell = call("Cell::new", &format!("{registry}/task/core.rs"));

@@ -303,9 +303,7 @@ mod tests {
             function: Some(function.to_owned()),
             file: Some(file.to_owned()),
             line: Some(1),
-            column: None,
-            module: None,
-            address: None,
+            ..Frame::default()
         };
         let mut stack = vec![
             frame("buy", "/src/shop.cpp"),

@@ -2,7 +2,7 @@
 //! fit without doubt gives none.
 
 use super::facts::{Fact, Witness};
-use super::fix::{Action, Fix, Span, distinct, fix};
+use super::fix::{Action, Fix, Span, distinct};
 use super::outdated::look_before;
 use crate::run::{Access, AccessKind, LocationId, ThreadId};
 use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind, Wait};
@@ -60,7 +60,7 @@ impl Case<'_> {
             {
                 return Some(
                     self.written_over(*lock)
-                        .unwrap_or_else(|| fix(Action::ExtendLock, vec![*lock], vec![REGION])),
+                        .unwrap_or_else(|| Fix::plain(Action::ExtendLock, vec![*lock], vec![REGION])),
                 );
             }
         }
@@ -72,23 +72,26 @@ impl Case<'_> {
             let within = [0, 2].map(|place| held[place].contains(&lock));
             return match within {
                 [false, false] if held[0].is_empty() && held[2].is_empty() => {
-                    Some(fix(Action::TakeLock, vec![lock], vec![REGION]))
+                    Some(Fix::plain(Action::TakeLock, vec![lock], vec![REGION]))
                 }
-                [true, false] | [false, true] => Some(fix(Action::ExtendLock, vec![lock], vec![REGION])),
-                _ => Some(fix(Action::UseOneLock, distinct(held.concat()), vec![REGION, OTHER])),
+                [true, false] | [false, true] => {
+                    Some(Fix::plain(Action::ExtendLock, vec![lock], vec![REGION]))
+                }
+                _ => Some(Fix::plain(Action::UseOneLock, distinct(held.concat()), vec![REGION, OTHER])),
             };
         }
         // The region holds a lock, and the other thread does not.
         if let Some(&lock) = held[0].iter().find(|lock| held[2].contains(lock)) {
-            return Some(fix(Action::TakeLock, vec![lock], vec![OTHER]));
+            return Some(Fix::plain(Action::TakeLock, vec![lock], vec![OTHER]));
         }
         if let Some(lock) = self.usual_lock() {
-            return Some(fix(Action::TakeLock, vec![lock], vec![REGION, OTHER]));
+            return Some(Fix::plain(Action::TakeLock, vec![lock], vec![REGION, OTHER]));
         }
         // Of a region that a lock is held at the beginning or the end of, and of the other thread's access, all need one.
         if !held[0].is_empty() || !held[2].is_empty() {
             let is_bare = self.facts.iter().any(|fact| matches!(fact, Fact::NoCommonLock { .. }));
-            return is_bare.then(|| fix(Action::UseOneLock, distinct(held.concat()), vec![REGION, OTHER]));
+            return is_bare
+                .then(|| Fix::plain(Action::UseOneLock, distinct(held.concat()), vec![REGION, OTHER]));
         }
         if self.witness.is_atomic(self.accesses[0]) {
             let reads_then_writes = self.access(0).kind == AccessKind::Read && self.access(2).kind.writes();
@@ -99,9 +102,9 @@ impl Case<'_> {
                 (_, true) => Action::ReadOnce,
                 _ => return None,
             };
-            return Some(fix(action, vec![], vec![REGION]));
+            return Some(Fix::plain(action, vec![], vec![REGION]));
         }
-        self.is_unlocked().then(|| fix(Action::AddLock, vec![], vec![REGION, OTHER]))
+        self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], vec![REGION, OTHER]))
     }
 
     /// A thread writes, as to say that it is at work, gives the lock back for that, and writes again when it is done, whatever another one has written
@@ -110,7 +113,7 @@ impl Case<'_> {
         let is_blind = [0, 1, 2].iter().all(|&place| self.access(place).kind == AccessKind::Write)
             && self.access(0).site != self.access(2).site;
         let spans = [2, 0].map(|place| Span { from: place, to: place });
-        is_blind.then(|| fix(Action::LookAgain, vec![lock], spans.to_vec()))
+        is_blind.then(|| Fix::plain(Action::LookAgain, vec![lock], spans.to_vec()))
     }
 
     /// A thread wrote, created another and wrote again, and the other one read what was there before.
@@ -123,7 +126,7 @@ impl Case<'_> {
         let after_first = self.witness.run.synchronization[event].before > self.accesses[0];
         let spans = vec![Span { from: 2, to: 2 }, OTHER];
         (kinds == [true, false, true] && after_first)
-            .then(|| Fix { creation: Some(event), ..fix(Action::CreateLater, vec![], spans) })
+            .then(|| Fix { creation: Some(event), ..Fix::plain(Action::CreateLater, vec![], spans) })
     }
 
     /// Of the first turn at a location the recorder keeps no locks. Even so, a lock that another thread holds in between
@@ -131,7 +134,7 @@ impl Case<'_> {
     fn unknown_at_first(&self) -> Option<Fix> {
         self.facts.iter().find_map(|fact| match fact {
             Fact::TakenBetween { lock, from: 0, to: 2, .. } => {
-                Some(fix(Action::ExtendLock, vec![*lock], vec![REGION]))
+                Some(Fix::plain(Action::ExtendLock, vec![*lock], vec![REGION]))
             }
             _ => None,
         })
@@ -146,10 +149,10 @@ impl Case<'_> {
         let others: Vec<ObjectId> = held[1].iter().copied().filter(belongs).collect();
         match (own.as_slice(), others.as_slice()) {
             ([lock], []) if !held[1].is_empty() && !self.is_released(*lock, REGION) => {
-                Some(Fix { held: held[1].clone(), ..fix(Action::TakeLock, vec![*lock], vec![OTHER]) })
+                Some(Fix { held: held[1].clone(), ..Fix::plain(Action::TakeLock, vec![*lock], vec![OTHER]) })
             }
             ([], [lock]) if held[0] == held[2] && !held[0].is_empty() => {
-                Some(Fix { held: held[0].clone(), ..fix(Action::TakeLock, vec![*lock], vec![REGION]) })
+                Some(Fix { held: held[0].clone(), ..Fix::plain(Action::TakeLock, vec![*lock], vec![REGION]) })
             }
             _ => None,
         }
@@ -196,7 +199,7 @@ impl Case<'_> {
         let [first, second] = [0, 1].map(|place| self.access(place));
         let own = |place: usize| Span { from: place, to: place };
         if let Some(sleep) = self.sleep() {
-            let fix = fix(Action::Wait, vec![], vec![own(0), own(1)]);
+            let fix = Fix::plain(Action::Wait, vec![], vec![own(0), own(1)]);
             return Some(Fix { waits_at: Some(sleep.stack), ..fix });
         }
         // What the first access destroys or takes away, the second still needs. What both do under one lock is meant to go on.
@@ -207,10 +210,10 @@ impl Case<'_> {
             let destroys = first.frees || first.value == Some(0);
             // Who comes there again and again cannot wait for the end of the other each time.
             let action = if self.comes_again(0) { Action::Wait } else { Action::Join };
-            return destroys.then(|| fix(action, vec![], vec![own(0), own(1)]));
+            return destroys.then(|| Fix::plain(action, vec![], vec![own(0), own(1)]));
         }
         if first.kind.writes() {
-            let late = first.frees.then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]));
+            let late = first.frees.then(|| Fix::plain(Action::Wait, vec![], vec![own(0), own(1)]));
             return late
                 .or_else(|| self.woken_too_late())
                 .or_else(|| self.read_amid_change())
@@ -225,7 +228,7 @@ impl Case<'_> {
             _ => None,
         });
         if let Some(event) = created {
-            let fix = fix(Action::CreateLater, vec![], vec![own(1), own(0)]);
+            let fix = Fix::plain(Action::CreateLater, vec![], vec![own(1), own(0)]);
             return Some(Fix { creation: Some(event), ..fix });
         }
         if let Some(third) = self.writes_back() {
@@ -239,16 +242,16 @@ impl Case<'_> {
         // Who waits for ever since it looked has done its part.
         let waits = |wait: &Wait| wait.thread == first.thread && wait.kind == SyncKind::WaitBegin;
         if self.witness.run.waits.iter().any(waits) {
-            return Some(fix(Action::SignalLater, vec![], vec![own(0), own(1)]));
+            return Some(Fix::plain(Action::SignalLater, vec![], vec![own(0), own(1)]));
         }
         // Who looks at what it has written itself waits for nobody: what it does about it belongs to the look.
         if self.is_its_own() {
-            return self.is_unlocked().then(|| fix(Action::AddLock, vec![], vec![own(0), own(1)]));
+            return self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], vec![own(0), own(1)]));
         }
         // Of what is written again and again, no one write is what the reader has to wait for; nor has who looks at it again and again,
         // under the lock that is meant for that.
         let is_in_vain = self.is_written_before() || self.is_guarded() && self.looks_again();
-        (!is_in_vain).then(|| fix(Action::Wait, vec![], vec![own(0), own(1)]))
+        (!is_in_vain).then(|| Fix::plain(Action::Wait, vec![], vec![own(0), own(1)]))
     }
 
     /// Whether the thread of the first access reads the same again after the second.
@@ -317,7 +320,7 @@ impl Case<'_> {
         let next = after.iter().find(|access| access.thread == write.thread)?;
         let still = |lock: &&Lock| run.held(next).unwrap_or_default().contains(lock);
         let lock = run.held(write)?.iter().find(still)?.object;
-        Some(fix(Action::TakeLock, vec![lock], vec![OTHER]))
+        Some(Fix::plain(Action::TakeLock, vec![lock], vec![OTHER]))
     }
 
     /// A thread was woken, finds that what it waited for is so no longer, and waits for ever.
@@ -335,7 +338,7 @@ impl Case<'_> {
         let is_late = reader.kind == AccessKind::Read
             && run.waits.iter().any(waits_still)
             && run.synchronization.iter().any(was_woken);
-        is_late.then(|| fix(Action::CountRounds, vec![], vec![OTHER]))
+        is_late.then(|| Fix::plain(Action::CountRounds, vec![], vec![OTHER]))
     }
 
     /// A thread looked under a lock, gave it back and acted when it had it again, on what had changed in between. Not to wait for a condition:
@@ -352,7 +355,7 @@ impl Case<'_> {
             return None;
         }
         let since_the_look = Span { from: 2, to: 1 };
-        Some(Fix { further: Some(look), ..fix(Action::ExtendLock, vec![lock], vec![since_the_look]) })
+        Some(Fix { further: Some(look), ..Fix::plain(Action::ExtendLock, vec![lock], vec![since_the_look]) })
     }
 
     /// Who holds a lock while it creates other threads, waits for their end or for a condition may wait for ever.
@@ -384,7 +387,7 @@ impl Case<'_> {
         let is_tested_once = test.kind == AccessKind::Read && test.site != using.site;
         let waited = is_tested_once && self.witness.run.synchronization.iter().any(waits);
         let spans = [0, 2].map(|place| Span { from: place, to: place });
-        waited.then(|| self::fix(Action::TestAgain, fix.locks.clone(), spans.to_vec()))
+        waited.then(|| Fix::plain(Action::TestAgain, fix.locks.clone(), spans.to_vec()))
     }
 
     /// Two variables that belong together were accessed in pieces.
@@ -422,7 +425,8 @@ impl Case<'_> {
         let is_earlier = |index: usize| index < self.accesses[3] && accesses[index].thread == filled.thread;
         let is_announced = is_atomic && !writes_to(filled).any(is_earlier);
         let spans = [0, 3].map(|place| Span { from: place, to: place });
-        (is_so && (is_ready_once || is_announced)).then(|| fix(Action::PublishLater, vec![], spans.to_vec()))
+        (is_so && (is_ready_once || is_announced))
+            .then(|| Fix::plain(Action::PublishLater, vec![], spans.to_vec()))
     }
 
     /// The same, whatever else the threads did in between.
@@ -436,20 +440,20 @@ impl Case<'_> {
         if let Some(&lock) = common {
             let released: Vec<Span> =
                 spans.into_iter().filter(|span| self.is_released(lock, *span)).collect();
-            return (!released.is_empty()).then(|| fix(Action::ExtendLock, vec![lock], released));
+            return (!released.is_empty()).then(|| Fix::plain(Action::ExtendLock, vec![lock], released));
         }
         if held.iter().all(Vec::is_empty) {
-            return self.is_unlocked().then(|| fix(Action::AddLock, vec![], spans.to_vec()));
+            return self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], spans.to_vec()));
         }
         // One thread holds a lock over both of its accesses; the other needs it too.
         for (guarded, bare) in [(spans[0], spans[1]), (spans[1], spans[0])] {
             let lock = held[guarded.from].iter().find(|lock| held[guarded.to].contains(lock));
             let is_bare = held[bare.from].is_empty() && held[bare.to].is_empty();
             if let Some(&lock) = lock.filter(|&&lock| is_bare && !self.is_released(lock, guarded)) {
-                return Some(fix(Action::TakeLock, vec![lock], vec![bare]));
+                return Some(Fix::plain(Action::TakeLock, vec![lock], vec![bare]));
             }
         }
-        Some(fix(Action::UseOneLock, distinct(held.concat()), spans.to_vec()))
+        Some(Fix::plain(Action::UseOneLock, distinct(held.concat()), spans.to_vec()))
     }
 
     fn is_released(&self, lock: ObjectId, span: Span) -> bool {

@@ -75,6 +75,22 @@ pub struct Fix {
     pub waits_at: Option<StackId>,
 }
 
+impl Fix {
+    /// One of which nothing is known but what to do, with which locks and where.
+    pub fn plain(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Self {
+        Self {
+            action,
+            locks,
+            spans,
+            creation: None,
+            further: None,
+            read_before: None,
+            held: Vec::new(),
+            waits_at: None,
+        }
+    }
+}
+
 /// From one access of a thread to another of its own, or the same one; both are places in the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -82,19 +98,6 @@ pub struct Span {
     pub from: usize,
     /// The last access.
     pub to: usize,
-}
-
-pub(super) fn fix(action: Action, locks: Vec<ObjectId>, spans: Vec<Span>) -> Fix {
-    Fix {
-        action,
-        locks,
-        spans,
-        creation: None,
-        further: None,
-        read_before: None,
-        held: Vec::new(),
-        waits_at: None,
-    }
 }
 
 pub(super) fn distinct(mut locks: Vec<ObjectId>) -> Vec<ObjectId> {

@@ -1,6 +1,6 @@
 //! What to do about threads that wait for what will never come.
 
-use super::fix::{Action, Fix, Span, distinct, fix};
+use super::fix::{Action, Fix, Span, distinct};
 use crate::run::Run;
 use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind, StandstillStep};
 use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
@@ -13,18 +13,21 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
         (StandstillKind::Deadlock, [taken, .., again]) if taken.thread == again.thread && steps.len() < 4 => {
             let StandstillAction::Lock(lock) = taken.action else { return None };
             let again = steps.len() - 1;
-            Some(fix(Action::TakeOnce, vec![lock], vec![all(again, again), all(0, 0)]))
+            Some(Fix::plain(Action::TakeOnce, vec![lock], vec![all(again, again), all(0, 0)]))
         }
         (StandstillKind::Deadlock, [taken, _]) => {
             let StandstillAction::Lock(lock) = taken.action else { return None };
             let has_ended = |event: &SyncEvent| event.kind == SyncKind::End && event.thread == taken.thread;
             if run.synchronization.iter().any(has_ended) {
-                return Some(fix(Action::Unlock, vec![lock], vec![all(0, 0)]));
+                return Some(Fix::plain(Action::Unlock, vec![lock], vec![all(0, 0)]));
             }
             // The holder waits for something else, which does not come as long as it has the lock.
             let is_its = |wait: &&Wait| wait.thread == taken.thread;
             let wait = run.waits.iter().find(is_its)?;
-            Some(Fix { waits_at: Some(wait.stack), ..fix(Action::WaitUnlocked, vec![lock], vec![all(0, 0)]) })
+            Some(Fix {
+                waits_at: Some(wait.stack),
+                ..Fix::plain(Action::WaitUnlocked, vec![lock], vec![all(0, 0)])
+            })
         }
         (StandstillKind::Deadlock, _) => {
             let threads = steps.len() / 2;
@@ -33,7 +36,7 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
                 _ => None,
             });
             let spans = (0..threads).map(|thread| all(thread, threads + thread)).collect();
-            Some(fix(Action::LockOrder, distinct(taken.collect()), spans))
+            Some(Fix::plain(Action::LockOrder, distinct(taken.collect()), spans))
         }
         (StandstillKind::MissedSignal, [read, write, _, _]) => {
             let (StandstillAction::Read(read), StandstillAction::Write(write)) = (read.action, write.action)
@@ -45,22 +48,22 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             // Held at the test and given back by the wait alone, it need only be held where the change is made.
             let awaited = given_back_by_wait(run, &steps[3]);
             if let Some(lock) = awaited.filter(|&lock| holds(read, lock) && !holds(write, lock)) {
-                return Some(fix(Action::TakeLock, vec![lock], vec![all(1, 2)]));
+                return Some(Fix::plain(Action::TakeLock, vec![lock], vec![all(1, 2)]));
             }
             // Another one would be held while the thread waits.
             let both = |lock: &&Lock| holds(write, lock.object);
             let common = || held(read).iter().filter(both).map(|lock| lock.object).collect();
             let locks = awaited.map_or_else(common, |lock| vec![lock]);
-            Some(fix(Action::WaitInLoop, locks, vec![all(0, 3), all(3, 3)]))
+            Some(Fix::plain(Action::WaitInLoop, locks, vec![all(0, 3), all(3, 3)]))
         }
         (StandstillKind::MissedSignal, steps) => {
             let wait = steps.len().checked_sub(1)?;
-            Some(fix(Action::WaitInLoop, vec![], vec![all(wait, wait)]))
+            Some(Fix::plain(Action::WaitInLoop, vec![], vec![all(wait, wait)]))
         }
         (StandstillKind::WokeAnother, steps) => {
             let signal = steps.len().checked_sub(1)?;
             let StandstillAction::Signal(condition) = steps[signal].action else { return None };
-            Some(fix(Action::WakeAll, vec![condition], vec![all(signal, signal)]))
+            Some(Fix::plain(Action::WakeAll, vec![condition], vec![all(signal, signal)]))
         }
     }
 }
