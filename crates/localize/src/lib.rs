@@ -81,4 +81,4 @@ pub use suspect::Previous;
 pub use suspiciousness::Formula;
 pub use synchronization::{Holding, Lock, Nesting, ObjectId, Sleep, SyncEvent, SyncKind, SyncTarget, Wait};
 pub use technique::Technique;
-pub use verdict::{Reason, Reasoning, Tuning};
+pub use verdict::{Reason, Reasoning, Tuning, Value, Values};

@@ -29,9 +29,11 @@ mod sources;
 mod strata;
 mod tuning;
 mod unfinished;
+mod values;
 mod weight;
 
 pub(crate) use clues::{Clues, clues};
 pub(crate) use evidence::Evidence;
 pub use reason::{Reason, Reasoning};
 pub use tuning::Tuning;
+pub use values::{Value, Values};

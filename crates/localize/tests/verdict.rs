@@ -549,3 +549,15 @@ fn what_the_creation_of_a_thread_keeps_in_order_is_no_half_of_a_cause() {
     }
     assert!(!two_variables(&session));
 }
+
+/// Of two stretches that the same runs break into, the one within the other is to be kept whole: who asks and takes, not who has taken before and takes
+/// again.
+#[test]
+fn the_shorter_of_two_stretches_is_to_be_kept_whole() {
+    let take =
+        |thread: u32| format!("R{thread}(x)@look W{thread}(x)@take R{thread}(n)@sold W{thread}(n)@sell");
+    let turn = |thread: u32| format!("R{thread}(x)@ask {}", take(thread));
+    let whole = format!("{} {} {}", turn(1), turn(2), turn(1));
+    let torn = format!("{} R1(x)@ask {} {}", turn(1), turn(2), take(1));
+    check_first(&many(&[&whole, &format!("{} {}", turn(1), turn(1))], &[&torn]), "P4 ask take look");
+}

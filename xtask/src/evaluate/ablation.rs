@@ -30,6 +30,7 @@ fn parts() -> Vec<(&'static str, Value)> {
         ("without Locon's indirect conclusions", json!({ "indirect": false })),
         ("without what only failing runs execute", json!({ "new_code": false })),
         ("without counting uses of freed memory together", json!({ "freed": false })),
+        ("without what is read and written", json!({ "values": false })),
         ("without counting what a library does for one call together", json!({ "calls": false })),
         ("without counting what breaks into the same code together", json!({ "regions": false })),
         ("without counting failing runs that end before it", json!({ "unfinished": false })),

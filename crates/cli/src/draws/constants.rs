@@ -26,6 +26,7 @@ struct Named {
     calls: bool,
     regions: bool,
     unfinished: bool,
+    values: bool,
     leads: bool,
     strata: bool,
 }

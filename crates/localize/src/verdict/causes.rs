@@ -19,6 +19,7 @@ use super::regions;
 use super::scale::{Clue, Scale};
 use super::tuning::Tuning;
 use super::unfinished;
+use super::values;
 
 /// How probable it is that a fault that is there for certain is not what makes runs fail, where nothing else is known to.
 const SOMETHING_ELSE: f64 = 0.05;
@@ -99,6 +100,9 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
     clues.extend(scale.entered());
+    if tuning.values {
+        values::take_in(&mut clues, scale);
+    }
     unfinished::take_in_ends(&mut clues, evidence);
     if tuning.freed {
         let outcomes = |runs: &[u64]| evidence.outcomes(runs);

@@ -26,6 +26,7 @@ use crate::synchronization::{SyncKind, SyncTarget};
 use super::crossings;
 use super::orders::{self, Orders};
 use super::unfinished::Reach;
+use super::values::{self, Value, Values};
 
 /// The clues of a run.
 #[derive(Clone, Debug)]
@@ -40,6 +41,10 @@ pub(crate) struct Clues {
     pub seen: Vec<Clue>,
     /// Reads that another thread's write follows, with what the reader saw of that thread before; each once.
     pub(super) crossings: Vec<Clue>,
+    /// Triples by what their first two accesses read or wrote; each once.
+    pub(super) valued: Vec<(Values, Clue)>,
+    /// What is read and written where; empty for a failing run.
+    pub(super) usual_values: FxHashSet<(SiteId, Value)>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
     /// How far the run came.
@@ -109,7 +114,7 @@ impl Order {
 }
 
 impl Sighting {
-    fn new(scan: &Scan, occurrence: &Occurrence) -> Self {
+    pub(super) fn new(scan: &Scan, occurrence: &Occurrence) -> Self {
         let (run, accesses) = (scan.run, occurrence.accesses());
         let mut sighting = Self {
             shape: occurrence.shape,
@@ -258,7 +263,9 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
             add(suspect, is_clue);
         }
     }
-    note_what_threads_keep_in_order(run, &mut seen);
+    let mut valued = values::valued(scan);
+    let all = seen.iter_mut().chain(valued.iter_mut().map(|(_, clue)| clue));
+    note_what_threads_keep_in_order(run, all.filter_map(|clue| clue.sighting.as_mut()).collect());
     let crossings = crossings::crossings(scan).into_iter().map(|(pattern, occurrence)| {
         let sighting = run.outcome.is_failing().then(|| Sighting::new(scan, &occurrence));
         Clue { pattern, is_clue: false, sighting }
@@ -278,6 +285,8 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         overlooked: run.sampled.map_or(0.0, |sampled| 1.0 - sampled as f64 / 1e6),
         seen,
         crossings: crossings.collect(),
+        valued,
+        usual_values: if run.outcome.is_failing() { FxHashSet::default() } else { values::at_sites(run) },
         orders,
         calls: Arc::clone(&run.calls),
         free_sites: run.free_sites.clone(),
@@ -288,9 +297,7 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
 }
 
 /// Of a quadruple, what is left of it if one of its variables is kept in order is said by the other. A pair or a triple is kept in order as a whole or not at all.
-fn note_what_threads_keep_in_order(run: &Run, seen: &mut [Clue]) {
-    let mut sightings: Vec<&mut Sighting> =
-        seen.iter_mut().filter_map(|clue| clue.sighting.as_mut()).collect();
+fn note_what_threads_keep_in_order(run: &Run, mut sightings: Vec<&mut Sighting>) {
     let accesses = sightings.iter().flat_map(|sighting| sighting.accesses()).map(|&index| index as usize);
     let order = HappensBefore::by_threads(run, accesses);
     for sighting in &mut sightings {

@@ -17,6 +17,7 @@ use super::clues::{Clue, Clues, Sighting};
 use super::orders::Orders;
 use super::tuning::Tuning;
 use super::unfinished::Reach;
+use super::values::{Value, Values};
 
 /// In so many failing runs it is known when a clue has made its difference: enough to tell what most of them do.
 const MOST_FELT: usize = 15;
@@ -29,6 +30,10 @@ pub(crate) struct Evidence {
     pub(super) clues: FxHashMap<Pattern, Seen>,
     /// The same of reads that another thread's write follows, with what the reader saw of that thread before.
     pub(super) crossings: FxHashMap<Pattern, Seen>,
+    /// The same of triples by what their first two accesses read or wrote.
+    pub(super) valued: FxHashMap<(Pattern, Values), Seen>,
+    /// What passing runs read and write where.
+    pub(super) usual_values: FxHashSet<(SiteId, Value)>,
     /// What passing runs show.
     pub(super) orders: Orders,
     /// How far runs came.
@@ -105,10 +110,13 @@ impl Default for Evidence {
     fn default() -> Self {
         let (runs, clues, crossings, orders, reaches, visited_by_all, calls, free_sites, pairs, standstills) =
             Default::default();
+        let (valued, usual_values) = Default::default();
         Self {
             runs,
             clues,
             crossings,
+            valued,
+            usual_values,
             orders,
             reaches,
             visited_by_all,
@@ -152,6 +160,10 @@ impl Evidence {
         for clue in &clues.crossings {
             self.crossings.entry(clue.pattern).or_default().add(number, clues.run, clue);
         }
+        for (values, clue) in &clues.valued {
+            self.valued.entry((clue.pattern, *values)).or_default().add(number, clues.run, clue);
+        }
+        self.usual_values.extend(&clues.usual_values);
     }
 
     /// What would be known if runs like these had been made so many times.
@@ -168,7 +180,8 @@ impl Evidence {
             let reaches = self.reaches.iter().map(|(id, reach)| (copy_of(*id, copy), Arc::clone(reach)));
             repeated.reaches.extend(reaches);
         }
-        for seen in repeated.clues.values_mut().chain(repeated.crossings.values_mut()) {
+        let known = repeated.clues.values_mut().chain(repeated.crossings.values_mut());
+        for seen in known.chain(repeated.valued.values_mut()) {
             let shows =
                 |number: usize| seen.runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
             let mut bits = vec![0u64; (runs * times as usize).div_ceil(64)];

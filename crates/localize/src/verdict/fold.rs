@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::pattern::Pattern;
-use crate::run::RunId;
+use crate::run::{RunId, ThreadId};
 
 use super::calls::CalledPair;
-use super::clues::Order;
+use super::clues::{Order, Sighting};
 use super::regions;
 use super::scale::Clue;
 
@@ -32,7 +32,8 @@ pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     let orders = Ordered::all(&clues);
     for one in &orders {
         for other in orders.iter().filter(|other| one.predicts(other)) {
-            clues[one.clue].is_predicting = true;
+            let is_enough = one.is_within(other) && says_no_less(&clues[one.clue], &clues[other.clue]);
+            clues[if is_enough { other.clue } else { one.clue }].is_predicting = true;
             groups.join(one.clue, other.clue);
         }
     }
@@ -44,6 +45,11 @@ pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
         folded.entry(groups.root(nth)).or_default().push(clue);
     }
     folded.into_values().collect()
+}
+
+/// Whether a clue is about data, and about what passing runs do, too, if the other is.
+fn says_no_less(clue: &Clue, other: &Clue) -> bool {
+    (clue.standing, clue.sighting.is_atomic) <= (other.standing, other.sighting.is_atomic)
 }
 
 /// Each clue by itself.
@@ -70,13 +76,41 @@ struct Ordered {
     clue: usize,
     run: RunId,
     orders: Vec<Order>,
+    /// What a triple breaks into.
+    stretch: Option<Stretch>,
+}
+
+/// From one access of a thread to another.
+#[derive(Clone, Copy)]
+struct Stretch {
+    thread: ThreadId,
+    ends: [u32; 2],
+}
+
+impl Stretch {
+    fn of(sighting: &Sighting) -> Option<Self> {
+        match (sighting.threads(), sighting.accesses()) {
+            (&[thread, _, _], &[first, _, last]) => Some(Self { thread, ends: [first, last] }),
+            _ => None,
+        }
+    }
+
+    fn is_within(&self, other: &Self) -> bool {
+        let [[first, last], [other_first, other_last]] = [self.ends, other.ends];
+        self.thread == other.thread && other_first <= first && last <= other_last && self.ends != other.ends
+    }
 }
 
 impl Ordered {
     fn all(clues: &[Clue]) -> Vec<Self> {
         let on_one_variable = clues.iter().enumerate().filter(|(_, clue)| clue.pattern.sites().len() < 4);
         on_one_variable
-            .map(|(nth, clue)| Self { clue: nth, run: clue.run, orders: clue.sighting.orders().collect() })
+            .map(|(nth, clue)| Self {
+                clue: nth,
+                run: clue.run,
+                orders: clue.sighting.orders().collect(),
+                stretch: Stretch::of(clue.sighting),
+            })
             .collect()
     }
 
@@ -86,6 +120,11 @@ impl Ordered {
             outer.orders.iter().any(|outer| inner.orders.iter().any(|inner| outer.is_predicted_by(inner)))
         };
         self.run == other.run && any(self, other) && !any(other, self)
+    }
+
+    /// Whether both are triples and this one's stretch is a part of the other's, so that it is enough to keep it whole.
+    fn is_within(&self, other: &Self) -> bool {
+        self.stretch.zip(other.stretch).is_some_and(|(stretch, other)| stretch.is_within(&other))
     }
 }
 

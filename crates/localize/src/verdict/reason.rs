@@ -3,7 +3,10 @@
 use std::fmt;
 
 use crate::locon::Procedure;
+use crate::run::AccessKind;
 use crate::standstill::{Standstill, StandstillKind};
+
+use super::values::{self, Values};
 
 /// What the verdict says about a cause.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +77,15 @@ pub enum Reason {
     Unfinished {
         /// Failing runs that end before it.
         failed: u32,
+    },
+    /// It counts only with some values.
+    Values {
+        /// What its first two accesses do.
+        kinds: [AccessKind; 2],
+        /// With which values.
+        values: Values,
+        /// So many passing runs show it with others.
+        passed: u32,
     },
     /// Passing runs make the same accesses, but in one order always.
     OneOrder,
@@ -152,6 +164,14 @@ impl fmt::Display for Reason {
             Self::Unfinished { failed } => {
                 let runs = if *failed == 1 { "failing run ends" } else { "failing runs end" };
                 write!(f, "{failed} more {runs} before its last access, to which all passing runs come")
+            }
+            Self::Values { kinds, values, passed } => {
+                let others = match passed {
+                    0 => String::new(),
+                    1 => "; with other values a passing run shows it and does not fail".to_owned(),
+                    many => format!("; with other values {many} passing runs show it and do not fail"),
+                };
+                write!(f, "it does harm where {}{others}", values::told(*kinds, *values))
             }
             Self::OneOrder => f.write_str("passing runs make the same accesses, but never in another order"),
             Self::SetUp => f.write_str(

@@ -18,6 +18,7 @@ use super::regions;
 use super::strata::Strata;
 use super::tuning::Tuning;
 use super::unfinished;
+use super::values::{self, Values};
 use super::weight::Weights;
 
 /// Passing runs that come to all code that such runs come to, but for the rarest.
@@ -51,6 +52,8 @@ pub(super) struct Clue<'e> {
     pub calls: Option<(CalledPair, Vec<u64>)>,
     /// How many failing runs end before it is complete, and all that it counts for, as bits, if these explain more.
     pub unfinished: Option<(u32, Vec<u64>)>,
+    /// What its first two accesses read or wrote, if it counts only with that.
+    pub values: Option<Values>,
     /// Whether passing runs never come to one of its accesses, or never a second thread.
     pub is_new_code: bool,
     /// Whether the creation or the end of threads keeps all of it in order: that nothing came in between is what other interleavings have left.
@@ -234,6 +237,19 @@ impl<'e> Scale<'e> {
         Some(self.made(pattern, seen, (*run, sighting), nothing))
     }
 
+    /// A pattern that counts only with these values, and explains so much then.
+    pub fn clue_with(
+        &self,
+        pattern: Pattern,
+        seen: &'e Seen,
+        evidence: f64,
+        values: Values,
+    ) -> Option<Clue<'e>> {
+        let (run, sighting) = seen.example.as_ref()?;
+        let explains = Explains { evidence, unfinished: None, window: None };
+        Some(Clue { values: Some(values), ..self.made(pattern, seen, (*run, sighting), explains) })
+    }
+
     /// A clue that explains so much, with where it is seen first.
     fn made(
         &self,
@@ -279,6 +295,7 @@ impl<'e> Scale<'e> {
             region: window.map(|window| window.pair.runs.clone()),
             calls: None,
             unfinished,
+            values: None,
             is_new_code,
             is_outcome,
             is_second_thread,
@@ -367,6 +384,15 @@ impl<'e> Scale<'e> {
         let mut best = f64::NEG_INFINITY;
         for (&pattern, seen) in self.evidence.clues.iter().filter(|(_, seen)| seen.is_clue) {
             let prior = self.prior(pattern, None);
+            let known = simplest.entry(&seen.runs).or_insert(prior);
+            *known = known.max(prior);
+            if seen.failed > 0 {
+                best = best.max(self.evidence_of(&seen.runs) + prior);
+            }
+        }
+        let losses = values::losses(&self.evidence.valued);
+        for (&(pattern, _), seen) in self.evidence.valued.iter().filter(|_| self.tuning.values) {
+            let prior = self.prior(pattern, None) - losses[&pattern];
             let known = simplest.entry(&seen.runs).or_insert(prior);
             *known = known.max(prior);
             if seen.failed > 0 {

@@ -56,6 +56,7 @@ impl Scale<'_> {
                 Standing::New => Reason::Effect,
             },
         ];
+        reasons.extend(self.values_of(best));
         let together = clues.iter().find_map(|clue| clue.together);
         reasons.extend(together.map(|[failed, passed]| Reason::FreedTogether {
             failed,
@@ -112,6 +113,15 @@ impl Scale<'_> {
             reasons,
             standstill: None,
         }
+    }
+
+    /// With which values a clue counts, if not with all.
+    fn values_of(&self, clue: &Clue) -> Option<Reason> {
+        let mut kinds = clue.pattern.shape().steps().map(|step| step.kind);
+        let kinds = [kinds.next()?, kinds.next()?];
+        let all = self.evidence.clues.get(&clue.pattern)?;
+        let passed = all.passed - clue.seen.passed;
+        clue.values.map(|values| Reason::Values { kinds, values, passed })
     }
 
     /// The standstills of hung runs. None is as probable as one that is there to be seen.

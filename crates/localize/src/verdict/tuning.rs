@@ -41,6 +41,8 @@ pub struct Tuning {
     pub regions: bool,
     /// Whether failing runs that end before a clue is complete count for it.
     pub unfinished: bool,
+    /// Whether what its accesses read and wrote tells when a pattern does harm.
+    pub values: bool,
     /// Whether what lets the best clue come about goes before it.
     pub leads: bool,
     /// Whether outcomes are compared among runs that were scheduled alike.
@@ -65,6 +67,7 @@ impl Default for Tuning {
             calls: true,
             regions: true,
             unfinished: true,
+            values: true,
             leads: true,
             strata: true,
         }

@@ -2,7 +2,8 @@
 //!
 //! One line is one run: `F: W1(x)@a R2(x)@b gap(x) U1(x)@c`. It begins with the outcome (`P`, `F`, `H`) and
 //! goes on with accesses: kind, thread, location, site. Sites have one name in all runs, locations in their
-//! run. An access in a loop has its place at the end: `W1(x)@a[7.0]` is in the first iteration of the loop 7.
+//! run. An access in a loop has its place at the end: `W1(x)@a[7.0]` is in the first iteration of the loop 7. What is read or
+//! written comes last of all, if it is known: `R1(x)@a=3`.
 //! `local@a`, `remote@a` and `both@a` are observations at a site.
 //!
 //! One line is one finding: `1/2 0.50 f=1 p=1 P5 W1(x)@1 W2(x)@4 R1(x)@3`: rank, size of the tie, score,
@@ -64,6 +65,8 @@ pub fn parse(traces: &str) -> Session {
                 continue;
             }
             let site = site.strip_prefix('@').expect("a site after @");
+            let (site, value) =
+                site.split_once('=').map_or((site, None), |(site, value)| (site, value.parse().ok()));
             let (site, place) =
                 site.split_once('[').map_or((site, None), |(site, place)| (site, Some(place)));
             let kind = match &action[..1] {
@@ -75,7 +78,7 @@ pub fn parse(traces: &str) -> Session {
             let thread = ThreadId(action[1..].parse().expect("a thread number"));
             let site = SiteId(intern(&mut session.sites, site));
             let iteration = place.map(loop_position);
-            run.accesses.push(Access { iteration, ..access(kind, thread, location, site) });
+            run.accesses.push(Access { iteration, value, ..access(kind, thread, location, site) });
         }
         session.runs.push(run);
     }
