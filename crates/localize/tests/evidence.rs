@@ -405,6 +405,8 @@ fn what_is_published_before_it_is_written_is_to_be_written_first() {
     let action = |text: &str, accesses: &[usize]| advice_on(&run(text), accesses).map(|fix| fix.action);
     let torn = "1:W(data)@4 1:W!(ready)@1 2:R!(ready)@2 2:R(data)@3 1:W(data)@4";
     assert_eq!(action(torn, &[1, 2, 3, 4]), Some(Action::AddLock));
+    let counted = "1:R!(high)@5 1:W!(low)@1 2:R!(low)@2 2:R!(high)@3 1:W!(high)@4";
+    assert_eq!(action(counted, &[1, 2, 3, 4]), Some(Action::AddLock), "it goes by what was there");
     let plain = "1:W(size)@1 2:R(size)@2 2:R(data)@3 1:W(data)@4";
     assert_eq!(action(plain, &[0, 1, 2, 3]), Some(Action::AddLock));
 }

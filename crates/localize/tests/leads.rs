@@ -50,6 +50,23 @@ fn among_many_orders_a_leading_one_has_to_tell_more() {
     assert_eq!(first(&traces(&others), 1), ["P1 check finish"]);
 }
 
+/// Each thread does the one right after the other, so that runs with the second order mostly have the first. If most passing runs with the first have the
+/// second, too, that one does no more harm than the other.
+#[test]
+fn what_passing_runs_mostly_show_together_leads_to_nothing() {
+    let both = "R1(epoch)@pin W2(epoch)@advance R1(buffer)@read W2(buffer)@swap";
+    let first_only = "R1(epoch)@pin W2(epoch)@advance W2(buffer)@swap R1(buffer)@read";
+    let neither = "W2(epoch)@advance W2(buffer)@swap R1(epoch)@pin R1(buffer)@read";
+    let traces = |together: usize| {
+        runs_like("F", both, 25)
+            + &runs_like("P", both, together)
+            + &runs_like("P", first_only, 4)
+            + &runs_like("P", neither, 80)
+    };
+    assert_eq!(first(&traces(4), 1), ["P1 pin advance leads"]);
+    assert_eq!(first(&traces(5), 1), ["P1 read swap"]);
+}
+
 /// All runs look too early: that explains nothing.
 #[test]
 fn what_is_always_there_leads_to_nothing() {

@@ -399,7 +399,7 @@ impl Case<'_> {
     }
 
     /// A thread wrote what leads others to something, and that only afterwards; one of them found nothing there. What is written more than once
-    /// is another matter: then the two may have to change together. But an atomic says that what is written for the first time after it is there.
+    /// is another matter: then the two may have to change together, as where its writer goes by what was there before. But an atomic says that what is written for the first time after it is there.
     fn published_too_early(&self) -> Option<Fix> {
         let all = [0, 1, 2, 3].map(|place| self.access(place));
         let [published, seen, used, filled] = all;
@@ -424,8 +424,12 @@ impl Case<'_> {
         let is_atomic = [0, 1].iter().all(|&place| self.witness.is_atomic(self.accesses[place]));
         let is_earlier = |index: usize| index < self.accesses[3] && accesses[index].thread == filled.thread;
         let is_announced = is_atomic && !writes_to(filled).any(is_earlier);
+        let is_changed = self.witness.at_location.get(&filled.location).is_some_and(|all| {
+            let before = all.iter().take_while(|&&index| index < self.accesses[0]);
+            before.map(|&index| &accesses[index]).any(|access| access.thread == filled.thread)
+        });
         let spans = [0, 3].map(|place| Span { from: place, to: place });
-        (is_so && (is_ready_once || is_announced))
+        (is_so && !is_changed && (is_ready_once || is_announced))
             .then(|| Fix::plain(Action::PublishLater, vec![], spans.to_vec()))
     }
 

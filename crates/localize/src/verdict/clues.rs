@@ -209,11 +209,12 @@ impl Sighting {
         self.accesses().iter().copied().max().unwrap_or(0)
     }
 
-    /// When all of its orders have made a difference: one in which a read comes too early does so at that read, any other when the
-    /// later access finds, or overwrites, what the earlier one left.
+    /// When all of its orders have made a difference: one in which a read comes too early, an update's included, does so at that read, any
+    /// other when the later access finds, or overwrites, what the earlier one left.
     pub fn felt(&self) -> u32 {
-        let reads =
+        let is_read =
             |place: usize| self.shape.steps().nth(place).is_some_and(|step| step.kind == AccessKind::Read);
+        let reads = |place: usize| self.updates[place] || is_read(place);
         let felt = self.conflicts().map(|[head, tail]| self.indices[if reads(head) { head } else { tail }]);
         felt.max().unwrap_or_else(|| self.completed())
     }

@@ -137,6 +137,8 @@ fn is_led_by_pair(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
         return false;
     };
     lead.passed > order.passed
+        // Where the two mostly come together, passing runs too, it is chance which of them does less harm.
+        && lead.passed >= 2 * order.passed
         && 2 * lead.passed <= scale.runs.all_passed
         // The cause may stand for others that break into the same code.
         && f64::from(lead.failed) >= COVERED * f64::from(cause.explained)

@@ -109,6 +109,8 @@ pub enum Reason {
     Leads,
     /// It comes about only after what leads to it.
     Follows,
+    /// What its two writes leave is looked at where no passing run comes.
+    Look,
     /// Of what is as probable, it is complete first.
     First,
     /// The run stands still for this reason.
@@ -197,6 +199,9 @@ impl fmt::Display for Reason {
                 "what tells failing from passing runs best comes about only after it; without that it does no harm",
             ),
             Self::Follows => f.write_str("it comes about only after an earlier order of accesses that went wrong before it"),
+            Self::Look => f.write_str(
+                "passing runs show its two writes now and then, and never look at what is left of them as failing runs do",
+            ),
             Self::First => f.write_str("complete before what is as probable"),
             Self::Standstill(StandstillKind::Deadlock) => {
                 f.write_str("when the runs hung, these threads waited for locks that none of them would give back")

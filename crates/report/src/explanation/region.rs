@@ -214,8 +214,17 @@ impl Frame {
     }
 
     /// Whether these calls, innermost first, are how `ArcSwap` keeps account of who reads what it has: by its own means, or by the count of
-    /// what it has.
+    /// what it has; or how crossbeam's epochs do of whoever reads anything.
     pub fn count_readers(calls: &[Frame]) -> bool {
+        // Its pointers are the program's data; what it frees for others, and how it came to that, is theirs.
+        const EPOCHS: [&str; 5] = ["/internal.rs", "/epoch.rs", "/collector.rs", "/default.rs", "/src/sync/"];
+        let is_epochs = |frame: &Frame| frame.is_of_package(&["/crossbeam-epoch-"]);
+        let mut within = calls
+            .iter()
+            .skip_while(|frame| frame.is_of_rust() || is_epochs(frame) && frame.is_in(&["/src/atomic.rs"]));
+        if within.next().is_some_and(|frame| is_epochs(frame) && frame.is_in(&EPOCHS)) {
+            return true;
+        }
         let made = calls.iter().find(|frame| !frame.is_in(&["/core/src/sync/atomic"]));
         let maker = calls.iter().find(|frame| !frame.is_of_rust());
         maker
@@ -391,6 +400,13 @@ mod tests {
             !counts(&["/rustc/1f2/library/alloc/src/vec/mod.rs", &arc, &strategy]),
             "what is dropped with it"
         );
+        let epochs = "/home/me/.cargo/registry/src/index-0123456789abcdef/crossbeam-epoch-0.9.18/src";
+        let [pointer, pinned, listed, freed] =
+            ["atomic.rs", "internal.rs", "sync/list.rs", "guard.rs"].map(|file| format!("{epochs}/{file}"));
+        assert!(counts(&[&atomics, &pinned, "steal.rs"]));
+        assert!(counts(&[&atomics, &pointer, &listed, &pinned, "steal.rs"]));
+        assert!(!counts(&[&atomics, &pointer, "steal.rs", &pinned]), "the program's own pointer");
+        assert!(!counts(&[&pointer, &freed, &pinned, "steal.rs"]), "what is freed for somebody");
     }
 
     #[test]
