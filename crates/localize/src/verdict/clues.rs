@@ -24,6 +24,7 @@ use crate::suspect::Suspect;
 use crate::synchronization::{SyncKind, SyncTarget};
 
 use super::crossings;
+use super::lasting;
 use super::orders::{self, Orders};
 use super::unfinished::Reach;
 
@@ -40,6 +41,8 @@ pub(crate) struct Clues {
     pub seen: Vec<Clue>,
     /// Reads that another thread's write follows, with what the reader saw of that thread before; each once.
     pub(super) crossings: Vec<Clue>,
+    /// Outdated looks whose outcome lasts; each once.
+    pub(super) lasting: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
     /// How far the run came.
@@ -259,10 +262,13 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         }
     }
     note_what_threads_keep_in_order(run, &mut seen);
-    let crossings = crossings::crossings(scan).into_iter().map(|(pattern, occurrence)| {
+    let noted = |(pattern, occurrence): (Pattern, Occurrence)| {
         let sighting = run.outcome.is_failing().then(|| Sighting::new(scan, &occurrence));
         Clue { pattern, is_clue: false, sighting }
-    });
+    };
+    let crossings = crossings::crossings(scan).into_iter().map(noted).collect();
+    let mut lasting: Vec<Clue> = lasting::lasting(scan).into_iter().map(noted).collect();
+    note_what_threads_keep_in_order(run, &mut lasting);
     let mut orders = Orders::default();
     if !run.outcome.is_failing() {
         orders = orders::orders(&scan.histories);
@@ -277,7 +283,8 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         way: run.way,
         overlooked: run.sampled.map_or(0.0, |sampled| 1.0 - sampled as f64 / 1e6),
         seen,
-        crossings: crossings.collect(),
+        crossings,
+        lasting,
         orders,
         calls: Arc::clone(&run.calls),
         free_sites: run.free_sites.clone(),

@@ -29,6 +29,8 @@ pub(crate) struct Evidence {
     pub(super) clues: FxHashMap<Pattern, Seen>,
     /// The same of reads that another thread's write follows, with what the reader saw of that thread before.
     pub(super) crossings: FxHashMap<Pattern, Seen>,
+    /// The same of outdated looks whose outcome lasts.
+    pub(super) lasting: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
     /// How far runs came.
@@ -103,12 +105,13 @@ impl Seen {
 
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, crossings, orders, reaches, visited_by_all, calls, free_sites, pairs, standstills) =
-            Default::default();
+        let (runs, clues, crossings, lasting, orders, reaches) = Default::default();
+        let (visited_by_all, calls, free_sites, pairs, standstills) = Default::default();
         Self {
             runs,
             clues,
             crossings,
+            lasting,
             orders,
             reaches,
             visited_by_all,
@@ -152,6 +155,9 @@ impl Evidence {
         for clue in &clues.crossings {
             self.crossings.entry(clue.pattern).or_default().add(number, clues.run, clue);
         }
+        for clue in &clues.lasting {
+            self.lasting.entry(clue.pattern).or_default().add(number, clues.run, clue);
+        }
     }
 
     /// What would be known if runs like these had been made so many times.
@@ -168,7 +174,8 @@ impl Evidence {
             let reaches = self.reaches.iter().map(|(id, reach)| (copy_of(*id, copy), Arc::clone(reach)));
             repeated.reaches.extend(reaches);
         }
-        for seen in repeated.clues.values_mut().chain(repeated.crossings.values_mut()) {
+        let others = repeated.crossings.values_mut().chain(repeated.lasting.values_mut());
+        for seen in repeated.clues.values_mut().chain(others) {
             let shows =
                 |number: usize| seen.runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
             let mut bits = vec![0u64; (runs * times as usize).div_ceil(64)];

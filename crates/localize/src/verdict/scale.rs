@@ -1,6 +1,7 @@
 //! How much clues weigh.
 
 use std::cmp::Ordering;
+use std::f64::consts::LN_2;
 
 use rustc_hash::FxHashMap;
 
@@ -63,6 +64,8 @@ pub(super) struct Clue<'e> {
     pub is_window: bool,
     /// That pair is its second, and its first one tells nothing by itself: it is in passing runs as well, which then do the rest in time.
     pub is_entered: bool,
+    /// Whether it counts only where nobody writes its variable afterwards.
+    pub is_lasting: bool,
     /// It is but a loop's next round: both ends of a triple are one access, or a read that comes too early is made again until it does not.
     pub is_loop: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -191,7 +194,23 @@ impl<'e> Scale<'e> {
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
-        if seen.is_clue { self.weighed(pattern, seen) } else { None }
+        if !seen.is_clue {
+            return None;
+        }
+        let (clue, lasting) = (self.weighed(pattern, seen), self.lasting(pattern));
+        match (&clue, &lasting) {
+            (Some(clue), Some(lasting)) if lasting.weight <= clue.weight => {}
+            (_, Some(_)) => return lasting,
+            _ => {}
+        }
+        clue
+    }
+
+    /// The same, counted only where its outcome lasts. That is a choice of two.
+    fn lasting(&self, pattern: Pattern) -> Option<Clue<'e>> {
+        let seen = self.evidence.lasting.get(&pattern).filter(|_| self.tuning.lasting)?;
+        let clue = self.weighed(pattern, seen)?;
+        Some(Clue { weight: clue.weight - LN_2, is_lasting: true, ..clue })
     }
 
     /// The windows that are entered by what a thread has seen right before it looks: where it comes by again later, Unicorn's
@@ -285,6 +304,7 @@ impl<'e> Scale<'e> {
             is_after_new_code: false,
             is_window: window.is_some(),
             is_entered: window.is_some_and(|window| window.is_entered),
+            is_lasting: false,
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
         }
@@ -367,6 +387,14 @@ impl<'e> Scale<'e> {
         let mut best = f64::NEG_INFINITY;
         for (&pattern, seen) in self.evidence.clues.iter().filter(|(_, seen)| seen.is_clue) {
             let prior = self.prior(pattern, None);
+            let known = simplest.entry(&seen.runs).or_insert(prior);
+            *known = known.max(prior);
+            if seen.failed > 0 {
+                best = best.max(self.evidence_of(&seen.runs) + prior);
+            }
+        }
+        for (&pattern, seen) in self.evidence.lasting.iter().filter(|_| self.tuning.lasting) {
+            let prior = self.prior(pattern, None) - LN_2;
             let known = simplest.entry(&seen.runs).or_insert(prior);
             *known = known.max(prior);
             if seen.failed > 0 {

@@ -39,6 +39,8 @@ pub struct Tuning {
     pub calls: bool,
     /// Whether accesses that break into the same stretch of code count together.
     pub regions: bool,
+    /// Whether outdated looks may count only where their outcome lasts.
+    pub lasting: bool,
     /// Whether failing runs that end before a clue is complete count for it.
     pub unfinished: bool,
     /// Whether what lets the best clue come about goes before it.
@@ -64,6 +66,7 @@ impl Default for Tuning {
             freed: true,
             calls: true,
             regions: true,
+            lasting: true,
             unfinished: true,
             leads: true,
             strata: true,
