@@ -318,6 +318,9 @@ impl Names {
             0 if is_arc => Some("strong count of the Arc".to_owned()),
             8 if is_arc => Some("weak count of the Arc".to_owned()),
             offset => {
+                if let Some(member) = self.in_rust_block(block, &frames[own], code) {
+                    return Some(member);
+                }
                 let line = self.source_line(&frames[own]);
                 Some(match line.as_deref().and_then(report::allocated_for) {
                     Some(name) => format!("{name} (heap +{offset})"),

@@ -1,6 +1,7 @@
 //! Names for what debug info has no name for, by what the source calls it where it is accessed.
 
 use localize::{Access, Code, LocationId, Profile, SiteId};
+use report::explanation;
 use report::expression::{Place, last_name, shared_expression};
 
 use crate::names::{Guard, LaidOut, Names};
@@ -14,6 +15,8 @@ pub struct Unnamed {
     raw: RawValues,
     /// Where in which heap block it lies, in words.
     block: Option<String>,
+    /// Where that block begins.
+    block_start: Option<u64>,
     /// Where in which module it lies, if its storage is static.
     in_module: Option<String>,
     guards: Vec<Guard>,
@@ -31,6 +34,7 @@ impl Unnamed {
         });
         Self {
             in_module,
+            block_start: block.map(|block| location.address.wrapping_sub(block.offset.into())),
             location: access.location,
             site: names.own_site(access.stack, code).unwrap_or(access.site),
             raw: names.raw_values(access, profile, code),
@@ -83,8 +87,32 @@ pub fn name_by_source(
         }
         name_compared(finding, index, &name, &form, compared);
     }
+    if is_one_collection(finding, recorded) {
+        tell_as_one(finding);
+        return;
+    }
     let locations: Vec<LocationId> = recorded.iter().map(|key| key.location).collect();
     tell_apart(finding, &locations);
+}
+
+/// Whether two variables are but two places in the memory of one collection, as two buckets of a hash table: a person thinks of the table.
+fn is_one_collection(finding: &report::Finding, recorded: &[Unnamed]) -> bool {
+    let [first, ..] = &finding.accesses[..] else { return false };
+    let start = recorded.first().and_then(|key| key.block_start);
+    finding.kind == report::Kind::MultiVariableAtomicityViolation
+        && start.is_some()
+        && recorded.iter().all(|key| key.block_start == start)
+        && finding.accesses.iter().all(|access| access.variable == first.variable)
+        && finding.accesses.iter().all(report::Access::is_within_a_collection)
+}
+
+/// It is one variable then, and what a single call does of it is no stretch of code to be kept together.
+fn tell_as_one(finding: &mut report::Finding) {
+    finding.kind = report::Kind::AtomicityViolation;
+    let is_call = |place: &report::FixPlace| place.first_line == place.last_line;
+    let Some(fix) = finding.fix.as_mut().filter(|fix| !fix.places.iter().all(is_call)) else { return };
+    fix.places.retain(|place| !is_call(place));
+    finding.advice = explanation::advice(fix);
 }
 
 /// Numbers different variables of one name, as the two words of a string view or the links of two nodes: `view #1`, `view #2`. Without, a thread would be

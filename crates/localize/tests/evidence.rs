@@ -355,6 +355,9 @@ fn who_acts_on_an_outdated_look_should_have_kept_the_lock() {
     assert_eq!(advice_on(&looked_after, &[1, 3]), None);
     let next_round = run(&format!("{look} {change} 1:lock(a)@1 1:W(y)@7 1:unlock(a)"));
     assert_eq!(advice_on(&next_round, &[2, 3]), None, "the section begins anew");
+    let did_the_same = "1:lock(a)@1 1:R(x)@2 1:W(y)@7 1:unlock(a)";
+    let called_again = run(&format!("{did_the_same} {change} {act}"));
+    assert_eq!(advice_on(&called_again, &[3, 4]), None, "the same code, called from elsewhere");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a source line allocates and for what, as the programmer calls it.
 
-/// What a line of C or C++ allocates.
+/// What a line of code allocates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocated<'a> {
     /// The name of its type, without namespaces.
@@ -10,10 +10,15 @@ pub struct Allocated<'a> {
 }
 
 /// `Metrics` for `metrics_ = new Metrics;`, `node` for `malloc(sizeof(struct node))` and for
-/// `struct node *n = malloc(sizeof *n);`. None for arrays, and where the type is not on the line.
+/// `struct node *n = malloc(sizeof *n);`, `Shared` for `Arc::new(Shared {`. None for arrays, and where the type is not on the line.
 pub fn allocated_type(line: &str) -> Option<Allocated<'_>> {
     let code = line.split("//").next().unwrap_or(line);
     let plain = |type_name| Allocated { type_name, offset: 0 };
+    for (function, offset) in [("Arc::new(", 16), ("Box::new(", 0)] {
+        if let Some((_, made)) = code.split_once(function) {
+            return rust_type(made).map(|type_name| Allocated { type_name, offset });
+        }
+    }
     if let Some(made) = after_word(code, "new") {
         let (name, rest) = type_name(made)?;
         return (!rest.trim_start().starts_with('[')).then_some(plain(name));
@@ -85,6 +90,17 @@ fn after_word<'a>(code: &'a str, word: &str) -> Option<&'a str> {
         let is_whole = !code[..at].ends_with(is_name_part) && !rest.starts_with(is_name_part);
         is_whole.then_some(rest)
     })
+}
+
+/// The type in `Shared { … }`, `Shared::new(…)` or `store::Shared::default()`, unless it is one of the library's that hold another: types of
+/// this name differ in what that is.
+fn rust_type(made: &str) -> Option<&str> {
+    const HOLDERS: [&str; 7] = ["Mutex", "RwLock", "RefCell", "Cell", "UnsafeCell", "Some", "Option"];
+    let end = made.find(['{', '(', '<']).unwrap_or(made.len());
+    let mut path = made[..end].split("::").map(str::trim);
+    let is_type = |name: &&str| name.starts_with(|first: char| first.is_ascii_uppercase());
+    let name = path.find(is_type).filter(|name| name.chars().all(is_name_part))?;
+    (!HOLDERS.contains(&name)).then_some(name)
 }
 
 /// The last part of a type's name, and what follows it.
@@ -159,6 +175,11 @@ mod tests {
             ("    n->next = malloc(sizeof(struct node));", Some(("node", 0))),
             ("    n = malloc(sizeof *n);", None),
             ("    renewed(3);", None),
+            ("    let shared = Arc::new(Shared {", Some(("Shared", 16))),
+            ("    let pool = Arc::new(net::Pool::new(4));", Some(("Pool", 16))),
+            ("    let node = Box::new(Node::<u32>::default());", Some(("Node", 0))),
+            ("    let total = Arc::new(Mutex::new(0));", None),
+            ("    let done = Arc::new(done);", None),
         ];
         for (line, expected) in cases {
             let found = allocated_type(line).map(|found| (found.type_name, found.offset));

@@ -4,15 +4,20 @@
 //! Nor does a proof by following failing runs tell an interleaving over two variables from another one that begins alike. That a
 //! thread was held up for all that the others did brings the failure about, and to the end of these others one thing is as good a
 //! mark as the next; which of them belongs to the cause is what the runs of the session tell.
+//!
+//! And where no run fails without one finding, which all failing runs show, another one with a step of it that a part of these runs shows
+//! is one of the ways in which it comes about, as where seats are sold twice just when two clerks have written to their log at the same time.
 
-use report::{Access, Finding, NeededStep, Verdict};
+use report::{Access, AccessKind, Finding, NeededStep, Trial, Verdict};
+
+use super::decision::BELIEVED;
 
 /// Which findings a confirmed one behind them needs, or is but another form of.
 pub fn by_confirmed(findings: &[Finding]) -> Vec<bool> {
     let speaks_for = |behind: &Finding, other: &Finding| {
         verdict(behind) == Some(Verdict::Confirmed)
             && verdict(other) != Some(Verdict::Refuted)
-            && (needs(behind, other) || is_narrower(behind, other))
+            && (needs(behind, other) || is_narrower(behind, other) || is_one_way(behind, other))
     };
     let is_needed = |at: usize| findings[at + 1..].iter().any(|behind| speaks_for(behind, &findings[at]));
     (0..findings.len()).map(is_needed).collect()
@@ -38,6 +43,25 @@ fn is_narrower(confirmed: &Finding, other: &Finding) -> bool {
         && end.variable != one.variable
         && last.variable != end.variable
         && [place(one), place(two)] == [place(first), place(second)]
+}
+
+/// Is it one of the ways in which the other one comes about, without which no run fails?
+fn is_one_way(confirmed: &Finding, other: &Finding) -> bool {
+    const A_PART: f64 = 0.8;
+    let is_needed = other.confirmation.is_some_and(|trials| {
+        let counts = |trial: Trial| (trial.failed, trial.runs);
+        let fisher = |delayed| localize::fisher(counts(delayed), counts(trials.forbidden));
+        trials.forbidden.failed == 0 && trials.delayed.map(fisher).is_some_and(|p| p < BELIEVED)
+    });
+    let place = |access: &Access| {
+        (access.kind, access.variable.clone(), access.file.clone(), access.line, access.column)
+    };
+    let is_shared = |access: &Access| confirmed.accesses.iter().any(|own| place(own) == place(access));
+    let mut written = other.accesses.iter().filter(|access| access.kind != AccessKind::Read);
+    is_needed
+        && confirmed.failed as f64 <= A_PART * other.failed as f64
+        && confirmed.failing_runs.iter().all(|run| other.failing_runs.contains(run))
+        && written.any(is_shared)
 }
 
 fn needs(confirmed: &Finding, other: &Finding) -> bool {
@@ -115,5 +139,44 @@ mod tests {
         assert_eq!(told(&with("back", 40), 9, Some(3)), [false, false], "it explains as much");
         assert_eq!(told(&with("back", 40), 6, None), [false, false], "it was forced by itself");
         assert_eq!(told(&with("back", 40)[1..], 6, Some(3)), [false, false], "it begins elsewhere");
+    }
+
+    /// Two clerks look for a free seat and sell it, while others write to their logs in some order.
+    #[test]
+    fn a_proof_speaks_for_what_no_run_fails_without_and_what_it_is_one_way_of() {
+        let sale = |runs: &[u64], delayed, forbidden| {
+            let accesses = [
+                access(1, "read", "sold", 59),
+                access(2, "write", "sold", 67),
+                access(1, "read", "sold", 67),
+            ];
+            let mut sale = finding(&accesses, "inconclusive", serde_json::Value::Null);
+            (sale.failed, sale.failing_runs) = (runs.len() as u64, runs.to_vec());
+            sale.confirmation = sale.confirmation.map(|one| report::Confirmation {
+                delayed: Some(Trial { runs: 18, failed: delayed }),
+                forbidden: Trial { runs: 18, failed: forbidden },
+                ..one
+            });
+            sale
+        };
+        let logged = |variable, runs: &[u64]| {
+            let accesses = [
+                access(1, "write", "log", 43),
+                access(2, "write", "log", 43),
+                access(2, "write", variable, 67),
+                access(1, "write", variable, 67),
+            ];
+            let mut logged = finding(&accesses, "confirmed", serde_json::Value::Null);
+            (logged.failed, logged.failing_runs) = (runs.len() as u64, runs.to_vec());
+            logged
+        };
+        let told = |sale: Finding, logged: Finding| by_confirmed(&[sale, logged])[0];
+        let all = [1, 2, 3, 4, 5];
+        assert!(told(sale(&all, 11, 0), logged("sold", &[2, 5])));
+        assert!(!told(sale(&all, 11, 0), logged("sold", &all)), "it explains as much");
+        assert!(!told(sale(&all, 11, 0), logged("sold", &[2, 7])), "not all of these runs show the other");
+        assert!(!told(sale(&all, 11, 0), logged("size", &[2, 5])), "it has no step of it");
+        assert!(!told(sale(&all, 3, 0), logged("sold", &[2, 5])), "delays do no harm");
+        assert!(!told(sale(&all, 11, 1), logged("sold", &[2, 5])), "runs fail without it");
     }
 }

@@ -25,6 +25,7 @@ struct Named {
     freed: bool,
     calls: bool,
     regions: bool,
+    lasting: bool,
     unfinished: bool,
     values: bool,
     leads: bool,

@@ -1,6 +1,8 @@
 //! Names by where things lie in an object: beside a lock that is held, or in a block whose type the source tells.
 
+use localize::profile::Block;
 use localize::{Access, Code, Profile, SiteId};
+use report::Frame;
 use report::expression::last_name;
 use runner::{BuildId, Named, TypePlace};
 
@@ -26,8 +28,7 @@ impl Names {
         let location = &profile.locations[access.location.0 as usize];
         for lock in profile.run.held(access).unwrap_or_default() {
             let Some(frame) = self.own_frame(lock.taken_at, code) else { continue };
-            let is_rust = frame.file.as_deref().is_some_and(|file| file.ends_with(".rs"));
-            let Some(line) = self.source_line(&frame).filter(|_| !is_rust) else { continue };
+            let Some(line) = self.source_line(&frame).filter(|_| !is_rust(&frame)) else { continue };
             let Some(site) = self.own_site(lock.taken_at, code) else { continue };
             let Some(expression) = the_only_lock(&line) else { continue };
             let field = last_name(expression);
@@ -50,15 +51,36 @@ impl Names {
     fn in_block(&mut self, access: &Access, profile: &Profile, code: &Code) -> Option<LaidOut> {
         let location = &profile.locations[access.location.0 as usize];
         let block = location.block?;
-        let frame = self.own_frame(block.allocated_at, code)?;
-        let line = self.source_line(&frame)?;
+        let frame = self.own_frame(block.allocated_at, code).filter(|frame| !is_rust(frame))?;
+        self.member_of(block, &frame, location.size, code)
+    }
+
+    /// A place in a block of Rust's, by the type of what is behind an `Arc` or in a `Box`. What a line says of a place within a collection tells
+    /// more, so this is for what no line has a name for.
+    pub(super) fn in_rust_block(&mut self, block: Block, frame: &Frame, code: &Code) -> Option<String> {
+        let found = self.member_of(block, frame, 0, code).filter(|_| is_rust(frame))?;
+        let name = found.name.name;
+        // How a collection keeps its elements is its own matter.
+        let own = name.find(".buf.").or_else(|| name.find(".base."));
+        Some(own.map_or(name.as_str(), |inside| &name[..inside]).to_owned())
+    }
+
+    /// What lies in a block, by the type that the line of its allocation names.
+    fn member_of(&mut self, block: Block, frame: &Frame, size: u32, code: &Code) -> Option<LaidOut> {
+        let line = self.source_line(frame)?;
         let allocated = report::allocated_type(&line)?;
         let behind = i64::from(block.offset.checked_sub(allocated.offset)?);
-        let place = TypePlace { owner: allocated.type_name, member: None, behind };
+        let own = || report::enclosing_type(frame.function.as_deref()?);
+        let owner = match allocated.type_name {
+            "Self" => own()?,
+            name => name.to_owned(),
+        };
+        let place = TypePlace { owner: &owner, member: None, behind };
         let site = self.own_site(block.allocated_at, code)?;
-        let part = self.part_of(site, place, location.size, code)?;
-        let joint = if frame.file.as_deref().is_some_and(|file| file.ends_with(".c")) { "." } else { "::" };
-        Some(laid_out(&format!("{}{joint}", allocated.type_name), part))
+        let part = self.part_of(site, place, size, code)?;
+        let is_c = frame.file.as_deref().is_some_and(|file| file.ends_with(".c"));
+        let joint = if is_c || is_rust(frame) { "." } else { "::" };
+        Some(laid_out(&format!("{owner}{joint}"), part))
     }
 
     /// The type that has a member of this name: that of the function, or the only one.
@@ -89,6 +111,10 @@ fn the_only_lock(line: &str) -> Option<&str> {
     let expression = report::locked_expression(line)?;
     let rest = &line[line.find(expression)? + expression.len()..];
     report::locked_expression(rest).is_none().then_some(expression)
+}
+
+fn is_rust(frame: &Frame) -> bool {
+    frame.file.as_deref().is_some_and(|file| file.ends_with(".rs"))
 }
 
 fn laid_out(object: &str, part: Named) -> LaidOut {

@@ -19,12 +19,17 @@ pub(super) fn look_before(witness: &Witness<'_>, first: usize, second: usize) ->
         witness.run.held(access).is_some_and(|locks| locks.iter().any(|held| held.object == lock))
     };
     // One holding of the lock, as far as accesses show where it begins.
-    let looks: Vec<usize> = own_before
+    let holding: Vec<usize> = own_before
         .skip_while(|&index| !is_held(&accesses[index]))
         .take_while(|&index| is_held(&accesses[index]))
         .take(MOST_LOOKS)
-        .filter(|&index| accesses[index].kind == AccessKind::Read)
         .collect();
+    // Who did the same then has come to the same code once more, wherever it was called from.
+    if holding.iter().any(|&index| accesses[index].site == accesses[second].site) {
+        return None;
+    }
+    let reads = |index: &usize| accesses[*index].kind == AccessKind::Read;
+    let looks: Vec<usize> = holding.into_iter().filter(reads).collect();
     let earliest = *looks.last()?;
     let changes = (earliest..second).filter(|&index| {
         let access = &accesses[index];

@@ -1,6 +1,7 @@
 //! How much clues weigh.
 
 use std::cmp::Ordering;
+use std::f64::consts::LN_2;
 
 use rustc_hash::FxHashMap;
 
@@ -66,6 +67,8 @@ pub(super) struct Clue<'e> {
     pub is_window: bool,
     /// That pair is its second, and its first one tells nothing by itself: it is in passing runs as well, which then do the rest in time.
     pub is_entered: bool,
+    /// Whether it counts only where nobody writes its variable afterwards.
+    pub is_lasting: bool,
     /// It is but a loop's next round: both ends of a triple are one access, or a read that comes too early is made again until it does not.
     pub is_loop: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -194,7 +197,23 @@ impl<'e> Scale<'e> {
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
-        if seen.is_clue { self.weighed(pattern, seen) } else { None }
+        if !seen.is_clue {
+            return None;
+        }
+        let (clue, lasting) = (self.weighed(pattern, seen), self.lasting(pattern));
+        match (&clue, &lasting) {
+            (Some(clue), Some(lasting)) if lasting.weight <= clue.weight => {}
+            (_, Some(_)) => return lasting,
+            _ => {}
+        }
+        clue
+    }
+
+    /// The same, counted only where its outcome lasts. That is a choice of two.
+    fn lasting(&self, pattern: Pattern) -> Option<Clue<'e>> {
+        let seen = self.evidence.lasting.get(&pattern).filter(|_| self.tuning.lasting)?;
+        let clue = self.weighed(pattern, seen)?;
+        Some(Clue { weight: clue.weight - LN_2, is_lasting: true, ..clue })
     }
 
     /// The windows that are entered by what a thread has seen right before it looks: where it comes by again later, Unicorn's
@@ -302,6 +321,7 @@ impl<'e> Scale<'e> {
             is_after_new_code: false,
             is_window: window.is_some(),
             is_entered: window.is_some_and(|window| window.is_entered),
+            is_lasting: false,
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
         }
@@ -382,17 +402,7 @@ impl<'e> Scale<'e> {
     pub fn as_good_by_chance(&self) -> u32 {
         let mut simplest: FxHashMap<&[u64], f64> = FxHashMap::default();
         let mut best = f64::NEG_INFINITY;
-        for (&pattern, seen) in self.evidence.clues.iter().filter(|(_, seen)| seen.is_clue) {
-            let prior = self.prior(pattern, None);
-            let known = simplest.entry(&seen.runs).or_insert(prior);
-            *known = known.max(prior);
-            if seen.failed > 0 {
-                best = best.max(self.evidence_of(&seen.runs) + prior);
-            }
-        }
-        let losses = values::losses(&self.evidence.valued);
-        for (&(pattern, _), seen) in self.evidence.valued.iter().filter(|_| self.tuning.values) {
-            let prior = self.prior(pattern, None) - losses[&pattern];
+        for (seen, prior) in self.hypotheses() {
             let known = simplest.entry(&seen.runs).or_insert(prior);
             *known = known.max(prior);
             if seen.failed > 0 {
@@ -402,5 +412,20 @@ impl<'e> Scale<'e> {
         let signatures: Vec<Signature> =
             simplest.into_iter().map(|(runs, prior)| Signature { runs, prior }).collect();
         chance::as_good(&signatures, &self.strata, &self.weights, best)
+    }
+
+    /// All that may be a clue, with how probable it is before any run is looked at.
+    fn hypotheses(&self) -> impl Iterator<Item = (&'e Seen, f64)> {
+        let Evidence { clues, valued, lasting, .. } = self.evidence;
+        let clues = clues.iter().filter(|(_, seen)| seen.is_clue);
+        let losses = values::losses(valued);
+        let valued = valued.iter().filter(|_| self.tuning.values);
+        let lasting = lasting.iter().filter(|_| self.tuning.lasting);
+        clues
+            .map(|(&pattern, seen)| (seen, self.prior(pattern, None)))
+            .chain(
+                valued.map(move |(&(pattern, _), seen)| (seen, self.prior(pattern, None) - losses[&pattern])),
+            )
+            .chain(lasting.map(|(&pattern, seen)| (seen, self.prior(pattern, None) - LN_2)))
     }
 }

@@ -110,6 +110,13 @@ pub fn tell_by_calls(accesses: &mut [Access]) {
     }
 }
 
+impl Access {
+    /// Whether a collection makes it, for whoever has called that: which of its bytes it is about is the collection's own matter.
+    pub fn is_within_a_collection(&self) -> bool {
+        self.stack.iter().take_while(|frame| frame.is_library()).any(Frame::keeps_elements)
+    }
+}
+
 impl Frame {
     /// Whether it is a method that has its name, or its type's, from that of an atomic which it calls, or its name from that of a lock's.
     fn passes_on(&self, called: &Frame) -> bool {
@@ -151,6 +158,15 @@ impl Frame {
             "/arrayvec-",
             "/slab-",
         ])
+    }
+
+    /// Whether it is code that keeps the elements of a map, a queue or the like.
+    fn keeps_elements(&self) -> bool {
+        const OF_RUST: [&str; 4] =
+            ["/hashbrown-", "/alloc/src/collections/", "/alloc/src/vec/", "/std/src/collections/"];
+        const OF_CXX: [&str; 5] =
+            ["/bits/hashtable", "/bits/stl_", "/bits/vector.tcc", "/bits/deque.tcc", "/bits/list.tcc"];
+        self.is_of_collections() || self.is_in(&OF_RUST) || self.is_in(&OF_CXX)
     }
 
     /// Whether it is code of a map that locks itself.
@@ -407,6 +423,25 @@ mod tests {
         assert!(counts(&[&atomics, &pointer, &listed, &pinned, "steal.rs"]));
         assert!(!counts(&[&atomics, &pointer, "steal.rs", &pinned]), "the program's own pointer");
         assert!(!counts(&[&pointer, &freed, &pinned, "steal.rs"]), "what is freed for somebody");
+    }
+
+    #[test]
+    fn where_a_collection_keeps_its_elements_is_its_own_matter() {
+        let is_within = |files: &[&str]| {
+            let frame = |file: &&str| Frame {
+                file: Some((*file).to_owned()),
+                ..access(&[("call", 1)]).stack.remove(0)
+            };
+            let stack = files.iter().map(frame).collect();
+            Access { stack, ..access(&[("call", 1)]) }.is_within_a_collection()
+        };
+        assert!(is_within(&[
+            "/rustc/1f2/library/core/src/ptr/mod.rs",
+            "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs"
+        ]));
+        assert!(is_within(&["/usr/include/c++/12/bits/hashtable.h", "shop.cpp"]));
+        assert!(!is_within(&["/usr/include/c++/12/bits/atomic_base.h", "shop.cpp"]), "an element by itself");
+        assert!(!is_within(&["shop.cpp", "/usr/include/c++/12/bits/stl_algo.h"]), "what a library calls");
     }
 
     #[test]
