@@ -76,7 +76,7 @@ impl Source {
             Source::Kernel(_) => vec![scale.to_string().into()],
             Source::Pbzip2 => compress(scale * 1_000_000, "-p", &["-b2"])?,
             // So that both threads get blocks, of which there would be one otherwise.
-            Source::Zstd => compress(scale * 1_000_000, "-T", &["-q", "-B1MiB"])?,
+            Source::Zstd => compress(scale * 1_000_000, "-T", &["-q", "-B512KiB"])?,
             Source::Xz => compress(scale * 100_000, "-T", &["-1", "--block-size=100KiB"])?,
             Source::Memcached => return memcached::run(scale, folder),
             Source::Ripgrep => {
