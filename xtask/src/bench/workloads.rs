@@ -86,7 +86,7 @@ pub static WORKLOADS: [Workload; 11] = [
         stands_for: "memcached and its library, from Debian: answers requests",
         source: Source::Memcached,
         scale: 200,
-        small_scale: 20,
+        small_scale: 5,
     },
     Workload {
         name: "ripgrep",
