@@ -11,8 +11,8 @@ use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
-    atomic_locks, context, control, handovers, in_turn, location, lock_code, log, noise, passing, sampling,
-    split, thread,
+    atomic_locks, context, control, handovers, location, lock_code, log, noise, passing, sampling, thread,
+    unaligned,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -148,7 +148,7 @@ unsafe fn in_parts<const SIZE: usize, const WRITE: bool>(
         // Buffers that are read in units of different sizes are split, too.
     } else if SIZE < 4 && own_part::<SIZE, WRITE>(line, address, leaf) {
         // Buffers are filled so.
-    } else if SIZE < 4 && split_own::<SIZE, WRITE>(owner, line, address, leaf, pc) {
+    } else if SIZE < 4 && split_own::<SIZE, WRITE>(line, address, leaf, pc) {
         // Buffers that are filled anew in smaller units, or read in part from elsewhere.
     } else {
         unusual::<SIZE, WRITE>(line, address, leaf, pc);
@@ -241,29 +241,16 @@ unsafe fn own_part<const SIZE: usize, const WRITE: bool>(line: *mut Line, addres
 /// them gets a cell. False, with nothing lost, if it needs a closer look.
 #[inline(always)]
 unsafe fn split_own<const SIZE: usize, const WRITE: bool>(
-    owner: u32,
     line: *mut Line,
     address: usize,
     leaf: u32,
     pc: usize,
 ) -> bool {
-    let tls = tls::current();
-    let is_own = owner & (SHARED | SPLIT) == 0 && owner & ID == (*tls).id();
-    if !is_own || (*tls).busy != 0 || control::looks_at_all() || !log::is_active() {
-        return false;
-    }
-    let thread = &mut *(*tls).thread;
-    if (*thread.stack).is_wanted() || lock_code::is_present() && in_turn::concerns_lock(thread, pc) {
-        return false;
-    }
-    let Some(lock) = cells::try_lock(thread, address) else { return false };
     let half = (address >> 2) & 1;
-    let is_still_own = (&raw const (*line).owner).cast::<u32>().add(half).read_volatile() == owner;
-    let is_split = is_still_own && split::has_room(thread) && split::split(thread, line, half);
-    cells::unlock(thread, lock);
     let mask = (cells::byte_mask(address, SIZE) >> (half * 4)) as u32;
     let kind = if WRITE { Kind::Write } else { Kind::Read };
-    is_split && own::note_half(line, half, mask, thread.who(), Touch { kind, flags: 0, leaf })
+    !control::looks_at_all()
+        && unaligned::note_in_own_half(line, address, half, mask, Touch { kind, flags: 0, leaf }, pc)
 }
 
 /// An access to one byte of a split half, if it is this thread's own or several threads'; false if it needs a closer
@@ -321,13 +308,18 @@ unsafe fn unusual<const SIZE: usize, const WRITE: bool>(
     }
     let who = Who { id: (*tls).id(), stamp: (*tls).stamp() };
     let touch = Touch { kind, flags: 0, leaf };
-    if own::note(line, who, address, SIZE, touch) {
-        return;
+    if !own::note(line, who, address, SIZE, touch) {
+        look_closer(line, address, SIZE, touch, pc);
     }
+}
+
+/// An access within a word, not all of whose bytes are just this thread's own.
+#[inline(never)]
+pub unsafe fn look_closer(line: *mut Line, address: usize, size: usize, touch: Touch, pc: usize) {
     let Some(thread) = thread::enter() else { return };
     if lock_code::role(thread, pc).is_none() {
         atomic_locks::settle(thread);
-        cells::touch_others(thread, line, address, SIZE, touch);
+        cells::touch_others(thread, line, address, size, touch);
     }
     thread::leave(thread);
 }

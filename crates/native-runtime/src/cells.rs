@@ -474,7 +474,8 @@ unsafe fn note_own(thread: &mut Thread, line: *mut Line, address: usize, size: u
     }
 }
 
-unsafe fn note_own_half(thread: &mut Thread, line: *mut Line, half: usize, mask: u32, touch: Touch) {
+/// The same within a half.
+pub unsafe fn note_own_half(thread: &mut Thread, line: *mut Line, half: usize, mask: u32, touch: Touch) {
     let who = thread.who();
     let owner = (*line).owner[half];
     if owner & SHARED != 0 {

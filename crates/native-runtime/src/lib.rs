@@ -69,6 +69,7 @@ mod sync;
 mod thread;
 mod tls;
 mod turns;
+mod unaligned;
 mod unwind;
 mod whole_file;
 

@@ -280,6 +280,12 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
 /// field the hint is.
 const SIZE_AT: u32 = 24;
 
+/// How many bytes the location has that a hint tells of; none if it tells of nothing.
+#[inline(always)]
+pub fn size_in_hint(hint: u32) -> usize {
+    (hint >> SIZE_AT) as usize
+}
+
 /// The fields that describe bytes of one thread are free once several threads use them: they tell where one
 /// thread's slot is, one for threads with an even id and one for the others. A slot that has become another
 /// location's, or nobody's, tells that itself.

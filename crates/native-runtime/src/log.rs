@@ -65,13 +65,23 @@ pub unsafe fn count(counter: *mut u64) {
     AtomicU64::from_ptr(counter).fetch_add(1, Ordering::Relaxed);
 }
 
-/// Adds to the count of what was left out, now and then: where this counts, all threads count at once.
+/// Counts what was left out.
 pub unsafe fn count_thinned(thread: &mut Thread) {
+    count_now_and_then(&mut thread.thinned, &raw mut (*mapping::header()).thinned);
+}
+
+/// Counts bytes whose last access was forgotten.
+pub unsafe fn count_forgotten(thread: &mut Thread) {
+    count_now_and_then(&mut thread.forgotten, &raw mut (*mapping::header()).forgotten);
+}
+
+/// Adds to one of the header's counters what the thread has counted, the first at once: where this counts, all threads count at once.
+unsafe fn count_now_and_then(counted: &mut u32, counter: *mut u64) {
     const STEP: u32 = 64;
-    thread.thinned += 1;
-    if thread.thinned == 1 || thread.thinned.is_multiple_of(STEP) {
-        let step = if thread.thinned == 1 { 1 } else { STEP as u64 };
-        AtomicU64::from_ptr(&raw mut (*mapping::header()).thinned).fetch_add(step, Ordering::Relaxed);
+    *counted += 1;
+    if *counted == 1 || counted.is_multiple_of(STEP) {
+        let step = if *counted == 1 { 1 } else { STEP as u64 };
+        AtomicU64::from_ptr(counter).fetch_add(step, Ordering::Relaxed);
     }
 }
 

@@ -22,15 +22,18 @@ pub unsafe fn in_parts(
     let mask = byte_mask(address, size);
     // One location may be both halves, or several bytes of one.
     let mut noted = 0;
-    let mut repeats = |thread: &mut Thread, half: usize, part: u16, owner: u32| {
+    let mut repeats = |thread: &mut Thread, cell: Cell, part: u16, hint: u32| {
+        let owner = cell.owner.read_volatile();
         if owner & SHARED == 0 || owner == READ_BY_MANY {
-            return own::note_half(line, half, part.into(), thread.who(), touch);
+            return own::note_half(line, cell.offset / 4, part.into(), thread.who(), touch);
         }
         let index = owner & !SHARED;
         if index != noted {
-            let location: *const Location = mapping::record(RegionId::Locations, index);
-            let whole = byte_mask((*location).address as usize, (*location).size as usize);
-            if whole & !mask != 0 || !location::repeats(thread, index, touch) {
+            let size = location::size_in_hint(hint);
+            let is_covered = size != 0 && byte_mask(cell.offset, size) & !mask == 0;
+            let repeats = is_covered && location::repeats_at_hint(thread, hint, index, size, touch)
+                || covers(mask, index) && location::repeats(thread, index, touch);
+            if !repeats {
                 return false;
             }
             noted = index;
@@ -40,19 +43,27 @@ pub unsafe fn in_parts(
     for half in 0..2 {
         let part = mask >> (half * 4) & 15;
         let owner = (&raw const (*line).owner[half]).read_volatile();
+        let tls = thread.tls;
         let done = if part == 0 {
             true
         } else if owner & (SHARED | SPLIT) == SPLIT {
             (0..4).filter(|byte| part >> byte & 1 != 0).all(|byte| {
-                let owner = Cell::byte(line, half, byte).owner.read_volatile();
-                repeats(thread, half, 1 << byte, owner)
+                let cell = Cell::byte(line, half, byte);
+                repeats(thread, cell, 1 << byte, location::own_hint_at_byte(tls, cell.owner))
             })
         } else {
-            repeats(thread, half, part, owner)
+            let cell = Cell::half(line, half);
+            repeats(thread, cell, part, location::own_hint(tls, cell.owner))
         };
         if !done {
             return false;
         }
     }
     true
+}
+
+/// Are all bytes of this location among those of the word that the mask has?
+unsafe fn covers(mask: u16, index: u32) -> bool {
+    let location: *const Location = mapping::record(RegionId::Locations, index);
+    byte_mask((*location).address as usize, (*location).size as usize) & !mask == 0
 }

@@ -4,11 +4,14 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Spins before each yield to the scheduler; a holder that is running is done long before.
 const SPINS_BEFORE_YIELD: u32 = 200;
+/// But not before so many looks.
+const LOOKS_BEFORE_YIELD: u32 = 6;
 /// Yields after which the holder must have vanished (left by a jump out of a signal handler): give up.
 const YIELDS_BEFORE_GIVING_UP: u32 = 5_000_000;
 
-/// Pauses between two looks at a lock that many want: whoever looks takes the line away from whoever is to change it.
-const PAUSES: u32 = 64;
+/// Pauses between two looks at a lock that many want: whoever looks takes the line away from whoever is to change it, and who has
+/// what changes with it at hand can take it again meanwhile.
+const PAUSES: u32 = 256;
 
 /// Takes the lock; false if its holder seems to be gone for good.
 #[inline]
@@ -36,7 +39,7 @@ fn contended(word: &AtomicU32, pauses: u32) -> bool {
 /// Waits as long as the word has this value, with so many pauses between two looks; false if that seems to be for good.
 pub fn wait_while(word: &AtomicU32, value: u32, pauses: u32) -> bool {
     for _ in 0..YIELDS_BEFORE_GIVING_UP {
-        for _ in 0..SPINS_BEFORE_YIELD / pauses {
+        for _ in 0..(SPINS_BEFORE_YIELD / pauses).max(LOOKS_BEFORE_YIELD) {
             if word.load(Ordering::Relaxed) != value {
                 return true;
             }

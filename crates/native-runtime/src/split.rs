@@ -6,9 +6,9 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cell::{BYTES, ID, Masks, READ_BY_MANY, SHARED, SPLIT, exchange};
+use crate::log;
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
-use crate::{log, mapping};
 
 /// The description of one byte of a split half.
 #[repr(C)]
@@ -54,7 +54,7 @@ pub unsafe fn split(thread: &mut Thread, line: *mut Line, half: usize) -> bool {
 #[inline]
 pub unsafe fn has_cells(thread: &mut Thread, line: *mut Line) -> bool {
     if !has_room(thread) || !shadow::has_bytes(line) {
-        log::count(&raw mut (*mapping::header()).forgotten);
+        log::count_forgotten(thread);
         return false;
     }
     thread.splits -= 1;

@@ -70,6 +70,8 @@ pub struct Thread {
     pub free_slots: u32,
     /// Events of this thread that were left out.
     pub thinned: u32,
+    /// Bytes whose last access it has forgotten.
+    pub forgotten: u32,
     /// The last handover of those that are no news, see [`crate::handovers`].
     pub no_news: (u32, u32),
     /// Its current access is one to a buffer, see [`crate::handovers::BUFFER`].

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::programs::Run;
 use super::workloads::Workload;
 use crate::tool::Tool;
 
@@ -99,9 +100,9 @@ pub struct Programs<'a> {
     tool: &'a Tool,
     built: BTreeMap<Build, PathBuf>,
     has_valgrind: bool,
-    /// Arguments of a run, with the usual and with valgrind's input.
-    usual: Vec<OsString>,
-    small: Vec<OsString>,
+    /// With the usual and with valgrind's input.
+    usual: Run,
+    small: Run,
 }
 
 impl<'a> Programs<'a> {
@@ -118,8 +119,8 @@ impl<'a> Programs<'a> {
         if !has_valgrind {
             eprintln!("valgrind is not installed: Helgrind and DRD are left out");
         }
-        let arguments = |scale| workload.source.arguments(scale, &folder.join(workload.name));
-        let (usual, small) = (arguments(workload.scale)?, arguments(workload.small_scale)?);
+        let run = |scale| workload.source.run(scale, &folder.join(workload.name));
+        let (usual, small) = (run(workload.scale)?, run(workload.small_scale)?);
         Ok(Programs { tool, built, has_valgrind, usual, small })
     }
 
@@ -133,16 +134,15 @@ impl<'a> Programs<'a> {
 
     /// The command for a run, which may leave files in `scratch`. Only for [`Programs::variants`].
     pub fn command(&self, variant: Variant, scratch: &Path) -> Command {
-        let program = &self.built[&variant.build()];
-        let mut command = match variant.valgrind() {
-            None => Command::new(program),
-            Some(name) => {
-                let mut valgrind = Command::new("valgrind");
-                valgrind.args(["--quiet", &format!("--tool={name}")]).arg(program);
-                valgrind
-            }
-        };
-        command.args(if variant.baseline() == Variant::NativeSmall { &self.small } else { &self.usual });
+        let run = if variant.baseline() == Variant::NativeSmall { &self.small } else { &self.usual };
+        let mut words = run.before.clone();
+        if let Some(name) = variant.valgrind() {
+            words.extend(["valgrind", "--quiet", &format!("--tool={name}")].map(OsString::from));
+        }
+        words.push(self.built[&variant.build()].clone().into());
+        words.extend_from_slice(&run.arguments);
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
         if matches!(variant, Variant::Static | Variant::Takeover) {
             command.env("UNSNARL_DIR", scratch).env("UNSNARL_PLAN", "noise=off");
         }

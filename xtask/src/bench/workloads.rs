@@ -17,7 +17,7 @@ pub struct Workload {
 }
 
 /// All workloads, in the order of the tables.
-pub static WORKLOADS: [Workload; 8] = [
+pub static WORKLOADS: [Workload; 11] = [
     Workload {
         name: "compute",
         stands_for: "sorting and matrices, nothing shared",
@@ -66,6 +66,27 @@ pub static WORKLOADS: [Workload; 8] = [
         source: Source::Pbzip2,
         scale: 2,
         small_scale: 1,
+    },
+    Workload {
+        name: "zstd",
+        stands_for: "zstd, from Debian: compresses a text",
+        source: Source::Zstd,
+        scale: 4,
+        small_scale: 1,
+    },
+    Workload {
+        name: "xz",
+        stands_for: "xz, from Debian: compresses a text",
+        source: Source::Xz,
+        scale: 10,
+        small_scale: 2,
+    },
+    Workload {
+        name: "memcached",
+        stands_for: "memcached and its library, from Debian: answers requests",
+        source: Source::Memcached,
+        scale: 200,
+        small_scale: 5,
     },
     Workload {
         name: "ripgrep",

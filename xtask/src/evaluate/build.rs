@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
-use crate::bench::programs::RUSTC_TSAN;
+use crate::bench::programs::ripgrep::RUSTC_TSAN;
 use crate::tool::Tool;
 use crate::truth::{Language, Subject};
 use crate::workspace;

@@ -4,7 +4,6 @@
 mod controlled;
 mod crates;
 mod ground;
-mod packages;
 mod scheduled;
 mod servers;
 mod tools;

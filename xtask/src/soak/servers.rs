@@ -2,7 +2,6 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 
 use super::ground::{Ground, bytes_of};
-use super::packages;
+use super::tools::built;
+use crate::bench::programs::Source;
+use crate::bench::variants::Build;
 use crate::{sources, workspace};
 
 /// Longer than a server takes to start on the slowest machine.
@@ -40,12 +41,10 @@ pub fn redis(ground: &Ground) -> anyhow::Result<String> {
 }
 
 pub fn memcached(ground: &Ground) -> anyhow::Result<String> {
-    let source = sources::debian("memcached")?;
-    let events = format!("--with-libevent={}", installed_libevent(ground)?.display());
-    packages::make(ground, &source, &["--disable-docs", "--disable-coverage", &events], "memcached")?;
+    let program = built(ground, "memcached", Source::Memcached, Build::Recorded)?;
     let recordings = ground.recordings()?;
     let port = free_port()?.to_string();
-    let mut command = recordings.command(&source.join("memcached"));
+    let mut command = recordings.command(&program);
     // It refuses to be root.
     let server = Server::start(command.args(["-p", &port, "-U", "0", "-t", "4", "-u", "nobody"]), &port)?;
     thread::scope(|scope| {
@@ -61,19 +60,6 @@ pub fn memcached(ground: &Ground) -> anyhow::Result<String> {
     })?;
     server.terminate()?;
     recordings.check()
-}
-
-/// What memcached waits by, built for the recorder too.
-fn installed_libevent(ground: &Ground) -> anyhow::Result<PathBuf> {
-    let source = sources::debian("libevent")?;
-    let installed = ground.folder.join("libevent");
-    if !installed.join("lib/libevent.a").exists() {
-        let prefix = format!("--prefix={}", installed.display());
-        let left_out = ["--disable-openssl", "--disable-samples", "--disable-libevent-regress"];
-        let options = [&[&*prefix, "--disable-shared"], &left_out[..]].concat();
-        packages::make(ground, &source, &options, "install")?;
-    }
-    Ok(installed)
 }
 
 /// Stores a thousand values and reads them back.

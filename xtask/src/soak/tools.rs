@@ -6,10 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 
 use super::ground::{Ground, bytes_of};
-use super::packages;
 use crate::bench::programs::{Source, text};
 use crate::bench::variants::Build;
-use crate::{sources, workspace};
 
 pub fn pbzip2(ground: &Ground) -> anyhow::Result<String> {
     let program = built(ground, "pbzip2", Source::Pbzip2, Build::Recorded)?;
@@ -17,7 +15,7 @@ pub fn pbzip2(ground: &Ground) -> anyhow::Result<String> {
 }
 
 /// A measured program, built in this way.
-fn built(ground: &Ground, name: &str, source: Source, build: Build) -> anyhow::Result<PathBuf> {
+pub fn built(ground: &Ground, name: &str, source: Source, build: Build) -> anyhow::Result<PathBuf> {
     let folder = ground.folder.join(name);
     let programs = ground.built(&format!("{name} {build:?}"), || {
         Ok(source.build(build, &ground.tool, &folder)?.into_iter().collect())
@@ -26,18 +24,13 @@ fn built(ground: &Ground, name: &str, source: Source, build: Build) -> anyhow::R
 }
 
 pub fn zstd(ground: &Ground) -> anyhow::Result<String> {
-    let source = sources::debian("libzstd")?.join("programs");
-    let mut make = std::process::Command::new("make");
-    make.current_dir(&source).args(["zstd", "-j2", "HAVE_ZLIB=0", "HAVE_LZMA=0", "HAVE_LZ4=0"]);
-    workspace::run_quietly(make.arg(ground.compiler()))?;
-    survives_compression(ground, &source.join("zstd"), &["-T2", "-q"])
+    let program = built(ground, "zstd", Source::Zstd, Build::Recorded)?;
+    survives_compression(ground, &program, &["-T2", "-q"])
 }
 
 pub fn xz(ground: &Ground) -> anyhow::Result<String> {
-    let source = sources::debian("xz-utils")?;
-    let left_out = ["--disable-shared", "--disable-nls", "--disable-doc", "--disable-scripts"];
-    packages::make(ground, &source, &left_out, "all")?;
-    survives_compression(ground, &source.join("src/xz/xz"), &["-T2", "-1", "--block-size=500KiB"])
+    let program = built(ground, "xz", Source::Xz, Build::Recorded)?;
+    survives_compression(ground, &program, &["-T2", "-1", "--block-size=500KiB"])
 }
 
 /// Compresses a text, decompresses it, and compares. Both programs take the same arguments.
@@ -56,7 +49,7 @@ fn survives_compression(ground: &Ground, program: &Path, options: &[&str]) -> an
 
 pub fn ripgrep(ground: &Ground) -> anyhow::Result<String> {
     let files = if ground.is_controlled { 1 } else { 2 };
-    let arguments = Source::Ripgrep.arguments(files, &ground.folder.join("ripgrep"))?;
+    let arguments = Source::Ripgrep.run(files, &ground.folder.join("ripgrep"))?.arguments;
     let recordings = ground.recordings()?;
     let mut found = Vec::new();
     for build in [Build::Native, Build::Recorded] {

@@ -419,12 +419,23 @@ const PART_BYTES: usize = 256;
 
 /// Accesses of different sizes at random places, each at a site of its own in a loop; and, byte by byte, where it was read and
 /// written last.
-fn random_accesses(random: &mut Random, thread: &str, count: usize) -> (String, Vec<[String; 2]>) {
+fn random_accesses(
+    random: &mut Random,
+    are_aligned: bool,
+    thread: &str,
+    count: usize,
+) -> (String, Vec<[String; 2]>) {
     let mut last = vec![[const { String::new() }; 2]; PART_BYTES];
     let mut body = String::new();
     for number in 0..count {
         let (size, unit) = [(1, "char"), (2, "short"), (4, "int"), (8, "long")][random.below(4)];
-        let (place, rounds) = (random.below(PART_BYTES / size) * size, 1 + random.below(8));
+        let rounds = 1 + random.below(8);
+        let (place, unit) = if are_aligned {
+            (random.below(PART_BYTES / size) * size, unit.to_owned())
+        } else {
+            // None reaches across the end.
+            (random.below(PART_BYTES - rounds * size), format!("anywhere_{unit}"))
+        };
         let is_write = random.below(2);
         let at = format!("*(volatile {unit} *)(buffer + ({place} + i * {size}) % {PART_BYTES})");
         let access = if is_write == 1 { format!("{at} = 1") } else { format!("sink = {at}") };
@@ -438,12 +449,15 @@ fn random_accesses(random: &mut Random, thread: &str, count: usize) -> (String, 
 
 #[test]
 fn own_words_that_are_used_in_parts_are_described_byte_by_byte_on_the_short_way_too() {
-    for seed in 1..=8 {
+    for (seed, are_aligned) in (1..=8).flat_map(|seed| [(seed, true), (seed, false)]) {
         let mut random = Random(seed);
-        let (first, last) = random_accesses(&mut random, "first", 14);
-        let (second, _) = random_accesses(&mut random, "second", 6);
+        let (first, last) = random_accesses(&mut random, are_aligned, "first", 14);
+        let (second, _) = random_accesses(&mut random, are_aligned, "second", 6);
+        let anywhere = ["char", "short", "int", "long"]
+            .map(|unit| format!("typedef {unit} __attribute__((aligned(1))) anywhere_{unit};\n"))
+            .concat();
         let source = format!(
-            "char buffer[{PART_BYTES}] __attribute__((aligned(8)));\nvolatile long sink;\n\
+            "{anywhere}char buffer[{PART_BYTES}] __attribute__((aligned(8)));\nvolatile long sink;\n\
              THREAD(first) {{\n{first}\nreturn NULL;\n}}\nTHREAD(second) {{\n{second}\nreturn NULL;\n}}\n\
              int main(void) {{\nin_thread(first);\nin_thread(second);\n\
              for (int i = 0; i < {PART_BYTES}; i++)\nsink = *(volatile char *)(buffer + i); //@end\nreturn 0;\n}}\n"

@@ -100,10 +100,12 @@ macro_rules! hook8 {
             mov r8, fs:[rcx + {owner}]
             cmp r8, [rdx]
             jne 3f
-            mov [rdx + {leaves}], eax
-            mov [rdx + {leaves} + 4], eax
-            mov eax, fs:[rcx + {stamp}]
-            mov [rdx + {stamps}], eax
+            mov r9d, eax
+            shl r9, 32
+            or r9, rax
+            mov r8d, fs:[rcx + {stamp}]
+            mov [rdx + {leaves}], r9
+            mov [rdx + {stamps}], r8d
             ret"
         );
     };

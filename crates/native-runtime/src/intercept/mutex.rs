@@ -73,28 +73,31 @@ pub unsafe fn relock(mutex: usize) -> c_int {
     take(mutex, true, None, || attempt(mutex), block)
 }
 
-/// Looks at a lock that somebody holds, and pauses between two looks. Together they take a few microseconds, as long as the
-/// system takes to let a thread sleep and wake it up.
-const LOOKS: u32 = 32;
-const PAUSES: u32 = 8;
+/// Looks at a lock that somebody holds, and pauses before the first one; twice as many before each further one, up to the most.
+/// Together they take some 40 microseconds, a few times as long as the system takes to let a thread sleep and wake it up.
+const LOOKS: u32 = 7;
+const FIRST_PAUSES: u32 = 16;
+const MOST_PAUSES: u32 = 512;
 
 /// Takes the lock if it is free, or becomes free soon: what a thread does with it is little most often, but the recorder's part
 /// makes it several times as long, so that others would have to sleep where they hardly ever meet otherwise. After the
-/// first attempt there is another only when it looks free: each takes the lock's line away from whoever is to give it back.
+/// first attempt there is another only when it looks free: each takes the lock's line away from whoever is to give it back. Pauses
+/// grow, so that its holder can take it again meanwhile, as it does while others sleep: what changes hands with a lock each time that it is
+/// taken costs several times as much.
 pub unsafe fn soon(looks_free: impl Fn() -> bool, attempt: impl Fn() -> c_int) -> Option<c_int> {
-    for look in 0..LOOKS {
-        if look > 0 {
-            (0..PAUSES).for_each(|_| core::hint::spin_loop());
+    let mut pauses = FIRST_PAUSES;
+    let mut result = attempt();
+    for _ in 0..LOOKS {
+        if result != libc::EBUSY {
+            break;
         }
-        if look > 0 && !looks_free() {
-            continue;
-        }
-        match attempt() {
-            libc::EBUSY => {}
-            result => return Some(result),
+        (0..pauses).for_each(|_| core::hint::spin_loop());
+        pauses = (2 * pauses).min(MOST_PAUSES);
+        if looks_free() {
+            result = attempt();
         }
     }
-    None
+    (result != libc::EBUSY).then_some(result)
 }
 
 /// Without a record.
