@@ -157,8 +157,8 @@ fn where_passing_runs_are_all_that_is_missing_none_is_made_near_a_failing_one() 
         (4, 1, true),
         (15, 4, false),
         (16, 4, true),
-        (PASSES - 1, 9, false),
-        (PASSES, 9, true),
+        (PASSES - 1, 5, false),
+        (PASSES, 5, true),
     ] {
         let mut portfolio = Portfolio::new(5, &[Policy::Pos, Policy::Near]);
         observe(&mut portfolio, Policy::Pos, passed, failed);
