@@ -267,27 +267,25 @@ impl Search {
                 taken_away: headers.iter().map(|header| header.taken_away).sum(),
             },
         );
-        if size_of_recordings(&file) > MOST_BYTES {
-            self.preemptions.lose();
-            return;
-        }
-        let Ok(recordings) = analysis::recordings(&file) else {
-            self.preemptions.lose();
-            return;
-        };
-        // Schedules are told apart in one process only: two would have to be told which is which.
-        match &recordings[..] {
-            [only] => self.preemptions.observe(&plan.deviations, &only.decisions),
-            _ => self.preemptions.lose(),
-        }
-        if matches!(self.scheduling, Scheduling::Mixed | Scheduling::Near) {
-            self.near.observe(record, plan, &recordings);
-        }
         let learns = match self.scheduling {
             Scheduling::Mixed => self.seen < MOST_LEARNING_RUNS || !self.portfolio.has_failed(),
             _ => self.seen < LEARNING_RUNS,
         };
-        if learns {
+        let follows = matches!(self.scheduling, Scheduling::Mixed | Scheduling::Near);
+        let may_be_followed = follows && outcome.is_failing() && plan.beginning.is_none();
+        // What happened in all other runs is no longer of use to a search.
+        let is_of_use = learns || may_be_followed || matches!(self.scheduling, Scheduling::Bounded(_));
+        let is_small = size_of_recordings(&file) <= MOST_BYTES;
+        let recordings = (is_of_use && is_small).then(|| analysis::recordings(&file).ok()).flatten();
+        // Schedules are told apart in one process only: two would have to be told which is which.
+        match recordings.as_deref() {
+            Some([only]) => self.preemptions.observe(&plan.deviations, &only.decisions),
+            _ => self.preemptions.lose(),
+        }
+        if follows {
+            self.near.observe(record, plan, recordings.as_deref().unwrap_or_default());
+        }
+        if let Some(recordings) = recordings.filter(|_| learns) {
             let run = localize::RunId(record.run.0);
             let profile = localize::profile(run, outcome, &recordings, &mut self.code);
             self.predicted.observe(&profile.run);

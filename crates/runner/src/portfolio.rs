@@ -6,12 +6,16 @@
 //! number of failures per second. The seconds are those of runs that pass: what a failure takes (a time-out, a backtrace)
 //! it takes in any way that brings it about.
 //!
-//! Ways that make a test fail rarely cost as many runs as they have. So two of them begin (docs/search.md): free runs with noise, which
-//! are the cheapest, and the controlled way that needs the fewest runs on the whole; what the one never shows, the other often does.
+//! Ways that make a test fail rarely cost as many runs as they have. So two of them begin (docs/search.md): free runs with noise, and
+//! the controlled way that needs the fewest runs on the whole; what the one never shows, the other often does.
 //! Another way is let in only where one of the two kinds stays away for some runs.
 //!
 //! Runs near a failing one are not left to the bandit: they give both kinds wherever there is a failing run, but no independent
 //! evidence. So up to two of three runs are made so, unless another way is known to give as much.
+//!
+//! An answer takes far more passing runs than failing ones. As long as there are too few of them to compare with, and failing ones
+//! enough for their number, what counts is passing runs alone. And runs are compared with those made in the same way: once some have failed, the
+//! way that gives most leads, and every third run is drawn.
 //!
 //! The same seed and the same outcomes make the same choices. How long runs take counts by powers of two only,
 //! so that small differences do not matter.
@@ -64,6 +68,12 @@ const FAVOURED_RUNS: u64 = 16;
 const PATIENCE: u64 = 8;
 /// Runs near a failing one between two others.
 const MOST_NEAR: u64 = 2;
+/// No answer is taken before so many runs have passed...
+const PASSES: u64 = 20;
+/// ...and one failing run to so many of these will do, as a rule.
+const PASSES_PER_FAILURE: u64 = 4;
+/// Once a run has failed, one of so many is drawn, those near a failing one not counted; all others are made in the way that leads.
+const DRAWN: u64 = 3;
 /// Before it has so many runs, nobody knows whether a way gives as much.
 const KNOWN: u64 = 8;
 /// A controlled run that takes so much longer than free ones is slow, if it takes so many seconds at all.
@@ -101,6 +111,8 @@ pub struct Portfolio {
     /// Ways in which a run was begun.
     begun: BTreeSet<Policy>,
     choices: u64,
+    /// Runs begun since the first failure, those near a failing one not counted.
+    others: u64,
     /// The latest runs that are near a failing one.
     near_in_a_row: u64,
     /// The latest runs that all passed or all failed, since another way was let in.
@@ -133,10 +145,14 @@ impl Tally {
         (self.seconds + usual * FEW_RUNS) / (passed + FEW_RUNS)
     }
 
+    /// How often a run fails, if that is believed before the first one.
+    fn mean_rate(&self, (failed, passed): (u64, u64)) -> f64 {
+        (failed + self.failed) as f64 / (failed + passed + self.runs) as f64
+    }
+
     /// What a run gives on the average, whatever it takes.
-    fn mean_worth(&self, (failed, passed): (u64, u64)) -> f64 {
-        let rate = (failed + self.failed) as f64 / (failed + passed + self.runs) as f64;
-        rate * (1.0 - rate)
+    fn mean_worth(&self, prior: (u64, u64)) -> f64 {
+        both_kinds(self.mean_rate(prior))
     }
 }
 
@@ -149,6 +165,7 @@ impl Portfolio {
             tallies: BTreeMap::new(),
             begun: BTreeSet::new(),
             choices: 0,
+            others: 0,
             near_in_a_row: 0,
             alike: 0,
             latest_failed: false,
@@ -174,18 +191,48 @@ impl Portfolio {
             possible.into_iter().partition(|policy| LEADERS.contains(policy) || self.begun.contains(policy));
         // Where nobody leads there is nothing to be patient with.
         let new = untried.first().copied().filter(|_| self.alike >= PATIENCE || tried.is_empty());
-        // One run of each turn is drawn, so that those that were let in get theirs.
-        let leaders = if self.choices < FAVOURED_RUNS { &LEADERS[..] } else { &LEADERS[..2] };
-        let leader = leaders.get(self.choices as usize % (leaders.len() + 1)).copied();
-        let leader = leader.filter(|leader| !self.has_failed() && tried.contains(leader));
+        let leader = if self.has_failed() { self.best_known(&tried) } else { self.next_leader(&tried) };
         let chosen = near.or(new).or(leader).unwrap_or_else(|| self.draw(&tried));
         if Some(chosen) == new {
             self.alike = 0;
         }
         self.near_in_a_row = if chosen == Policy::Near { self.near_in_a_row + 1 } else { 0 };
+        self.others += u64::from(self.has_failed() && chosen != Policy::Near);
         self.begun.insert(chosen);
         self.choices += 1;
         chosen
+    }
+
+    /// Who leads before the first failure. One run of each turn is drawn, so that those that were let in get theirs.
+    fn next_leader(&self, tried: &[Policy]) -> Option<Policy> {
+        let leaders = if self.choices < FAVOURED_RUNS { &LEADERS[..] } else { &LEADERS[..2] };
+        let leader = leaders.get(self.choices as usize % (leaders.len() + 1)).copied();
+        leader.filter(|leader| tried.contains(leader))
+    }
+
+    /// Who leads afterwards: the way that gives most, if runs of it have failed; and if passing runs are missing, of the ways of which that is so.
+    fn best_known(&self, tried: &[Policy]) -> Option<Policy> {
+        let usual = mean_seconds(self.tallies.values()).unwrap_or(1.0);
+        let lacks_passing = self.lacks_passing();
+        let known = tried.iter().filter_map(|policy| Some((*policy, self.tallies.get(policy)?)));
+        let considered = known.filter(|(_, tally)| tally.failed > 0 || !lacks_passing);
+        let worth =
+            |tally: &Tally| self.worth(tally.mean_rate(PRIOR)) / coarse(tally.expected_seconds(usual));
+        let (best, tally) = considered.max_by(|(_, one), (_, other)| worth(one).total_cmp(&worth(other)))?;
+        let is_drawn = (self.others + 1).is_multiple_of(DRAWN);
+        (tally.failed > 0 && !is_drawn).then_some(best)
+    }
+
+    /// What a way gives whose runs fail at this rate.
+    fn worth(&self, rate: f64) -> f64 {
+        if self.lacks_passing() { 1.0 - rate } else { both_kinds(rate) }
+    }
+
+    /// Are there too few passing runs to compare with, while there are failing ones enough?
+    fn lacks_passing(&self) -> bool {
+        let (runs, failed) = sums(self.tallies.values());
+        let passed = runs - failed;
+        passed < PASSES && failed * PASSES_PER_FAILURE > passed
     }
 
     /// Is it time for a run near a failing one? Not too many in a row, and not if one of the other ways is known to give as much.
@@ -198,6 +245,7 @@ impl Portfolio {
         let best = known.map(worth).fold(0.0, f64::max);
         let near = tally(Policy::Near);
         self.has_failed()
+            && !self.lacks_passing()
             && self.near_in_a_row < MOST_NEAR
             && near.mean_worth(PRIOR_NEAR) * NEAR > best
             && near.expected_seconds(usual) < usual * NEAR_SECONDS
@@ -217,7 +265,7 @@ impl Portfolio {
             let remembered = tally.runs.clamp(1, MOST_REMEMBERED) as f64 / tally.runs.max(1) as f64;
             let share = |count: u64| (count as f64 * remembered).round() as u64;
             let rate = chance.beta(prior.0 + share(tally.failed), prior.1 + share(tally.runs - tally.failed));
-            (rate * (1.0 - rate) / coarse(tally.expected_seconds(usual)), policy)
+            (self.worth(rate) / coarse(tally.expected_seconds(usual)), policy)
         });
         let best = worth.max_by(|(one, _), (other, _)| one.total_cmp(other));
         best.map_or(Policy::Noise, |(_, policy)| policy)
@@ -227,8 +275,7 @@ impl Portfolio {
     /// of each new one would be to try all of them out before the one that is known to fail.
     fn prior(&self) -> (u64, u64) {
         let others = self.tallies.iter().filter(|(policy, _)| **policy != Policy::Near);
-        let (runs, failed) =
-            others.fold((0, 0), |(runs, failed), (_, tally)| (runs + tally.runs, failed + tally.failed));
+        let (runs, failed) = sums(others.map(|(_, tally)| tally));
         let per_failure = runs / (failed + 1);
         (PRIOR.0, per_failure.clamp(PRIOR.1, MOST_REMEMBERED))
     }
@@ -295,6 +342,17 @@ impl Portfolio {
     }
 }
 
+/// Failing runs are worth as much as there are passing ones to compare them with, and the other way round.
+fn both_kinds(rate: f64) -> f64 {
+    rate * (1.0 - rate)
+}
+
+/// All runs, and those that failed.
+fn sums<'a>(tallies: impl IntoIterator<Item = &'a Tally>) -> (u64, u64) {
+    let add = |(runs, failed): (u64, u64), tally: &Tally| (runs + tally.runs, failed + tally.failed);
+    tallies.into_iter().fold((0, 0), add)
+}
+
 /// What a run that passes takes.
 fn mean_seconds<'a>(tallies: impl IntoIterator<Item = &'a Tally>) -> Option<f64> {
     let add = |(passed, seconds): (u64, f64), tally: &Tally| {
@@ -310,195 +368,4 @@ fn coarse(seconds: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How often each way is chosen in 300 runs, if its runs fail at this rate and take so many seconds.
-    fn chosen(rates: &[(Policy, f64, f64)]) -> BTreeMap<Policy, u64> {
-        let policies: Vec<Policy> = rates.iter().map(|rate| rate.0).collect();
-        let mut portfolio = Portfolio::new(5, &policies);
-        let mut chance = Chance(77);
-        let mut counts = BTreeMap::new();
-        for _ in 0..300 {
-            let policy = portfolio.choose(|_| true);
-            let (_, rate, seconds) = rates.iter().find(|rate| rate.0 == policy).expect("one of those");
-            let failed = chance.share() < *rate;
-            portfolio.observe(policy, &Run { failed, seconds: *seconds, points: 9, taken_away: 0 });
-            *counts.entry(policy).or_default() += 1;
-        }
-        counts
-    }
-
-    #[test]
-    fn what_makes_the_test_fail_is_preferred() {
-        let counts =
-            chosen(&[(Policy::Noise, 0.01, 0.01), (Policy::Pct, 0.3, 0.01), (Policy::Pos, 0.02, 0.01)]);
-        assert!(counts[&Policy::Pct] > 200, "{counts:?}");
-        assert_eq!(counts.len(), 3, "{counts:?}");
-    }
-
-    #[test]
-    fn failures_per_second_count() {
-        let counts = chosen(&[(Policy::Noise, 0.1, 0.01), (Policy::Pct, 0.2, 0.16)]);
-        assert!(counts[&Policy::Noise] > 200, "{counts:?}");
-    }
-
-    #[test]
-    fn where_failures_are_rare_no_more_is_expected_of_a_way_that_is_new() {
-        let run = |failed| Run { failed, seconds: 0.01, points: 9, taken_away: 0 };
-        let policies = [Policy::Pos, Policy::Surw, Policy::Pct, Policy::Random];
-        let mut portfolio = Portfolio::new(5, &policies);
-        (1..=40).for_each(|nth| portfolio.observe(Policy::Pos, &run(nth % 20 == 0)));
-        for policy in &policies[1..] {
-            (0..3).for_each(|_| portfolio.observe(*policy, &run(false)));
-            portfolio.begun.insert(*policy);
-        }
-        portfolio.alike = 0;
-        let by_pos = (0..300).filter(|_| portfolio.choose(|_| true) == Policy::Pos).count();
-        // As many as of each of the others would be 75; if one in four were expected to fail of each of these, 18.
-        assert!((60..150).contains(&by_pos), "{by_pos}");
-    }
-
-    #[test]
-    fn what_failures_take_does_not_count() {
-        let mut portfolio = Portfolio::new(5, &[Policy::Noise, Policy::Surw]);
-        let mut counts: BTreeMap<Policy, u64> = BTreeMap::new();
-        for _ in 0..300 {
-            let policy = portfolio.choose(|_| true);
-            let failed = policy == Policy::Surw && counts.get(&policy).unwrap_or(&0).is_multiple_of(3);
-            let seconds = if failed { 30.0 } else { 0.01 };
-            portfolio.observe(policy, &Run { failed, seconds, points: 9, taken_away: 0 });
-            *counts.entry(policy).or_default() += 1;
-        }
-        assert!(counts[&Policy::Surw] > 200, "{counts:?}");
-    }
-
-    /// The ways that are chosen if all runs pass, or fail, from now on.
-    fn choices(portfolio: &mut Portfolio, failed: bool, runs: usize) -> Vec<Policy> {
-        let run = Run { failed, seconds: 0.01, points: 9, taken_away: 0 };
-        let choose = |_| {
-            let policy = portfolio.choose(|policy| policy != Policy::Near);
-            portfolio.observe(policy, &run);
-            policy
-        };
-        (0..runs).map(choose).collect()
-    }
-
-    #[test]
-    fn two_ways_lead_and_others_are_let_in_as_failures_stay_away() {
-        let mut portfolio = Portfolio::new(5, &Policy::MIXED);
-        let patience = PATIENCE as usize;
-        let chosen = choices(&mut portfolio, false, 9 * patience);
-        assert_eq!(chosen[..3], LEADERS);
-        assert!(chosen[..patience].iter().all(|policy| LEADERS.contains(policy)), "{chosen:?}");
-        let led = chosen.iter().filter(|policy| LEADERS.contains(policy)).count();
-        assert!(led * 2 > chosen.len(), "{chosen:?}");
-        let tried: BTreeSet<Policy> = chosen.iter().copied().collect();
-        assert_eq!(tried.len(), Policy::MIXED.len() - 1, "all but runs near a failing one: {tried:?}");
-        let new = (0..chosen.len()).filter(|&at| !chosen[..at].contains(&chosen[at])).skip(2);
-        let new: Vec<usize> = new.collect();
-        assert!(new.windows(2).all(|two| two[1] - two[0] >= patience), "{new:?}");
-    }
-
-    #[test]
-    fn where_runs_fail_and_pass_no_further_way_is_tried() {
-        let mut portfolio = Portfolio::new(5, &Policy::MIXED);
-        let patience = PATIENCE as usize;
-        for _ in 0..20 {
-            let chosen =
-                [choices(&mut portfolio, false, patience - 1), choices(&mut portfolio, true, 1)].concat();
-            assert!(chosen.iter().all(|policy| LEADERS.contains(policy)), "{chosen:?}");
-        }
-        let failing = choices(&mut portfolio, true, 2 * patience);
-        assert!(failing.iter().any(|policy| !LEADERS.contains(policy)), "nothing passes: {failing:?}");
-    }
-
-    #[test]
-    fn without_those_that_lead_others_are_tried() {
-        let ways = [Policy::Pct, Policy::Random];
-        assert!(choices(&mut Portfolio::new(5, &ways), false, 40).iter().all(|way| ways.contains(way)));
-        let mut free = Portfolio::new(5, &Policy::MIXED);
-        assert!((0..40).all(|_| !free.choose(|policy| !policy.is_controlled()).is_controlled()));
-    }
-
-    #[test]
-    fn a_way_that_always_fails_leaves_nothing_to_compare_with() {
-        let counts = chosen(&[(Policy::Random, 1.0, 0.01), (Policy::Surw, 0.5, 0.01)]);
-        assert!(counts[&Policy::Surw] > 200, "{counts:?}");
-    }
-
-    #[test]
-    fn runs_near_a_failing_one_are_made_where_failures_are_rare_and_never_many_in_a_row() {
-        let near = |(others, near, seconds)| {
-            let counts = chosen(&[(Policy::Pos, others, 0.01), (Policy::Near, near, seconds)]);
-            counts.get(&Policy::Near).copied().unwrap_or(0)
-        };
-        let often = near((0.05, 0.5, 0.02));
-        assert!((140..=200).contains(&often), "{often}");
-        assert!(near((0.5, 0.5, 0.01)) < 30, "others do as well");
-        assert!(near((0.2, 0.01, 0.01)) < 30, "nothing fails there");
-        assert!(near((0.05, 0.5, 1.0)) < 30, "it takes too long");
-        let slow =
-            chosen(&[(Policy::Noise, 0.04, 0.01), (Policy::Delays, 0.4, 0.2), (Policy::Near, 0.5, 0.02)]);
-        assert!(slow[&Policy::Near] > 60, "others would, but not in this time: {slow:?}");
-        let mut portfolio = Portfolio::new(5, &[Policy::Pos, Policy::Near]);
-        let run = Run { failed: true, seconds: 0.01, points: 9, taken_away: 0 };
-        portfolio.observe(Policy::Pos, &run);
-        let chosen: Vec<Policy> = (0..99).map(|_| portfolio.choose(|_| true)).collect();
-        let turn = [Policy::Near, Policy::Near, Policy::Pos];
-        assert!(chosen.chunks(3).all(|three| three == turn), "at once, and by turns: {chosen:?}");
-    }
-
-    #[test]
-    fn the_same_outcomes_make_the_same_choices() {
-        let rates = [(Policy::Noise, 0.1, 0.01), (Policy::Pct, 0.1, 0.01), (Policy::Surw, 0.1, 0.01)];
-        assert_eq!(chosen(&rates), chosen(&rates));
-    }
-
-    #[test]
-    fn control_that_does_not_work_is_given_up() {
-        let free = Run { failed: false, seconds: 0.1, points: 0, taken_away: 0 };
-        let controlled = |points, seconds| Run { points, seconds, ..free };
-        let hangs = |points| Run { failed: true, ..controlled(points, 30.0) };
-        for (runs, why) in [
-            (vec![controlled(0, 0.1)], Some(Dropped::NoPoints)),
-            (vec![controlled(5, 3.0), controlled(5, 3.0)], Some(Dropped::Slow)),
-            (vec![Run { taken_away: 99, ..controlled(5, 0.1) }; 2], Some(Dropped::Slow)),
-            (vec![controlled(5, 0.9); 3], None),
-            (vec![controlled(5, 3.0), controlled(5, 0.1)], None),
-            // Those that hang by themselves stand still.
-            (vec![controlled(5, 0.1), hangs(6), hangs(6)], None),
-            (vec![controlled(5, 0.1), hangs(600), hangs(600)], Some(Dropped::Slow)),
-        ] {
-            let mut portfolio = Portfolio::new(1, &Policy::MIXED);
-            portfolio.observe(Policy::Noise, &free);
-            runs.iter().for_each(|run| portfolio.observe(Policy::Random, run));
-            assert_eq!(portfolio.dropped(), why);
-            let goes_on = (0..40).any(|_| portfolio.choose(|_| true).is_controlled());
-            assert_eq!(goes_on, why.is_none());
-        }
-        let mut portfolio = Portfolio::new(1, &Policy::MIXED);
-        [Policy::Noise, Policy::Pos, Policy::Random].into_iter().for_each(|policy| portfolio.lose(policy));
-        assert_eq!(portfolio.dropped(), None);
-        portfolio.lose(Policy::Pos);
-        assert_eq!(portfolio.dropped(), Some(Dropped::Slow));
-    }
-
-    #[test]
-    fn a_way_that_does_not_suit_the_test_is_given_up_alone() {
-        let passing = Run { failed: false, seconds: 0.1, points: 9, taken_away: 0 };
-        let after = |random: u64, pos: u64, lost: u64| {
-            let mut portfolio = Portfolio::new(1, &[Policy::Noise, Policy::Pos, Policy::Random]);
-            (0..random).for_each(|_| portfolio.observe(Policy::Random, &passing));
-            (0..pos).for_each(|_| portfolio.observe(Policy::Pos, &passing));
-            (0..lost).for_each(|_| portfolio.lose(Policy::Random));
-            let dropped = portfolio.dropped();
-            let made: BTreeSet<Policy> = (0..99).map(|_| portfolio.choose(|_| true)).collect();
-            (dropped, made.contains(&Policy::Random), made.contains(&Policy::Pos))
-        };
-        assert_eq!(after(1, 14, 1), (None, true, true));
-        assert_eq!(after(1, 14, 4), (None, false, true));
-        assert_eq!(after(9, 14, 3), (Some(Dropped::Slow), false, false), "most of its runs end");
-        assert_eq!(after(1, 2, 3), (Some(Dropped::Slow), false, false), "nor may the others suit it");
-    }
-}
+mod tests;

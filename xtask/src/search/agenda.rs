@@ -22,8 +22,7 @@ pub struct Item {
 const FIRST: u32 = 3;
 
 /// All that is to be done, in its order. `rare` says of each program whether it fails rarely.
-pub fn agenda(rare: &[bool], trials: u32, proofs: bool) -> Vec<Item> {
-    let goals: &[Goal] = if proofs { &[Goal::Failure, Goal::Proof] } else { &[Goal::Failure] };
+pub fn agenda(rare: &[bool], trials: u32, goals: &[Goal]) -> Vec<Item> {
     let programs = |goal, trial| (0..rare.len()).map(move |program| Item { goal, trial, program });
     let of_trial = |trial| goals.iter().flat_map(move |&goal| programs(goal, trial));
     let mut items: Vec<Item> = (0..trials).flat_map(of_trial).collect();
@@ -37,15 +36,17 @@ mod tests {
 
     #[test]
     fn all_have_some_trials_and_then_the_rare_ones_have_more() {
-        let order: Vec<(u32, usize)> =
-            agenda(&[false, true], 5, false).iter().map(|item| (item.trial, item.program)).collect();
+        let order: Vec<(u32, usize)> = agenda(&[false, true], 5, &[Goal::Failure])
+            .iter()
+            .map(|item| (item.trial, item.program))
+            .collect();
         let first = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)];
         assert_eq!(order, [&first[..], &[(3, 1), (4, 1), (3, 0), (4, 0)]].concat());
     }
 
     #[test]
     fn all_have_a_proof_before_any_is_searched_again() {
-        let order: Vec<(Goal, u32, usize)> = agenda(&[false, true], 2, true)
+        let order: Vec<(Goal, u32, usize)> = agenda(&[false, true], 2, &[Goal::Failure, Goal::Proof])
             .iter()
             .map(|item| (item.goal, item.trial, item.program))
             .collect();

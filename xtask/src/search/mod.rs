@@ -9,6 +9,7 @@ mod agenda;
 mod native;
 mod table;
 
+use std::cmp::Ordering;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
@@ -54,6 +55,9 @@ pub struct Arguments {
     /// Also search until the cause is confirmed, in the ways that have made the program fail
     #[arg(long)]
     proof: bool,
+    /// Search until the cause is confirmed and for nothing else
+    #[arg(long, conflicts_with = "proof")]
+    only_proof: bool,
     /// Time for one search for a confirmed cause, from the first run to the report, after which it has failed
     #[arg(long, value_name = "T", default_value = "20s", value_parser = humantime::parse_duration)]
     proof_time: Duration,
@@ -69,6 +73,14 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    fn goals(&self) -> &'static [Goal] {
+        match (self.proof, self.only_proof) {
+            (_, true) => &[Goal::Proof],
+            (true, false) => &[Goal::Failure, Goal::Proof],
+            (false, false) => &[Goal::Failure],
+        }
+    }
+
     /// The ways that are compared, in the order of the table. How often programs fail by themselves is always told.
     fn ways(&self) -> Vec<usize> {
         (0..WAYS.len()).filter(|way| *way == 0 || self.way.is_empty() || self.way.contains(way)).collect()
@@ -89,8 +101,10 @@ impl Arguments {
         if let Some(total) = self.total {
             typed += &format!(" --total {}", humantime::format_duration(total));
         }
-        if self.proof {
-            typed += &format!(" --proof --proof-time {}ms", self.proof_time.as_millis());
+        for (is_asked, flag) in [(self.proof, "proof"), (self.only_proof, "only-proof")] {
+            if is_asked {
+                typed += &format!(" --{flag} --proof-time {}ms", self.proof_time.as_millis());
+            }
         }
         typed
     }
@@ -143,11 +157,23 @@ struct Found {
     failed: bool,
 }
 
-/// The median search of a program in one way. A search without a failure took longer than any with one.
-fn median(mut searches: Vec<Found>) -> Option<Found> {
-    searches.sort_by_key(|found| (!found.failed, found.runs));
+/// What searches are compared by: runs until a failure, seconds until the proof.
+fn by_runs(one: &Found, other: &Found) -> Ordering {
+    one.runs.cmp(&other.runs)
+}
+
+fn by_seconds(one: &Found, other: &Found) -> Ordering {
+    one.seconds.total_cmp(&other.seconds)
+}
+
+/// The median search of a program in one way. A search in vain took longer than any other.
+fn median(mut searches: Vec<Found>, by: fn(&Found, &Found) -> Ordering) -> Option<Found> {
+    searches.sort_by(|one, other| other.failed.cmp(&one.failed).then_with(|| by(one, other)));
     searches.get(searches.len().checked_sub(1)? / 2).copied()
 }
+
+/// So many searches for a proof in vain, and none else, are enough: the median will be one of them.
+const IN_VAIN: usize = 3;
 
 /// A program with what came of each way.
 struct Line {
@@ -237,10 +263,12 @@ impl Searched {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Whether all searches for a failure in this way found none: then there is nothing to be proven.
+    /// Whether all searches for a failure in this way found none, so that there is nothing to be proven, or some for a proof did not.
     fn is_in_vain(&self, way: usize) -> bool {
-        let found = &self.searches.found[way];
-        !found.is_empty() && found.iter().all(|found| !found.failed)
+        let is_in_vain = |searches: &[Found], enough: usize| {
+            searches.len() >= enough && searches.iter().all(|found| !found.failed)
+        };
+        is_in_vain(&self.searches.found[way], 1) || is_in_vain(&self.searches.proven[way], IN_VAIN)
     }
 
     fn campaign(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
@@ -272,13 +300,15 @@ impl Searched {
     fn line(self) -> Line {
         let Searches { native, found, proven, .. } = self.searches;
         let count = |all: &[Vec<Found>]| all.iter().map(Vec::len).max().unwrap_or(0);
-        let medians = |all: &[Vec<Found>]| all.iter().cloned().map(median).collect();
+        let medians = |all: &[Vec<Found>], by: fn(&Found, &Found) -> Ordering| {
+            all.iter().map(|searches| median(searches.clone(), by)).collect()
+        };
         let mut line = Line {
             name: self.subject.truth.name,
             native,
             searches: [count(&found), count(&proven)],
-            found: medians(&found),
-            proven: medians(&proven),
+            found: medians(&found, by_runs),
+            proven: medians(&proven, by_seconds),
         };
         line.found[0] = native.median();
         line
@@ -298,7 +328,7 @@ pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let rare: Vec<bool> =
         programs.iter().map(|program| program.subject.truth.natural_failure_rate < RARE).collect();
-    let agenda = agenda::agenda(&rare, arguments.trials, arguments.proof);
+    let agenda = agenda::agenda(&rare, arguments.trials, arguments.goals());
     let begun = Instant::now();
     let is_over = || arguments.total.is_some_and(|total| begun.elapsed() >= total);
     for item in agenda.into_iter().take_while(|_| !is_over()) {
@@ -346,8 +376,20 @@ mod tests {
     fn a_search_in_vain_is_the_longest() {
         let found = |runs, failed| Found { runs, seconds: 1.0, failed };
         let all = vec![found(50, true), found(10, false), found(3, true)];
-        assert_eq!(median(all), Some(found(50, true)));
-        assert_eq!(median(vec![found(10, false), found(20, false), found(3, true)]), Some(found(10, false)));
-        assert_eq!(median(Vec::new()), None);
+        assert_eq!(median(all, by_runs), Some(found(50, true)));
+        let others = vec![found(10, false), found(20, false), found(3, true)];
+        assert_eq!(median(others, by_runs), Some(found(10, false)));
+        assert_eq!(median(Vec::new(), by_runs), None);
+    }
+
+    #[test]
+    fn proofs_are_compared_by_the_clock() {
+        let found = |runs, seconds| Found { runs, seconds, failed: true };
+        let all = vec![found(90, 1.0), found(50, 3.0), found(70, 2.0)];
+        assert_eq!(median(all.clone(), by_seconds), Some(found(70, 2.0)));
+        assert_eq!(
+            median(vec![found(90, 1.0), found(50, 3.0), found(95, 2.0)], by_seconds),
+            Some(found(95, 2.0))
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What came of searches, as tables for the documents.
 
+use super::agenda::Goal;
 use super::{Arguments, Found, Line, RARE, WAYS};
 use crate::document::{self, head, row};
 use crate::measure::geometric_mean;
@@ -14,15 +15,30 @@ fn cell(found: Option<Found>) -> String {
 
 pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
     let ways = arguments.ways();
-    let table = rows(lines, &ways, |line| &line.found);
+    let mut text =
+        format!("Measured on {} by `cargo xtask search{}`", document::today(), arguments.as_typed());
+    let goals = arguments.goals();
+    if goals.contains(&Goal::Failure) {
+        text += &failures(lines, &ways);
+    }
+    if goals.contains(&Goal::Proof) {
+        text += &format!(
+            "{} until the cause is confirmed, all runs and seconds of `unsnarl run` from its start to its report, {:.0?} at most, median of {}:\n\n{}\n{}",
+            if goals.contains(&Goal::Failure) { "\nThe same" } else { ":" },
+            arguments.proof_time,
+            counts(lines, 1),
+            rows(lines, &ways, |line| &line.proven),
+            proven(lines, &ways)
+        );
+    }
+    text
+}
+
+/// Until the first failure.
+fn failures(lines: &[Line], ways: &[usize]) -> String {
     let rare: Vec<&Line> = lines.iter().filter(|line| is_rare(line)).collect();
-    let mut text = format!(
-        "Measured on {} by `cargo xtask search{}`: median of {}, and {}.\n\n{table}",
-        document::today(),
-        arguments.as_typed(),
-        counts(lines, 0),
-        native_runs(lines)
-    );
+    let table = rows(lines, ways, |line| &line.found);
+    let mut text = format!(": median of {}, and {}.\n\n{table}", counts(lines, 0), native_runs(lines));
     if !rare.is_empty() {
         text += &format!(
             "\nFewer runs than native stress, geometric mean over the {} with a native rate below 1 %: {}.\n",
@@ -30,24 +46,27 @@ pub fn markdown(lines: &[Line], arguments: &Arguments) -> String {
             ways[1..].iter().map(|&way| saving(&rare, way)).collect::<Vec<_>>().join(", ")
         );
     }
-    if arguments.proof {
-        let tried: Vec<&Line> = lines.iter().filter(|line| line.searches[1] > 0).collect();
+    text
+}
+
+/// Who was how soon with the proof. Of ways one of which is a part of the last one, it is also told who is the first without that part.
+fn proven(lines: &[Line], ways: &[usize]) -> String {
+    let tried: Vec<&Line> = lines.iter().filter(|line| line.searches[1] > 0).collect();
+    let of_all = |ways: &[usize]| {
+        ways[1..].iter().map(|&way| proofs(&tried, ways, way)).collect::<Vec<_>>().join("; ")
+    };
+    let mut text = format!("{}.\n", of_all(ways));
+    let [_, others @ .., last] = ways else { return text };
+    let without: Vec<usize> = ways.iter().copied().filter(|&way| WAYS[way].name != PART).collect();
+    if without.len() < ways.len() && without.len() > 2 && *last == WAYS.len() - 1 {
+        text += &format!("\nWithout {PART}, which {} has in it: {}.\n", WAYS[*last].name, of_all(&without));
+    }
+    if !others.is_empty() {
         text += &format!(
-            "\nThe same until the cause is confirmed, all runs and seconds of `unsnarl run --jobs 1` from its start to its report, {:.0?} at most, median of {}:\n\n{}\n{}\n",
-            arguments.proof_time,
-            counts(lines, 1),
-            rows(lines, &ways, |line| &line.proven),
-            ways[1..].iter().map(|&way| proofs(&tried, &ways, way)).collect::<Vec<_>>().join("; ") + "."
+            "\nSooner there than another way, of the programs where one of the two got there, {} was: {}.\n",
+            WAYS[*last].name,
+            others.iter().map(|&way| comparison(&tried, *last, way)).collect::<Vec<_>>().join(", ")
         );
-        if let [_, others @ .., last] = &ways[..]
-            && !others.is_empty()
-        {
-            text += &format!(
-                "\nSooner there than another way, of the programs where one of the two got there, {} was: {}.\n",
-                WAYS[*last].name,
-                others.iter().map(|&way| comparison(&tried, *last, way)).collect::<Vec<_>>().join(", ")
-            );
-        }
     }
     text
 }
@@ -106,13 +125,22 @@ fn seconds(line: &Line, way: usize) -> Option<f64> {
     line.proven[way].filter(|found| found.failed).map(|found| found.seconds)
 }
 
-/// Of how many causes one way was sooner than another.
+/// A way that the mixture has in it.
+const PART: &str = "near";
+
+/// Of how many causes one way was sooner than another, and by more than a tenth, and later by more than that.
 fn comparison(lines: &[&Line], way: usize, other: usize) -> String {
     let never = f64::INFINITY;
     let times = |line: &&Line| [way, other].map(|way| seconds(line, way).unwrap_or(never));
     let decided = || lines.iter().map(times).filter(|[one, other]| one != other);
     let sooner = decided().filter(|[one, other]| one < other).count();
-    format!("{} {sooner} of {}", WAYS[other].name, decided().count())
+    let [clearly, later] =
+        [[0, 1], [1, 0]].map(|[a, b]| decided().filter(|times| times[a] * NEARLY < times[b]).count());
+    let all = decided().count();
+    format!(
+        "{} {sooner} of {all} ({clearly} by more than a tenth, {later} later by as much)",
+        WAYS[other].name
+    )
 }
 
 /// Who is so near the first to confirm a cause may be the first the next time.
@@ -195,9 +223,28 @@ mod tests {
         assert_eq!(told(3), "pct: 0 of 1 confirmed, the first 0 times, within a tenth of the first 0 times");
         // Those that are not compared are no measure.
         assert!(proofs(&lines, &[0, 1], 1).contains("the first 1 times"));
-        assert_eq!(comparison(&lines, 2, 1), "noise 1 of 1");
-        assert_eq!(comparison(&lines, 1, 3), "pct 1 of 1");
-        assert_eq!(comparison(&lines, 3, 4), "pos 0 of 0");
+        let told = |sooner, by_much, later| {
+            format!("{sooner} ({by_much} by more than a tenth, {later} later by as much)")
+        };
+        assert_eq!(comparison(&lines, 2, 1), told("noise 1 of 1", 1, 0));
+        assert_eq!(comparison(&lines, 1, 2), told("random 0 of 1", 0, 1));
+        assert_eq!(comparison(&lines, 1, 3), told("pct 1 of 1", 1, 0));
+        assert_eq!(comparison(&lines, 3, 4), told("pos 0 of 0", 0, 0));
+    }
+
+    #[test]
+    fn a_part_of_the_mixture_is_left_out_of_the_comparison_once() {
+        let found = |seconds| Some(Found { runs: 9, seconds, failed: true });
+        let ways = [0, 4, 6, WAYS.len() - 1];
+        let mut proven = vec![None; WAYS.len()];
+        [2.0, 1.0, 1.5].into_iter().zip(&ways[1..]).for_each(|(seconds, &way)| proven[way] = found(seconds));
+        let line =
+            Line { name: "x".to_owned(), native: native(9, 1), searches: [0, 1], found: Vec::new(), proven };
+        let text = super::proven(&[line], &ways);
+        let [all, without] = [0, 2].map(|nth| text.lines().nth(nth).unwrap());
+        assert!(all.contains("mixed, directed: 1 of 1 confirmed, the first 0 times"), "{text}");
+        assert!(without.contains("mixed, directed: 1 of 1 confirmed, the first 1 times"), "{text}");
+        assert!(!without.contains("near:"), "{text}");
     }
 
     #[test]

@@ -90,6 +90,10 @@ fn tell_fix(finding: &mut Finding, passing: u64) {
 /// Counts of runs alone are never as sure as they seem: they know nothing of what was not thought of.
 const LEAST: f64 = 0.01;
 
+/// The less a finding was believed, the more its trials had to show before it counted as confirmed, by just as many times
+/// ([`super::decision::odds_against`]): they make good for what spoke against it before. Only of the first finding, so that no order depends on it.
+const AS_LIKELY_AS_NOT: f64 = 0.5;
+
 /// How likely it is at least that none of the findings is to blame. Of programs that nobody had tried before (docs/unseen.md), a first finding
 /// that trials leave undecided is right about as often as not, however sure the counts of runs are.
 const NONE_OF_THESE: f64 = 0.1;
@@ -107,10 +111,19 @@ fn weigh(findings: &mut [Finding]) {
         let weight = if is_needed { CONFIRMED } else { weight(finding, is_known) };
         finding.confidence.map(|confidence| confidence.max(least) * weight)
     };
-    let total =
-        (1.0 - stated).max(least_unknown) + findings.iter().zip(&needed).filter_map(weighed).sum::<f64>();
-    for (finding, is_needed) in findings.iter_mut().zip(&needed) {
-        finding.confidence = weighed((finding, is_needed)).map(|weighed| weighed / total);
+    let mut weights: Vec<Option<f64>> = findings.iter().zip(&needed).map(weighed).collect();
+    let first = weights.iter_mut().zip(&*findings).max_by(|(one, _), (other, _)| {
+        let [one, other] = [one, other].map(|weight| weight.unwrap_or(0.0));
+        one.total_cmp(&other)
+    });
+    if let Some((Some(weight), finding)) = first
+        && class(finding) == Class::Confirmed
+    {
+        *weight = weight.max(AS_LIKELY_AS_NOT * CONFIRMED);
+    }
+    let total = (1.0 - stated).max(least_unknown) + weights.iter().flatten().sum::<f64>();
+    for (finding, weight) in findings.iter_mut().zip(weights) {
+        finding.confidence = weight.map(|weight| weight / total);
     }
     // What was refuted is believed no more than what was tried and was not.
     let stands = |finding: &&Finding| finding.confirmation.is_some() && class(finding) != Class::Refuted;
@@ -453,6 +466,22 @@ mod tests {
         weigh(&mut all);
         assert_eq!(order(&all), [1, 2, 0, 3]);
         assert!(all[0].confidence < Some(0.04), "{:?}", all[0].confidence);
+    }
+
+    /// What hardly anything spoke for had to pass harder trials.
+    #[test]
+    fn a_first_finding_that_is_confirmed_is_believed_however_little_it_was_before() {
+        let in_vain = Some(Verdict::Inconclusive);
+        for before in [0.9, 0.4, 0.01, 0.0001] {
+            let mut all = believed(&[(0.02, in_vain), (before, CONFIRMED), (0.005, None)]);
+            weigh(&mut all);
+            assert_eq!(order(&all)[0], 1);
+            assert!(all[1].confidence > Some(0.9), "{before}: {:?}", all[1].confidence);
+        }
+        // Another one that is confirmed as well stays where it was.
+        let mut all = believed(&[(0.9, CONFIRMED), (0.01, CONFIRMED)]);
+        weigh(&mut all);
+        assert!(all[0].confidence > Some(0.95) && all[1].confidence < Some(0.05));
     }
 
     #[test]
