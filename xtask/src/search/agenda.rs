@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn all_have_a_proof_before_any_is_searched_again() {
-        let order: Vec<(Goal, u32, usize)> = agenda(&[false, true], 2, &[Goal::Failure, Goal::Proof])
+        let order: Vec<(Goal, u32, usize)> = agenda(&[false, true], 2, &[Failure, Proof])
             .iter()
             .map(|item| (item.goal, item.trial, item.program))
             .collect();
