@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::model::{Report, SCHEMA};
 use crate::visible::is_active;
+use crate::wording::plain_function;
 
 /// Why a text is not a report.
 #[derive(Debug, thiserror::Error)]
@@ -23,10 +24,22 @@ pub enum Error {
 ///
 /// Characters that a terminal would act on are escaped, so the text may be printed as it is.
 pub fn to_string(report: &Report) -> String {
+    let report = with_plain_functions(report.clone());
     let mut json =
-        serde_json::to_string_pretty(report).expect("the model has only string keys and writes to memory");
+        serde_json::to_string_pretty(&report).expect("the model has only string keys and writes to memory");
     json.push('\n');
     escape_active(json)
+}
+
+/// Accesses and suspicious functions name functions as a program compares them, without parameters; stacks have all of it.
+fn with_plain_functions(mut report: Report) -> Report {
+    let accesses = report.findings.iter_mut().flat_map(|finding| &mut finding.accesses);
+    let mut names: Vec<&mut String> = accesses.filter_map(|access| access.function.as_mut()).collect();
+    names.extend(report.causes.iter_mut().flat_map(|cause| &mut cause.suspicious_functions));
+    names.into_iter().for_each(|name| *name = plain_function(name));
+    let suspicious = report.findings.iter_mut().flat_map(|finding| &mut finding.suspicious_functions);
+    suspicious.for_each(|name| *name = plain_function(name));
+    report
 }
 
 /// Reads what [`to_string`] wrote. Unknown keys are ignored.

@@ -17,6 +17,13 @@ pub fn brief_function(name: &str) -> String {
     bare_name(name).map_or_else(|| function(name), |bare| format!("{bare}()"))
 }
 
+/// Its name and nothing else, for programs to compare: `Cache::insert` for `void Cache<int>::insert(int const&)`. What has no name of its own
+/// stays as it is.
+pub(crate) fn plain_function(name: &str) -> String {
+    let bare = if nameless(name).is_some() { None } else { bare_name(name) };
+    bare.unwrap_or_else(|| name.to_owned())
+}
+
 /// The same for a title: `worker`, `lambda in Pool::loop`.
 pub(crate) fn function_title(name: &str) -> String {
     match nameless(name) {
@@ -103,6 +110,17 @@ mod tests {
     #[track_caller]
     fn check_function(name: &str, brief: &str) {
         assert_eq!(brief_function(name), brief);
+    }
+
+    #[test]
+    fn programs_get_plain_names() {
+        let check = |name: &str, plain: &str| assert_eq!(plain_function(name), plain);
+        check("take_one", "take_one");
+        check("Tokens::spend()", "Tokens::spend");
+        check("void Cache<int>::insert(int const&)", "Cache::insert");
+        check("<pool::Pool<T>>::take", "Pool::take");
+        check("main::{lambda()#1}::operator()() const", "main::{lambda()#1}::operator()() const");
+        check("Point::operator+(Point const&)", "Point::operator+(Point const&)");
     }
 
     #[test]

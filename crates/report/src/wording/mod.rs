@@ -9,7 +9,7 @@ mod sentence;
 mod session;
 
 pub(crate) use finding::*;
-pub(crate) use functions::function;
+pub(crate) use functions::{function, plain_function};
 pub use functions::{brief_function, enclosing_type};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
