@@ -9,8 +9,8 @@ mod sentence;
 mod session;
 
 pub(crate) use finding::*;
-pub(crate) use functions::{function, plain_function};
 pub use functions::{brief_function, enclosing_type};
+pub(crate) use functions::{function, plain_function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
 pub use session::stands_out;
