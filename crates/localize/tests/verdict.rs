@@ -557,7 +557,8 @@ fn the_shorter_of_two_stretches_is_to_be_kept_whole() {
     let take =
         |thread: u32| format!("R{thread}(x)@look W{thread}(x)@take R{thread}(n)@sold W{thread}(n)@sell");
     let turn = |thread: u32| format!("R{thread}(x)@ask {}", take(thread));
-    let whole = format!("{} {} {}", turn(1), turn(2), turn(1));
-    let torn = format!("{} R1(x)@ask {} {}", turn(1), turn(2), take(1));
-    check_first(&many(&[&whole, &format!("{} {}", turn(1), turn(1))], &[&torn]), "P4 ask take look");
+    let [one, other] = [turn(1), turn(2)];
+    let whole = [format!("{one} {one} {other}"), format!("{other} {one} {one}")];
+    let torn = format!("{one} R1(x)@ask {other} {}", take(1));
+    check_first(&many(&[&whole[0], &whole[1]], &[&torn]), "P4 ask take look");
 }

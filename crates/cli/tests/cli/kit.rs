@@ -62,7 +62,7 @@ impl Workplace {
         command
     }
 
-    fn settle(&self, command: &mut Command) {
+    pub fn settle(&self, command: &mut Command) {
         clean_environment(command);
         command.current_dir(self.folder.path()).env("TMPDIR", self.scratch()).stdin(Stdio::null());
     }

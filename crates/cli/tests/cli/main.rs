@@ -13,6 +13,7 @@ mod disk;
 mod draws;
 mod explanations;
 mod formats;
+mod guide;
 mod hangs;
 mod holding;
 mod interruption;

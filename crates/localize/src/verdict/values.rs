@@ -24,12 +24,15 @@ use crate::scan::Scan;
 use super::clues::{Clue, Sighting};
 use super::evidence::Seen;
 use super::orders::Standing;
-use super::scale::{self, Scale, TELLING};
+use super::scale::{self, Scale};
 
 /// Longer runs are not looked at: in these, whatever can happen at one value happens at all of them.
 const MOST_ACCESSES: usize = 100_000;
 /// States, and counts that somebody tests, are small; greater numbers are told from zero alone.
 const MOST_TOLD_APART: u64 = 15;
+
+/// How much more (as logarithm) a triple has to weigh with some values than anything with all of them: what explains the runs without values needs none.
+const MORE: f64 = 1.0;
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,7 +158,7 @@ pub(super) fn take_in<'e>(clues: &mut Vec<scale::Clue<'e>>, scale: &Scale<'e>) {
     let usual = clues.iter().filter(|clue| matches!(clue.standing, Standing::Reordered | Standing::Freed));
     let known = usual.map(|clue| clue.weight).fold(f64::NEG_INFINITY, f64::max);
     let told = best.into_iter().filter_map(|(pattern, (explained, values, seen))| {
-        scale.clue_with(pattern, seen, explained, values).filter(|clue| clue.weight >= known + TELLING)
+        scale.clue_with(pattern, seen, explained, values).filter(|clue| clue.weight >= known + MORE)
     });
     let told: Vec<scale::Clue> = told.collect();
     clues.retain(|clue| told.iter().all(|valued| valued.pattern != clue.pattern));
