@@ -19,7 +19,6 @@ mod crossings;
 mod evidence;
 mod fold;
 mod freed;
-mod lasting;
 mod leads;
 mod new_code;
 mod orders;

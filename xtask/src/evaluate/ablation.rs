@@ -33,7 +33,6 @@ fn parts() -> Vec<(&'static str, Value)> {
         ("without what is read and written", json!({ "values": false })),
         ("without counting what a library does for one call together", json!({ "calls": false })),
         ("without counting what breaks into the same code together", json!({ "regions": false })),
-        ("without counting only what lasts", json!({ "lasting": false })),
         ("without counting failing runs that end before it", json!({ "unfinished": false })),
         ("without what lets the best clue come about", json!({ "leads": false })),
         ("assuming that a cause nearly always fails", json!({ "sure": 8 })),

@@ -25,7 +25,6 @@ struct Named {
     freed: bool,
     calls: bool,
     regions: bool,
-    lasting: bool,
     unfinished: bool,
     values: bool,
     leads: bool,

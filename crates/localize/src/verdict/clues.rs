@@ -24,7 +24,6 @@ use crate::suspect::Suspect;
 use crate::synchronization::{SyncKind, SyncTarget};
 
 use super::crossings;
-use super::lasting;
 use super::orders::{self, Orders};
 use super::unfinished::Reach;
 use super::values::{self, Value, Values};
@@ -46,8 +45,6 @@ pub(crate) struct Clues {
     pub(super) valued: Vec<(Values, Clue)>,
     /// What is read and written where; empty for a failing run.
     pub(super) usual_values: FxHashSet<(SiteId, Value)>,
-    /// Outdated looks whose outcome lasts; each once.
-    pub(super) lasting: Vec<Clue>,
     /// Empty for a failing run: what that shows is no proof of anything.
     pub(super) orders: Orders,
     /// How far the run came.
@@ -273,9 +270,8 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         Clue { pattern, is_clue: false, sighting }
     };
     let crossings = crossings::crossings(scan).into_iter().map(noted).collect();
-    let mut lasting: Vec<Clue> = lasting::lasting(scan).into_iter().map(noted).collect();
-    let special = valued.iter_mut().map(|(_, clue)| clue).chain(&mut lasting);
-    let sightings = seen.iter_mut().chain(special).filter_map(|clue| clue.sighting.as_mut());
+    let valued_too = valued.iter_mut().map(|(_, clue)| clue);
+    let sightings = seen.iter_mut().chain(valued_too).filter_map(|clue| clue.sighting.as_mut());
     note_what_threads_keep_in_order(run, sightings.collect());
     let mut orders = Orders::default();
     if !run.outcome.is_failing() {
@@ -294,7 +290,6 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
         valued,
         usual_values: if run.outcome.is_failing() { FxHashSet::default() } else { values::at_sites(run) },
         crossings,
-        lasting,
         orders,
         calls: Arc::clone(&run.calls),
         free_sites: run.free_sites.clone(),

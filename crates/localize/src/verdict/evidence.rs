@@ -34,8 +34,6 @@ pub(crate) struct Evidence {
     pub(super) valued: FxHashMap<(Pattern, Values), Seen>,
     /// What passing runs read and write where.
     pub(super) usual_values: FxHashSet<(SiteId, Value)>,
-    /// The same of outdated looks whose outcome lasts.
-    pub(super) lasting: FxHashMap<Pattern, Seen>,
     /// What passing runs show.
     pub(super) orders: Orders,
     /// How far runs came.
@@ -110,7 +108,7 @@ impl Seen {
 
 impl Default for Evidence {
     fn default() -> Self {
-        let (runs, clues, crossings, valued, usual_values, lasting, orders, reaches) = Default::default();
+        let (runs, clues, crossings, valued, usual_values, orders, reaches) = Default::default();
         let (visited_by_all, calls, free_sites, pairs, standstills) = Default::default();
         Self {
             runs,
@@ -118,7 +116,6 @@ impl Default for Evidence {
             crossings,
             valued,
             usual_values,
-            lasting,
             orders,
             reaches,
             visited_by_all,
@@ -166,9 +163,6 @@ impl Evidence {
             self.valued.entry((clue.pattern, *values)).or_default().add(number, clues.run, clue);
         }
         self.usual_values.extend(&clues.usual_values);
-        for clue in &clues.lasting {
-            self.lasting.entry(clue.pattern).or_default().add(number, clues.run, clue);
-        }
     }
 
     /// What would be known if runs like these had been made so many times.
@@ -186,8 +180,7 @@ impl Evidence {
             repeated.reaches.extend(reaches);
         }
         let known = repeated.clues.values_mut().chain(repeated.crossings.values_mut());
-        let special = repeated.valued.values_mut().chain(repeated.lasting.values_mut());
-        for seen in known.chain(special) {
+        for seen in known.chain(repeated.valued.values_mut()) {
             let shows =
                 |number: usize| seen.runs.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1);
             let mut bits = vec![0u64; (runs * times as usize).div_ceil(64)];

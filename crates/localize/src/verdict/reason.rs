@@ -66,8 +66,6 @@ pub enum Reason {
         /// Passing runs that do.
         passed: u32,
     },
-    /// It is counted only where nobody writes the variable afterwards.
-    Lasting,
     /// So many runs show this or another pair of accesses that a library makes for the same calls.
     CallsTogether {
         /// Failing runs that show any of them.
@@ -161,9 +159,6 @@ impl fmt::Display for Reason {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
             }
-            Self::Lasting => f.write_str(
-                "counted only where nobody writes the variable afterwards: what is written over later does no harm",
-            ),
             Self::CallsTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another order of what the same two calls do")

@@ -1,7 +1,6 @@
 //! How much clues weigh.
 
 use std::cmp::Ordering;
-use std::f64::consts::LN_2;
 
 use rustc_hash::FxHashMap;
 
@@ -67,8 +66,6 @@ pub(super) struct Clue<'e> {
     pub is_window: bool,
     /// That pair is its second, and its first one tells nothing by itself: it is in passing runs as well, which then do the rest in time.
     pub is_entered: bool,
-    /// Whether it counts only where nobody writes its variable afterwards.
-    pub is_lasting: bool,
     /// It is but a loop's next round: both ends of a triple are one access, or a read that comes too early is made again until it does not.
     pub is_loop: bool,
     /// The order of another clue follows from its own, so that the other is to blame (Locon, section 4.1).
@@ -197,23 +194,7 @@ impl<'e> Scale<'e> {
 
     /// The clue that a pattern is, if it speaks for anything and no part of it says as much.
     pub fn clue(&self, pattern: Pattern, seen: &'e Seen) -> Option<Clue<'e>> {
-        if !seen.is_clue {
-            return None;
-        }
-        let (clue, lasting) = (self.weighed(pattern, seen), self.lasting(pattern));
-        match (&clue, &lasting) {
-            (Some(clue), Some(lasting)) if lasting.weight <= clue.weight => {}
-            (_, Some(_)) => return lasting,
-            _ => {}
-        }
-        clue
-    }
-
-    /// The same, counted only where its outcome lasts. That is a choice of two.
-    fn lasting(&self, pattern: Pattern) -> Option<Clue<'e>> {
-        let seen = self.evidence.lasting.get(&pattern).filter(|_| self.tuning.lasting)?;
-        let clue = self.weighed(pattern, seen)?;
-        Some(Clue { weight: clue.weight - LN_2, is_lasting: true, ..clue })
+        if seen.is_clue { self.weighed(pattern, seen) } else { None }
     }
 
     /// The windows that are entered by what a thread has seen right before it looks: where it comes by again later, Unicorn's
@@ -321,7 +302,6 @@ impl<'e> Scale<'e> {
             is_after_new_code: false,
             is_window: window.is_some(),
             is_entered: window.is_some_and(|window| window.is_entered),
-            is_lasting: false,
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
         }
@@ -416,16 +396,12 @@ impl<'e> Scale<'e> {
 
     /// All that may be a clue, with how probable it is before any run is looked at.
     fn hypotheses(&self) -> impl Iterator<Item = (&'e Seen, f64)> {
-        let Evidence { clues, valued, lasting, .. } = self.evidence;
+        let Evidence { clues, valued, .. } = self.evidence;
         let clues = clues.iter().filter(|(_, seen)| seen.is_clue);
         let losses = values::losses(valued);
         let valued = valued.iter().filter(|_| self.tuning.values);
-        let lasting = lasting.iter().filter(|_| self.tuning.lasting);
-        clues
-            .map(|(&pattern, seen)| (seen, self.prior(pattern, None)))
-            .chain(
-                valued.map(move |(&(pattern, _), seen)| (seen, self.prior(pattern, None) - losses[&pattern])),
-            )
-            .chain(lasting.map(|(&pattern, seen)| (seen, self.prior(pattern, None) - LN_2)))
+        clues.map(|(&pattern, seen)| (seen, self.prior(pattern, None))).chain(
+            valued.map(move |(&(pattern, _), seen)| (seen, self.prior(pattern, None) - losses[&pattern])),
+        )
     }
 }

@@ -68,7 +68,6 @@ impl Scale<'_> {
             let [failed, passed] = self.evidence.outcomes(runs);
             Reason::RegionTogether { failed, passed }
         }));
-        reasons.extend(best.is_lasting.then_some(Reason::Lasting));
         let calls = best.calls.as_ref().filter(|_| region.is_none());
         reasons.extend(calls.map(|(_, runs)| {
             let [failed, passed] = self.evidence.outcomes(runs);

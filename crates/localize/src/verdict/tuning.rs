@@ -39,8 +39,6 @@ pub struct Tuning {
     pub calls: bool,
     /// Whether accesses that break into the same stretch of code count together.
     pub regions: bool,
-    /// Whether outdated looks may count only where their outcome lasts.
-    pub lasting: bool,
     /// Whether failing runs that end before a clue is complete count for it.
     pub unfinished: bool,
     /// Whether what its accesses read and wrote tells when a pattern does harm.
@@ -68,7 +66,6 @@ impl Default for Tuning {
             freed: true,
             calls: true,
             regions: true,
-            lasting: true,
             unfinished: true,
             values: true,
             leads: true,

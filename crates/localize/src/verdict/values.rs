@@ -4,6 +4,8 @@
 //! show it as often as failing ones. It does harm where the other thread takes the last one. So a triple is also counted by what its
 //! first two accesses read or wrote: nothing or something, and as which small number. What a third access finds follows from these.
 //!
+//! Only triples that begin with a read are: that is where a thread decides. What goes up with every write is a clock, and would tell how far the others have come.
+//!
 //! A pattern with some values is a hypothesis of its own, and the more values it is seen with, the less probable each of them. A value that no passing
 //! run has at its place is no cause but what the failure does, as code is that no passing run comes to.
 
@@ -100,7 +102,7 @@ pub(super) fn valued(scan: &Scan) -> Vec<(Values, Clue)> {
     found.iter().map(clue).collect()
 }
 
-/// Tells `found` each triple that is a clue, as often as it is there.
+/// Tells `found` each triple that is a clue and begins with a read, as often as it is there.
 fn each(scan: &Scan, mut found: impl FnMut(PatternId, [Entry; 3])) {
     let (mut state, mut history, mut entries) = (State::default(), History::default(), Vec::new());
     let mut depends: FxHashSet<[u32; 2]> = FxHashSet::default();
@@ -113,7 +115,7 @@ fn each(scan: &Scan, mut found: impl FnMut(PatternId, [Entry; 3])) {
         });
         avio::each_triple(&entries, &mut history, |id, accesses| {
             let [first, between, third] = accesses.map(|access| access.kind.as_written());
-            if depends.contains(&[accesses[1].index, accesses[2].index]) {
+            if first == AccessKind::Read && depends.contains(&[accesses[1].index, accesses[2].index]) {
                 found(PatternId::triple(first, between, third).unwrap_or(id), accesses);
             }
         });
