@@ -122,8 +122,11 @@ fn each(scan: &Scan, mut found: impl FnMut(PatternId, [Entry; 3])) {
     }
 }
 
-/// Which values a run reads and writes where.
+/// Which values a run reads and writes where, if it is looked at.
 pub(super) fn at_sites(run: &Run) -> FxHashSet<(SiteId, Value)> {
+    if run.accesses.len() > MOST_ACCESSES {
+        return FxHashSet::default();
+    }
     let known = run.accesses.iter().filter_map(|access| Some((access.site, access.value?)));
     known.flat_map(|(site, value)| [(site, Value::roughly(value)), (site, Value::exactly(value))]).collect()
 }
