@@ -64,7 +64,10 @@ fn a_mixture_learns_and_tells() {
     assert!(page.contains("runs that failed: ") && page.contains("orders of accesses: "), "{page}");
     let plans: Vec<String> =
         place.runs("mixed").iter().map(|run| run["plan"].as_str().unwrap().to_owned()).collect();
-    assert!(plans[0].contains("schedule=free") && plans[1].contains("schedule=pos"), "{plans:?}");
+    // They go on at the same time, so that either may be done first.
+    for wanted in ["schedule=free", "schedule=pos"] {
+        assert!(plans[..2].iter().any(|plan| plan.contains(wanted)), "{wanted} in {plans:?}");
+    }
     // The seed says which controlled runs fail: one of the first does.
     for wanted in ["schedule=pos,points=", "beginning=", "schedule=free,points="] {
         assert!(plans.iter().any(|plan| plan.contains(wanted)), "{wanted} in {plans:?}");
