@@ -143,7 +143,7 @@ pub(super) fn losses(valued: &FxHashMap<(Pattern, Values), Seen>) -> Losses {
     losses
 }
 
-/// Has the values of a pattern with which it explains most stand for it, if that is far more than anything explains with all of them.
+/// Has the values of a pattern with which it explains most stand for it, if that is more than anything explains with all of them.
 pub(super) fn take_in<'e>(clues: &mut Vec<scale::Clue<'e>>, scale: &Scale<'e>) {
     let evidence = scale.evidence;
     let losses = losses(&evidence.valued);
