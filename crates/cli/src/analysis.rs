@@ -55,6 +55,13 @@ pub fn examine(session: &Session, ranking: &RankingArguments) -> anyhow::Result<
 
 /// Analyses some runs.
 pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::Result<Analysis> {
+    let mut analysis = examine_untried(runs, ranking)?;
+    confirm::recall(runs.session, &mut analysis);
+    Ok(analysis)
+}
+
+/// The same, whatever was tried out before: what follows from the runs alone.
+pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::Result<Analysis> {
     let session = runs.session;
     let technique = ranking.technique.unwrap_or(DEFAULT_TECHNIQUE);
     let RankingArguments { window, distance, formula, .. } = *ranking;
@@ -135,9 +142,7 @@ pub fn examine_runs(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyhow::
     report.repeated = replay::repeated(session);
     report.search = search.into_report();
     report.warnings = warnings.into_sentences();
-    let mut analysis = Analysis { report, interleavings };
-    confirm::recall(session, &mut analysis);
-    Ok(analysis)
+    Ok(Analysis { report, interleavings })
 }
 
 /// What clang does not report unless it is told to, and what makes of it.

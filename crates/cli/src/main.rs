@@ -6,6 +6,7 @@ mod cargo;
 mod causes;
 mod check;
 mod compile;
+mod conduct;
 mod confirm;
 mod demo;
 mod draws;

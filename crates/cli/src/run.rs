@@ -1,29 +1,22 @@
 //! `unsnarl run`.
 
 use std::ffi::{OsStr, OsString};
-use std::io::IsTerminal as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
-use anyhow::Context as _;
 use recording::{Noise, RunPlan, Schedule};
-use report::progress::{Bar, Lines, Progress, Reporter};
 use report::terminal::{self, Hint};
-use runner::campaign::{self, Campaign, Event, Limits, Stop};
+use runner::campaign::{self, Campaign, Limits, Stop};
 use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
 
+use crate::analysis::Analysis;
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
+use crate::conduct::Conductor;
 use crate::exit::Complaint;
-use crate::runs::Runs;
-use crate::search::{self, Scheduling, Search};
-use crate::watch::{self, Watch};
-use crate::{analysis, confirm, exit, flags, input, java, look, recorder, replay, screen, sessions};
-
-/// How often a line is printed where there is no terminal.
-const LINE_EVERY: Duration = Duration::from_secs(10);
+use crate::search::{Scheduling, Search};
+use crate::{confirm, exit, flags, input, java, look, recorder, replay, screen, sessions};
 
 /// A test that is ready to be run.
 pub struct Prepared {
@@ -102,14 +95,69 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     };
     let scheduling = if limits.sample.is_some() { Scheduling::Only(Schedule::Free) } else { limits.schedule };
     let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
-    let stop = conduct(&prepared.campaign, &mut session, &mut search);
+    let found = find(arguments, &prepared.campaign, &mut session, &mut search, until);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
-    let (stop, watch) = stop?;
-    let (code, names) = watch.unwrap_or_default().into_known();
-    finish(arguments, Runs::known(&session, code, names), &prepared.campaign, &search, stop, until)
+    match found? {
+        Some((analysis, end)) => finish(arguments, &session, analysis.report, &search, end),
+        None => {
+            eprintln!("interrupted before the first run was done");
+            Ok(ExitCode::from(exit::INTERRUPTED))
+        }
+    }
+}
+
+/// Makes the runs of a session, says what they tell and tries it out. In a directed search that is done twice if need be: as soon as there is a
+/// suspect that is worth being tried out, and, unless that proves it, once more runs would not change the answer. None if there are no
+/// runs.
+fn find(
+    arguments: &RunArguments,
+    campaign: &Campaign,
+    session: &mut Session,
+    search: &mut Search,
+    until: Option<Instant>,
+) -> anyhow::Result<Option<(Analysis, End)>> {
+    let confirmed = arguments.confirmed();
+    let mut conductor = Conductor::new(campaign, session)?;
+    let proves_early = confirmed > 0
+        && search.is_directed()
+        && campaign.limits == Limits::default()
+        && arguments.ranking.technique.is_none();
+    if proves_early && conductor.seek_suspect(session, search)? {
+        let mut analysis = conductor.examine(session, &arguments.ranking)?;
+        if is_found(&analysis) && confirm::confirm_if_first(session, campaign, &mut analysis, confirmed)? {
+            return Ok(Some((analysis, End::Proved)));
+        }
+    }
+    let stop = conductor.seek_answer(session, search)?;
+    if session.runs().is_empty() && stop == Stop::Interrupted {
+        return Ok(None);
+    }
+    let mut analysis = conductor.examine(session, &arguments.ranking)?;
+    if is_found(&analysis) && confirmed > 0 && stop != Stop::Interrupted {
+        // However long the analysis took, something is left for the proof.
+        let least = arguments.limits.time.and_then(|time| Instant::now().checked_add(time / confirm::LEAST));
+        confirm::confirm_first(session, campaign, &mut analysis, confirmed, until.max(least))?;
+    } else {
+        confirm::recall(session, &mut analysis);
+    }
+    if confirmed > 0 && stop != Stop::Interrupted && leaves_doubt(&analysis.report) {
+        analysis.report.repeated = Some(replay::repeat_failures(session)?);
+    }
+    Ok(Some((analysis, End::Stopped(stop))))
+}
+
+/// Why there are no more runs.
+enum End {
+    /// The first cause was proved before.
+    Proved,
+    Stopped(Stop),
+}
+
+fn is_found(analysis: &Analysis) -> bool {
+    look::verdict(&analysis.report) == exit::FOUND
 }
 
 /// A controlled run looks at every access, or it could not decide what comes next.
@@ -193,108 +241,14 @@ fn fresh_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) % 1_000_000
 }
 
-/// The user wants no more.
-pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Conducts the campaign with a progress display; Ctrl-C ends it early and keeps what is done. With what watched its runs, if there was
-/// something to watch for.
-pub fn conduct(
-    campaign: &Campaign,
-    session: &mut Session,
-    search: &mut Search,
-) -> anyhow::Result<(Stop, Option<Watch>)> {
-    ctrlc::set_handler(|| {
-        // Whoever asks twice means it.
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            runner::process::end_all();
-            std::process::exit(exit::INTERRUPTED.into());
-        }
-    })
-    .context("cannot handle Ctrl-C")?;
-
-    let mut reporter: Box<dyn Reporter> = if std::io::stderr().is_terminal() {
-        Box::new(Bar::on_stderr())
-    } else {
-        Box::new(Lines::new(std::io::stderr(), &session.name(), LINE_EVERY))
-    };
-    let started = Instant::now();
-    let mut progress = Progress {
-        limits: report::progress::Limits {
-            runs: campaign.limits.runs.map(u64::from),
-            failures: campaign.limits.failures.map(u64::from),
-            time: campaign.limits.time,
-        },
-        ..Progress::default()
-    };
-    if campaign.limits == Limits::default() {
-        progress.limits.time = Some(campaign::DEFAULT_TIME);
-    }
-    let time = progress.limits.time;
-    let mut tallies = search::Tallies::default();
-    let mut sink = |event: Event| {
-        if let Event::RunFinished { record } = event {
-            tallies.add(&record);
-            progress.most_by = tallies.best();
-            progress.done += 1;
-            match record.outcome {
-                runner::Outcome::Pass => progress.passed += 1,
-                runner::Outcome::Fail { .. } => progress.failed += 1,
-                runner::Outcome::Hang { .. } => {
-                    progress.failed += 1;
-                    progress.hung += 1;
-                }
-                runner::Outcome::Damaged { .. } => progress.damaged += 1,
-            }
-        }
-        progress.elapsed = started.elapsed();
-        progress.limits.time = campaign.limits.time_in_vain.filter(|_| progress.failed == 0).or(time);
-        reporter.update(&progress);
-    };
-    // Who says how many runs to make gets them; who says how long it may take does not wait for runs that say nothing.
-    let may_end_early = campaign.limits.runs.or(campaign.limits.failures).is_none();
-    // A time that was given is for the proof as well: half of it, if the runs of the first half have settled what is to be proved.
-    let proof_from = campaign.limits.time_in_vain.filter(|_| may_end_early).map(|time| time / 2);
-    let mut watch = match proof_from {
-        Some(_) => Some(Watch::for_a_while()),
-        None => (campaign.limits == Limits::default()).then(Watch::default),
-    };
-    let mut next_plan = |run, session: &Session| {
-        let is_settled = watch.as_mut().is_some_and(|watch| watch.is_settled(session))
-            && proof_from.is_none_or(|from| started.elapsed() >= from);
-        let is_over = is_settled || may_end_early && watch::never_passes(session);
-        if is_over { None } else { search.next_plan(run, session) }
-    };
-    let stop = campaign.conduct(session, &INTERRUPTED, &mut next_plan, &mut sink);
-    progress.elapsed = started.elapsed();
-    reporter.finish(&progress);
-    Ok((stop?, watch))
-}
-
 /// Says what came out of it.
 fn finish(
     arguments: &RunArguments,
-    mut runs: Runs<'_>,
-    campaign: &Campaign,
+    session: &Session,
+    report: report::Report,
     search: &Search,
-    stop: Stop,
-    until: Option<Instant>,
+    end: End,
 ) -> anyhow::Result<ExitCode> {
-    let session = runs.session;
-    if session.runs().is_empty() && stop == Stop::Interrupted {
-        eprintln!("interrupted before the first run was done");
-        return Ok(ExitCode::from(exit::INTERRUPTED));
-    }
-    let mut analysis = analysis::examine_runs(&mut runs, &arguments.ranking)?;
-    let is_found = look::verdict(&analysis.report) == exit::FOUND;
-    if is_found && arguments.confirmed() > 0 && stop != Stop::Interrupted {
-        // However long the analysis took, something is left for the proof.
-        let least = arguments.limits.time.and_then(|time| Instant::now().checked_add(time / confirm::LEAST));
-        confirm::confirm_first(session, campaign, &mut analysis, arguments.confirmed(), until.max(least))?;
-    }
-    let mut report = analysis.report;
-    if arguments.confirmed() > 0 && stop != Stop::Interrupted && leaves_doubt(&report) {
-        report.repeated = Some(replay::repeat_failures(session)?);
-    }
     let code = look::verdict(&report);
     let hints = match code {
         exit::FOUND => {
@@ -313,16 +267,14 @@ fn finish(
         screen::print(&text)?;
     }
     tell_of(search);
-    if stop == Stop::Settled && search.covered().is_none() {
-        let why = if code == exit::NO_PASSING_RUN {
-            "not one of them passed"
-        } else {
-            "more would hardly change the first cause"
-        };
-        eprintln!("stopped after {} runs: {why}", session.runs().len());
-    }
-    if stop == Stop::Interrupted {
-        eprintln!("interrupted: this is from the runs done so far");
+    let stopped = |why: &str| eprintln!("stopped after {} runs: {why}", session.runs().len());
+    match end {
+        End::Proved => stopped("the first cause is proved"),
+        End::Stopped(Stop::Settled) if search.covered().is_some() => {}
+        End::Stopped(Stop::Settled) if code == exit::NO_PASSING_RUN => stopped("not one of them passed"),
+        End::Stopped(Stop::Settled) => stopped("more would hardly change the first cause"),
+        End::Stopped(Stop::Interrupted) => eprintln!("interrupted: this is from the runs done so far"),
+        End::Stopped(_) => {}
     }
     // The report stays beside the runs it came from.
     look::keep(session, &report)?;

@@ -96,6 +96,7 @@ const MOST_BYTES: usize = 8 << 20;
 /// Makes the plans of a campaign's runs.
 pub struct Search {
     scheduling: Scheduling,
+    is_directed: bool,
     /// What all plans have in common.
     common: RunPlan,
     seed: u64,
@@ -119,6 +120,7 @@ impl Search {
         };
         Search {
             scheduling,
+            is_directed,
             common,
             seed,
             portfolio: Portfolio::new(seed, &policies.collect::<Vec<_>>()),
@@ -166,6 +168,16 @@ impl Search {
             }
         }
         Some(plan)
+    }
+
+    /// Whether what runs have shown decides where later ones go.
+    pub fn is_directed(&self) -> bool {
+        self.scheduling == Scheduling::Mixed && self.is_directed
+    }
+
+    /// Aims for so many passing runs; if none are given, for those that an answer takes.
+    pub fn want_passes(&mut self, wanted: Option<u64>) {
+        self.portfolio.want_passes(wanted);
     }
 
     /// Why a mixed search makes no more controlled runs, if so.

@@ -65,6 +65,18 @@ impl Watch {
         if self.is_settled || self.seen >= self.most {
             return self.is_settled || never_passes(session);
         }
+        self.look_at_new_runs(session);
+        self.is_settled =
+            self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session);
+        self.is_settled
+    }
+
+    /// Whether the runs that were looked at are enough to try the first cause out.
+    pub fn has_suspect(&self, session: &Session) -> bool {
+        self.settling.is_worth_trying() && has_independent_failures(session)
+    }
+
+    fn look_at_new_runs(&mut self, session: &Session) {
         for record in session.runs_since(self.seen) {
             let outcome = analysis::outcome(&record.outcome);
             // What cannot be read says nothing here; the report will say why.
@@ -76,14 +88,17 @@ impl Watch {
             }
         }
         self.seen = session.runs().len();
-        self.is_settled =
-            self.settling.settled().is_some() && has_independent_failures(session) || never_passes(session);
-        self.is_settled
     }
 
-    /// What was found out about the program's code on the way: whoever reads the runs again does not have to.
-    pub fn into_known(self) -> (Code, Names) {
-        (self.code, self.names)
+    /// Lends what was found out about the program's code on the way: whoever reads the runs again does not have to. It must be given back
+    /// before more runs are looked at.
+    pub fn lend(&mut self) -> (Code, Names) {
+        (std::mem::take(&mut self.code), std::mem::take(&mut self.names))
+    }
+
+    /// Takes it back.
+    pub fn take_back(&mut self, code: Code, names: Names) {
+        (self.code, self.names) = (code, names);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The first cause of the verdict is settled once it is confident, has stayed the same for a few failing runs, and has
 //! stood the comparison with enough passing ones. docs/techniques/verdict.md says how often ten times as many runs
-//! still give the same.
+//! still give the same. With fewer passing ones it is worth being tried out: if that proves it, more runs would not change it, either.
 
 use crate::collector::{Collector, Reduced};
 use crate::finding::{Detail, Finding};
@@ -18,6 +18,8 @@ const CONFIDENT: f64 = 0.95;
 const UNCHANGED: u32 = 3;
 /// So many passing runs must have been compared.
 const PASSES: u32 = 20;
+/// So many are enough to try it out.
+const SOME_PASSES: u32 = 8;
 /// Or, if none passes at all and threads wait for each other for good, so many failing runs must have ended alike.
 const ALONE: u32 = 8;
 /// After so many passing runs the answer is asked for again; otherwise after each failing one, or, where there were many, after
@@ -73,7 +75,7 @@ impl Settling {
             self.failed < MANY || self.new >= SOME
         } else {
             self.passed += 1;
-            self.passed.is_multiple_of(EVERY)
+            self.passed.is_multiple_of(EVERY) || self.passed == SOME_PASSES
         };
         if is_due {
             self.ask();
@@ -89,6 +91,15 @@ impl Settling {
             let unchanged = known.map_or(0, |first| first.unchanged + new_failing_runs);
             First { identity, is_deadlock: is_deadlock(&finding), confidence: finding.score, unchanged }
         });
+    }
+
+    /// Passing runs from which on a first cause may be worth being tried out.
+    pub const SOME_PASSES: u32 = SOME_PASSES;
+
+    /// Whether the first cause is sure enough to be tried out, though more runs might change it.
+    pub fn is_worth_trying(&self) -> bool {
+        let is_likely = |first: &First| first.confidence >= CONFIDENT && first.unchanged >= UNCHANGED;
+        self.passed >= SOME_PASSES && self.first.as_ref().is_some_and(is_likely)
     }
 
     /// How sure the first cause is, if more runs would hardly change it.

@@ -40,6 +40,29 @@ fn without_a_clear_answer_it_goes_on() {
     assert_eq!(settled_after(&same), None);
 }
 
+/// After how many of these runs the first cause is worth being tried out.
+fn worth_trying_after(lines: &[&str]) -> Option<usize> {
+    let session = support::parse(&lines.join("\n"));
+    let mut settling = Settling::new(&Options::default());
+    session.runs.iter().position(|run| {
+        settling.observe(run);
+        settling.is_worth_trying()
+    })
+}
+
+#[test]
+fn what_is_not_settled_may_be_worth_trying() {
+    let passing = Settling::SOME_PASSES as usize;
+    let both = |passing| [vec![PASSING; 4], vec![FAILING; 6], vec![PASSING; passing - 4]].concat();
+    assert_eq!(worth_trying_after(&both(passing - 1)), None);
+    assert_eq!(worth_trying_after(&both(passing)), Some(6 + passing - 1));
+    assert_eq!(settled_after(&both(passing)), None);
+    let late = [vec![PASSING; 19], vec![FAILING; 4]].concat();
+    assert_eq!(worth_trying_after(&late), Some(22));
+    // Nothing tells these apart.
+    assert_eq!(worth_trying_after(&["P: W1(x)@a R2(x)@b", "F: W1(x)@a R2(x)@b"].repeat(50)), None);
+}
+
 fn need(lines: &[&str]) -> Option<Need> {
     let session = support::parse(&lines.join("\n"));
     let mut collector = Collector::new(Technique::Verdict, &Options::default());

@@ -195,6 +195,22 @@ impl Limits {
     }
 }
 
+/// What a campaign that goes on has to know of its runs so far.
+pub struct Past {
+    history: History,
+    patience: Patience,
+    /// How long they took together.
+    elapsed: Duration,
+}
+
+impl Past {
+    /// There was none.
+    pub fn new(campaign: &Campaign) -> Past {
+        let patience = Patience::new(campaign.timeout, campaign.limits.time);
+        Past { history: History::default(), patience, elapsed: Duration::ZERO }
+    }
+}
+
 /// How often a waiting campaign looks whether it was interrupted.
 const INTERRUPT_CHECK: Duration = Duration::from_millis(50);
 
@@ -216,12 +232,23 @@ impl Campaign {
         next_plan: &mut dyn FnMut(RunNumber, &Session) -> Option<RunPlan>,
         sink: &mut dyn FnMut(Event),
     ) -> Result<Stop> {
+        self.go_on(&mut Past::new(self), session, interrupted, next_plan, sink)
+    }
+
+    /// The same, where there have been runs of this campaign before: limits are for all of them together.
+    pub fn go_on(
+        &self,
+        past: &mut Past,
+        session: &mut Session,
+        interrupted: &AtomicBool,
+        next_plan: &mut dyn FnMut(RunNumber, &Session) -> Option<RunPlan>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Stop> {
         let started = Instant::now();
-        let first_run = session.next_run().0;
+        let Past { history, patience, elapsed } = past;
+        let mut next_run = session.next_run().0;
         // Set on an error as well, which must not wait for runs that nobody will look at.
         let cancelled = AtomicBool::new(false);
-        let mut history = History::default();
-        let mut patience = Patience::new(self.timeout, self.limits.time);
         let mut trouble = None;
         let stop = thread::scope(|scope| {
             let (reports, done) = mpsc::channel();
@@ -232,11 +259,11 @@ impl Campaign {
                     if history.started <= self.alone && under_way > 0 {
                         break;
                     }
-                    stop = self.limits.reached(&history, started.elapsed());
+                    stop = self.limits.reached(history, *elapsed + started.elapsed());
                     if stop.is_some() {
                         break;
                     }
-                    let run = RunNumber(first_run + history.started);
+                    let run = RunNumber(next_run);
                     let Some(plan) = next_plan(run, session) else {
                         stop = Some(Stop::Settled);
                         // Runs under way would not change that, and one of them may hang.
@@ -254,6 +281,7 @@ impl Campaign {
                         let report = recorded_run::perform(&campaign, run, plan, &path, trunk, cancelled);
                         reports.send(report)
                     });
+                    next_run += 1;
                     history.started += 1;
                 }
                 if under_way == 0 {
@@ -264,7 +292,7 @@ impl Campaign {
                     let added = report.and_then(|record| match record {
                         Some(record) => {
                             patience.observe(&record);
-                            add_run(session, &mut history, record, sink)
+                            add_run(session, history, record, sink)
                         }
                         None => Ok(()),
                     });
@@ -280,7 +308,9 @@ impl Campaign {
                 }
             }
         });
-        let noted = session.add_wall_time(started.elapsed());
+        let time = started.elapsed();
+        *elapsed += time;
+        let noted = session.add_wall_time(time);
         match (trouble, stop) {
             (Some(error), _) => Err(error),
             // Without trouble, the loop ends for a reason.

@@ -68,7 +68,7 @@ const FAVOURED_RUNS: u64 = 16;
 const PATIENCE: u64 = 8;
 /// Runs near a failing one between two others.
 const MOST_NEAR: u64 = 2;
-/// No answer is taken before so many runs have passed...
+/// No answer is taken before so many runs have passed, unless fewer are asked for...
 const PASSES: u64 = 20;
 /// ...and one failing run to so many of these will do, as a rule.
 const PASSES_PER_FAILURE: u64 = 4;
@@ -111,6 +111,8 @@ pub struct Portfolio {
     /// Ways in which a run was begun.
     begun: BTreeSet<Policy>,
     choices: u64,
+    /// Passing runs to compare with.
+    wanted: u64,
     /// Runs begun since the first failure, those near a failing one not counted.
     others: u64,
     /// The latest runs that are near a failing one.
@@ -165,6 +167,7 @@ impl Portfolio {
             tallies: BTreeMap::new(),
             begun: BTreeSet::new(),
             choices: 0,
+            wanted: PASSES,
             others: 0,
             near_in_a_row: 0,
             alike: 0,
@@ -175,6 +178,11 @@ impl Portfolio {
             unsuited: BTreeSet::new(),
             dropped: None,
         }
+    }
+
+    /// Aims for so many passing runs, in place of those that an answer takes, or of those that were asked for before.
+    pub fn want_passes(&mut self, wanted: Option<u64>) {
+        self.wanted = wanted.unwrap_or(PASSES);
     }
 
     /// The way to make the next run; `is_possible` says which can be.
@@ -232,7 +240,7 @@ impl Portfolio {
     fn lacks_passing(&self) -> bool {
         let (runs, failed) = sums(self.tallies.values());
         let passed = runs - failed;
-        passed < PASSES && failed * PASSES_PER_FAILURE > passed
+        passed < self.wanted && failed * PASSES_PER_FAILURE > passed
     }
 
     /// Is it time for a run near a failing one? Not too many in a row, and not if one of the other ways is known to give as much.

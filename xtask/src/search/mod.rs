@@ -183,8 +183,9 @@ struct Line {
     searches: [usize; 2],
     /// The median search for a failure.
     found: Vec<Option<Found>>,
-    /// The median search for the confirmed cause.
+    /// The median search for the confirmed cause, by seconds and by runs.
     proven: Vec<Option<Found>>,
+    proven_by_runs: Vec<Option<Found>>,
 }
 
 /// All searches of a program so far, by way and trial.
@@ -309,6 +310,7 @@ impl Searched {
             searches: [count(&found), count(&proven)],
             found: medians(&found, by_runs),
             proven: medians(&proven, by_seconds),
+            proven_by_runs: medians(&proven, by_runs),
         };
         line.found[0] = native.median();
         line

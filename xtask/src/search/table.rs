@@ -49,11 +49,31 @@ fn failures(lines: &[Line], ways: &[usize]) -> String {
     text
 }
 
-/// Who was how soon with the proof. Of ways one of which is a part of the last one, it is also told who is the first without that part.
+/// Who was how soon with the proof, going by the clock and by runs, which a busy machine does not change.
 fn proven(lines: &[Line], ways: &[usize]) -> String {
     let tried: Vec<&Line> = lines.iter().filter(|line| line.searches[1] > 0).collect();
+    format!(
+        "Going by seconds. {}\nGoing by runs. {}",
+        proven_by(&tried, ways, seconds),
+        proven_by(&tried, ways, runs)
+    )
+}
+
+/// What the confirmed cause took in one way, if it was confirmed.
+type Measure = fn(&Line, usize) -> Option<f64>;
+
+fn seconds(line: &Line, way: usize) -> Option<f64> {
+    line.proven[way].filter(|found| found.failed).map(|found| found.seconds)
+}
+
+fn runs(line: &Line, way: usize) -> Option<f64> {
+    line.proven_by_runs[way].filter(|found| found.failed).map(|found| f64::from(found.runs))
+}
+
+/// Of ways one of which is a part of the last one, it is also told who is the first without that part.
+fn proven_by(tried: &[&Line], ways: &[usize], measure: Measure) -> String {
     let of_all = |ways: &[usize]| {
-        ways[1..].iter().map(|&way| proofs(&tried, ways, way)).collect::<Vec<_>>().join("; ")
+        ways[1..].iter().map(|&way| proofs(tried, ways, way, measure)).collect::<Vec<_>>().join("; ")
     };
     let mut text = format!("{}.\n", of_all(ways));
     let [_, others @ .., last] = ways else { return text };
@@ -65,7 +85,7 @@ fn proven(lines: &[Line], ways: &[usize]) -> String {
         text += &format!(
             "\nSooner there than another way, of the programs where one of the two got there, {} was: {}.\n",
             WAYS[*last].name,
-            others.iter().map(|&way| comparison(&tried, *last, way)).collect::<Vec<_>>().join(", ")
+            others.iter().map(|&way| comparison(tried, *last, way, measure)).collect::<Vec<_>>().join(", ")
         );
     }
     text
@@ -120,18 +140,13 @@ fn rows(lines: &[Line], ways: &[usize], found: fn(&Line) -> &[Option<Found>]) ->
     table
 }
 
-/// Until the cause was confirmed, if it was.
-fn seconds(line: &Line, way: usize) -> Option<f64> {
-    line.proven[way].filter(|found| found.failed).map(|found| found.seconds)
-}
-
 /// A way that the mixture has in it.
 const PART: &str = "near";
 
 /// Of how many causes one way was sooner than another, and by more than a tenth, and later by more than that.
-fn comparison(lines: &[&Line], way: usize, other: usize) -> String {
+fn comparison(lines: &[&Line], way: usize, other: usize, measure: Measure) -> String {
     let never = f64::INFINITY;
-    let times = |line: &&Line| [way, other].map(|way| seconds(line, way).unwrap_or(never));
+    let times = |line: &&Line| [way, other].map(|way| measure(line, way).unwrap_or(never));
     let decided = || lines.iter().map(times).filter(|[one, other]| one != other);
     let sooner = decided().filter(|[one, other]| one < other).count();
     let [clearly, later] =
@@ -146,17 +161,20 @@ fn comparison(lines: &[&Line], way: usize, other: usize) -> String {
 /// Who is so near the first to confirm a cause may be the first the next time.
 const NEARLY: f64 = 1.1;
 
-/// How many causes a way has confirmed, and of how many it was the first to do so, or nearly, going by time.
-fn proofs(lines: &[&Line], ways: &[usize], way: usize) -> String {
-    let confirmed = lines.iter().filter(|line| seconds(line, way).is_some()).count();
+/// How many causes a way has confirmed, and of how many it was the first to do so, or nearly, and what it took on the average where
+/// all ways did.
+fn proofs(lines: &[&Line], ways: &[usize], way: usize, measure: Measure) -> String {
+    let confirmed = lines.iter().filter(|line| measure(line, way).is_some()).count();
     let is_within = |line: &Line, times: f64| {
-        let best = ways.iter().filter_map(|&way| seconds(line, way)).min_by(f64::total_cmp);
-        best.zip(seconds(line, way)).is_some_and(|(best, this)| this <= best * times)
+        let best = ways.iter().filter_map(|&way| measure(line, way)).min_by(f64::total_cmp);
+        best.zip(measure(line, way)).is_some_and(|(best, this)| this <= best * times)
     };
     let [first, nearly] =
         [1.0, NEARLY].map(|times| lines.iter().filter(|line| is_within(line, times)).count());
+    let by_all = lines.iter().filter(|line| ways[1..].iter().all(|&way| measure(line, way).is_some()));
+    let mean = geometric_mean(by_all.filter_map(|line| measure(line, way)));
     format!(
-        "{}: {confirmed} of {} confirmed, the first {first} times, within a tenth of the first {nearly} times",
+        "{}: {confirmed} of {} confirmed, the first {first} times, within a tenth of the first {nearly} times, {mean:.2} on the average",
         WAYS[way].name,
         lines.len()
     )
@@ -184,6 +202,11 @@ mod tests {
         Stress { trials: 1, runs, failed, seconds: 1.0 }
     }
 
+    fn proven_line(proven: Vec<Option<Found>>) -> Line {
+        let (name, native) = ("x".to_owned(), native(9, 1));
+        Line { name, native, searches: [0, 1], found: Vec::new(), proven_by_runs: proven.clone(), proven }
+    }
+
     #[test]
     fn runs_are_compared_with_those_that_the_native_rate_calls_for() {
         let found = |runs, failed| Some(Found { runs, seconds: 1.0, failed });
@@ -193,6 +216,7 @@ mod tests {
             searches: [1, 0],
             found: vec![native.median(), found(runs, failed)],
             proven: Vec::new(),
+            proven_by_runs: Vec::new(),
         };
         let seen = line(native(1000, 5), 7, true);
         assert_eq!((rate(&seen), is_rare(&seen)), ("0.500 %".to_owned(), true));
@@ -204,32 +228,34 @@ mod tests {
     }
 
     #[test]
-    fn the_first_to_confirm_is_told_by_time() {
-        let found = |seconds, failed| Some(Found { runs: 9, seconds, failed });
-        let mut proven = vec![None, found(2.3, true), found(2.0, true), found(1.0, false)];
+    fn the_first_to_confirm_is_told_by_time_and_by_runs() {
+        let found = |runs, seconds, failed| Some(Found { runs, seconds, failed });
+        let mut proven = vec![None, found(40, 2.3, true), found(50, 2.0, true), found(9, 1.0, false)];
         proven.resize(WAYS.len(), None);
-        let line =
-            Line { name: "x".to_owned(), native: native(9, 1), searches: [0, 1], found: Vec::new(), proven };
+        let line = proven_line(proven);
         let (lines, ways) = ([&line], [0, 1, 2, 3]);
-        let told = |way| proofs(&lines, &ways, way);
-        assert_eq!(
-            told(1),
-            "noise: 1 of 1 confirmed, the first 0 times, within a tenth of the first 0 times"
-        );
-        assert_eq!(
-            told(2),
-            "random: 1 of 1 confirmed, the first 1 times, within a tenth of the first 1 times"
-        );
-        assert_eq!(told(3), "pct: 0 of 1 confirmed, the first 0 times, within a tenth of the first 0 times");
+        let told = |way, measure| proofs(&lines, &ways, way, measure);
+        let says = |way: usize, measure: Measure, first: u32| {
+            let within = format!("the first {first} times, within a tenth of the first {first} times");
+            let text = told(way, measure);
+            assert!(text.contains(&format!("1 of 1 confirmed, {within}")), "{text}");
+        };
+        says(1, seconds, 0);
+        says(2, seconds, 1);
+        says(1, runs, 1);
+        says(2, runs, 0);
+        assert!(told(3, seconds).starts_with("pct: 0 of 1 confirmed, the first 0 times"));
         // Those that are not compared are no measure.
-        assert!(proofs(&lines, &[0, 1], 1).contains("the first 1 times"));
+        let alone = proofs(&lines, &[0, 1], 1, seconds);
+        assert!(alone.contains("the first 1 times") && alone.ends_with("2.30 on the average"), "{alone}");
+        let comparison = |way, other| comparison(&lines, way, other, seconds);
         let told = |sooner, by_much, later| {
             format!("{sooner} ({by_much} by more than a tenth, {later} later by as much)")
         };
-        assert_eq!(comparison(&lines, 2, 1), told("noise 1 of 1", 1, 0));
-        assert_eq!(comparison(&lines, 1, 2), told("random 0 of 1", 0, 1));
-        assert_eq!(comparison(&lines, 1, 3), told("pct 1 of 1", 1, 0));
-        assert_eq!(comparison(&lines, 3, 4), told("pos 0 of 0", 0, 0));
+        assert_eq!(comparison(2, 1), told("noise 1 of 1", 1, 0));
+        assert_eq!(comparison(1, 2), told("random 0 of 1", 0, 1));
+        assert_eq!(comparison(1, 3), told("pct 1 of 1", 1, 0));
+        assert_eq!(comparison(3, 4), told("pos 0 of 0", 0, 0));
     }
 
     #[test]
@@ -238,9 +264,7 @@ mod tests {
         let ways = [0, 4, 6, WAYS.len() - 1];
         let mut proven = vec![None; WAYS.len()];
         [2.0, 1.0, 1.5].into_iter().zip(&ways[1..]).for_each(|(seconds, &way)| proven[way] = found(seconds));
-        let line =
-            Line { name: "x".to_owned(), native: native(9, 1), searches: [0, 1], found: Vec::new(), proven };
-        let text = super::proven(&[line], &ways);
+        let text = super::proven(&[proven_line(proven)], &ways);
         let [all, without] = [0, 2].map(|nth| text.lines().nth(nth).unwrap());
         assert!(all.contains("mixed, directed: 1 of 1 confirmed, the first 0 times"), "{text}");
         assert!(without.contains("mixed, directed: 1 of 1 confirmed, the first 1 times"), "{text}");
@@ -255,6 +279,7 @@ mod tests {
             searches: [count, 0],
             found: Vec::new(),
             proven: Vec::new(),
+            proven_by_runs: Vec::new(),
         };
         assert_eq!(counts(&[line(100, 3), line(100, 3)], 0), "3 searches of each program");
         assert_eq!(

@@ -47,8 +47,14 @@ pub fn keep(session: &Session, interleaving: Interleaving, tried: Tried) -> anyh
     Ok(())
 }
 
-/// Puts what was tried out before into a report.
+/// Puts what was tried out before into a report, and the findings into the order that follows from it.
 pub fn recall(session: &Session, analysis: &mut Analysis) {
+    fill_in(session, analysis);
+    settle(analysis);
+}
+
+/// Puts what was tried out before into a report whose findings are in the order of the runs alone.
+pub fn fill_in(session: &Session, analysis: &mut Analysis) {
     let all = kept(session);
     let texts: Vec<Option<String>> = analysis
         .interleavings
@@ -71,5 +77,4 @@ pub fn recall(session: &Session, analysis: &mut Analysis) {
             forcible.whole = tried.and_then(|tried| tried.whole.as_ref()?.parse().ok());
         }
     }
-    settle(analysis);
 }

@@ -99,7 +99,7 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
 
 /// Tries out the first findings of a session, at most so many, of each cause until one is confirmed, then none that is part
 /// of what was or that hardly anything speaks for, and last those about code that passing runs never come to; and notes what came
-/// of it in the report. No run begins after `until`, if that is given.
+/// of it in the report. What was tried out before is not again. No run begins after `until`, if that is given.
 pub fn confirm_first(
     session: &Session,
     campaign: &Campaign,
@@ -109,6 +109,37 @@ pub fn confirm_first(
 ) -> anyhow::Result<()> {
     let spent = Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0));
     let until = until.unwrap_or_else(|| Instant::now() + TIME.max(spent));
+    kept::fill_in(session, analysis);
+    try_first(session, campaign, analysis, count, until, |_| true)?;
+    settling::settle(analysis);
+    Ok(())
+}
+
+/// The same in the midst of a search, which goes on unless the first of them is confirmed: says whether it is, and tries out no other before.
+pub fn confirm_if_first(
+    session: &Session,
+    campaign: &Campaign,
+    analysis: &mut Analysis,
+    count: usize,
+) -> anyhow::Result<bool> {
+    let until = Instant::now() + TIME;
+    let is_proof = |verdict| verdict == Verdict::Confirmed;
+    let is_confirmed = try_first(session, campaign, analysis, count, until, is_proof)?;
+    if is_confirmed {
+        settling::settle(analysis);
+    }
+    Ok(is_confirmed)
+}
+
+/// Tries out the first findings until one has a verdict of which `goes_on` says that there is no need to try others. Whether a finding was confirmed.
+fn try_first(
+    session: &Session,
+    campaign: &Campaign,
+    analysis: &mut Analysis,
+    count: usize,
+    until: Instant,
+    goes_on: impl Fn(Verdict) -> bool,
+) -> anyhow::Result<bool> {
     let limits = Limits { runs: RUNS, until: Some(until) };
     let mut laboratory = Laboratory::new(session, campaign, limits);
     let mut confirmed: BTreeSet<Option<u64>> = BTreeSet::new();
@@ -137,20 +168,28 @@ pub fn confirm_first(
             continue;
         }
         left -= 1;
-        let shown = Shown::by(finding, share, &analysis.report.runs);
-        let tried = try_out(&mut laboratory, forcible, finding, &shown, &standing, &limits)?;
-        let confirmation = tried.confirmation;
-        finding.needs.clone_from(&tried.needs);
-        finding.confirmation = Some(confirmation);
-        kept::keep(session, forcible.interleaving, tried)?;
+        let verdict = match finding.confirmation {
+            Some(before) => before.verdict,
+            None => {
+                let shown = Shown::by(finding, share, &analysis.report.runs);
+                let tried = try_out(&mut laboratory, forcible, finding, &shown, &standing, &limits)?;
+                let confirmation = tried.confirmation;
+                finding.needs.clone_from(&tried.needs);
+                finding.confirmation = Some(confirmation);
+                kept::keep(session, forcible.interleaving, tried)?;
+                confirmation.verdict
+            }
+        };
         standing.extend(Standing::of(number, finding, Some(forcible)));
-        if confirmation.verdict == Verdict::Confirmed {
+        if verdict == Verdict::Confirmed {
             confirmed.insert(finding.cluster);
             wholes.push(forcible.interleaving);
         }
+        if !goes_on(verdict) {
+            break;
+        }
     }
-    settling::settle(analysis);
-    Ok(())
+    Ok(!wholes.is_empty())
 }
 
 /// Tries a finding out, beside those that were before, and notes what it takes if its own steps are not enough.

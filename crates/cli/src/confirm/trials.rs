@@ -9,9 +9,9 @@ use report::{Confirmation, Finding, Runs, Verdict};
 use runner::campaign::{self, Campaign};
 use runner::{Outcome, RunNumber, Session, patience};
 
+use crate::conduct::INTERRUPTED;
 use crate::interleaving::{Forcible, Led};
 use crate::replay::{Way, shows};
-use crate::run::INTERRUPTED;
 
 use super::decision::{self, Arm, Arms, BELIEVED};
 use super::inquiries::{Comparison, Repetition};

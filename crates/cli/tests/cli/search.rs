@@ -80,6 +80,22 @@ fn a_mixture_learns_and_tells() {
     assert!(search["orders"]["seen"].as_u64() <= search["orders"]["predicted"].as_u64());
 }
 
+/// What is forced loses an update in every run, and what is forbidden in none.
+#[test]
+fn a_directed_search_ends_with_the_proof_and_others_when_runs_have_settled_it() {
+    let place = place();
+    let directed = place.call("run --seed 5 --session directed -- ./lost").exits(0);
+    directed.complains(&["the first cause is proved"]);
+    let report = place.call("report --session directed --json").exits(0).json();
+    assert_eq!(report["findings"][0]["confirmation"]["verdict"], "confirmed", "{report:#}");
+    for flags in ["--undirected", "--schedule pos", "--no-confirm"] {
+        let seen = place.call(&format!("run {flags} --seed 5 --session other -- ./lost")).exits(0);
+        seen.complains(&["more would hardly change the first cause"]);
+        let report = place.call("report --session other --json").exits(0).json();
+        assert!(report["runs"]["passed"].as_u64() >= Some(20), "{report:#}");
+    }
+}
+
 #[test]
 fn orders_that_were_never_seen_are_gone_for() {
     let place = Workplace::new();

@@ -246,3 +246,16 @@ fn a_way_that_does_not_suit_the_test_is_given_up_alone() {
     assert_eq!(after(9, 14, 3), (Some(Dropped::Slow), false, false), "most of its runs end");
     assert_eq!(after(1, 2, 3), (Some(Dropped::Slow), false, false), "nor may the others suit it");
 }
+
+#[test]
+fn fewer_passing_runs_can_be_enough() {
+    let run = |failed| Run { failed, seconds: 0.01, points: 9, taken_away: 0 };
+    let mut portfolio = Portfolio::new(5, &[Policy::Pos, Policy::Noise]);
+    (0..9).for_each(|_| portfolio.observe(Policy::Pos, &run(false)));
+    (0..4).for_each(|_| portfolio.observe(Policy::Pos, &run(true)));
+    assert!(portfolio.lacks_passing());
+    portfolio.want_passes(Some(8));
+    assert!(!portfolio.lacks_passing());
+    portfolio.want_passes(None);
+    assert!(portfolio.lacks_passing());
+}

@@ -6,7 +6,7 @@ use std::time::Instant;
 use recording::{
     HEADER_BYTES, Header, MAGIC, ModuleHeader, REGION_COUNT, Region, RegionId, RunPlan, Schedule, VERSION,
 };
-use runner::campaign::{Campaign, Event, Limits, Stop, run_seed};
+use runner::campaign::{Campaign, Event, Limits, Past, Stop, run_seed};
 use runner::{Binary, BuildId, Error, Manifest, Oracle, Outcome, RunNumber, Session, Store};
 
 use crate::{PATIENCE, Workshop};
@@ -216,6 +216,28 @@ fn a_second_campaign_goes_on_counting() {
     tested.conduct(&mut session).0.unwrap();
     let numbers: Vec<u32> = session.runs().iter().map(|record| record.run.0).collect();
     assert_eq!(numbers, [1, 2, 3, 4]);
+}
+
+#[test]
+fn limits_are_for_all_parts_of_a_campaign() {
+    let mut tested = Tested::new("exit 0");
+    tested.campaign.limits.runs = Some(5);
+    tested.campaign.jobs = NonZeroUsize::MIN;
+    let mut session = tested.session();
+    let mut past = Past::new(&tested.campaign);
+    let mut part = |runs_until: usize| {
+        let plan = |run: RunNumber| RunPlan { seed: run.0.into(), ..RunPlan::default() };
+        let stop = tested.campaign.go_on(
+            &mut past,
+            &mut session,
+            &AtomicBool::new(false),
+            &mut |run, session| (session.runs().len() < runs_until).then(|| plan(run)),
+            &mut |_| {},
+        );
+        (stop.unwrap(), session.runs().iter().map(|record| record.run.0).collect::<Vec<_>>())
+    };
+    assert_eq!(part(2), (Stop::Settled, vec![1, 2]));
+    assert_eq!(part(9), (Stop::Runs, vec![1, 2, 3, 4, 5]));
 }
 
 #[test]
