@@ -13,7 +13,7 @@ pub struct Trail {
 
 /// A direct-mapped table: of two sites that want the same place neither is known to follow anything. All zero at first.
 pub type Trails = [Trail; PLACES];
-const PLACES: usize = 64;
+const PLACES: usize = 256;
 
 /// Bytes from one handover to the next: a cache line, as loops that were unrolled have several sites that take turns.
 const NEAR: usize = 64;
