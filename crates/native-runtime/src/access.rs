@@ -11,8 +11,8 @@ use crate::shadow::{self, Line};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
-    atomic_locks, context, control, handovers, location, lock_code, log, noise, passing, sampling, thread,
-    unaligned,
+    atomic_locks, buffers, context, control, handovers, location, lock_code, log, noise, passing, sampling,
+    thread, unaligned,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -449,6 +449,9 @@ pub unsafe fn touch_range(thread: &mut Thread, address: usize, size: usize, touc
         return;
     }
     thread.in_buffer = size >= handovers::BUFFER;
+    if thread.in_buffer {
+        buffers::remember(touch.leaf);
+    }
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {

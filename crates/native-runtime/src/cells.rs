@@ -275,7 +275,7 @@ unsafe fn sole_location(line: *const Line, address: usize, size: usize) -> Optio
 }
 
 /// Bytes that many have read are about to be written: they become the one known reader's again.
-unsafe fn remember_reader(line: *mut Line, mask: u16) {
+pub unsafe fn remember_reader(line: *mut Line, mask: u16) {
     each_cell(line, mask, &mut |cell| {
         if *cell.owner == READ_BY_MANY {
             let reader = *cell.write;

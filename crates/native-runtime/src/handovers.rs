@@ -9,17 +9,19 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::{Location, RegionId};
 
 use crate::thread::Thread;
-use crate::{log, mapping};
+use crate::{buffers, log, mapping};
 
 /// Bytes of budget per location: of the usual 64 MiB, 131,072 locations with 8 MiB of records.
 const BUDGET_PER_LOCATION: u64 = 512;
 /// Handovers between two sites that are always recorded.
-const ALWAYS_RECORDED: u32 = 64;
+pub const ALWAYS_RECORDED: u32 = 64;
 /// Handovers between two sites that are recorded within the budget: more items than a test has accounts, jobs or
 /// nodes, fewer than it has bytes in its buffers.
 const MOST_RECORDED: u32 = 4096;
 
-/// An access to so many bytes or more is one to a buffer: its first words have shown the same handover often enough.
+/// An access to so many bytes or more is one to a buffer: its first words have shown the same handover often enough. So have those
+/// of a buffer that one access has filled, and another takes over piece by piece ([`buffers`]), and of one that is
+/// only read, word after word ([`crate::trails`]).
 pub const BUFFER: usize = ALWAYS_RECORDED as usize * 8;
 
 /// A pair of sites. Those that find no room here count as new as long as there is room for locations.
@@ -45,7 +47,7 @@ pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
 
 /// Is this handover one of those that are not recorded any more? Counts it only if so.
 #[inline]
-pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32) -> bool {
+pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32, is_on_trail: bool) -> bool {
     if thread.no_news == (from, to) {
         return true;
     }
@@ -55,7 +57,7 @@ pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32) -> bool {
         return false;
     }
     let has_room = has_room(before);
-    if has_room && !thread.in_buffer {
+    if has_room && !thread.in_buffer && !is_on_trail && !buffers::are_accessed_at(from) {
         return false;
     }
     pair.increment(before);

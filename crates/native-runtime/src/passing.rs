@@ -3,11 +3,11 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cell::{Cell, ID, READ_BY_MANY, SHARED, SPLIT};
-use crate::cells::{Kind, Touch, byte_mask, try_lock, unlock};
+use crate::cells::{Kind, Touch, byte_mask, remember_reader, try_lock, unlock};
 use crate::shadow::Line;
 use crate::split::{self, split};
 use crate::thread::Thread;
-use crate::{handovers, log, noise, own, passages};
+use crate::{handovers, log, noise, own, passages, trails};
 
 /// Takes over bytes whose handover is no news. False if there is something to record, or to
 /// cut: what was not taken over yet is as before then. With the word's lock held.
@@ -19,24 +19,35 @@ pub unsafe fn take_over(
     touch: Touch,
 ) -> bool {
     let mask = byte_mask(address, size) as u32;
-    (mask & 15 == 0 || take_over_half(thread, line, 0, mask & 15, touch))
-        && (mask >> 4 == 0 || take_over_half(thread, line, 1, mask >> 4, touch))
+    let word = address & !7;
+    if touch.writes() {
+        remember_reader(line, mask as u16);
+    }
+    (mask & 15 == 0 || take_over_half(thread, line, word, 0, mask & 15, touch))
+        && (mask >> 4 == 0 || take_over_half(thread, line, word, 1, mask >> 4, touch))
 }
 
-unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask: u32, touch: Touch) -> bool {
+unsafe fn take_over_half(
+    thread: &mut Thread,
+    line: *mut Line,
+    word: usize,
+    half: usize,
+    mask: u32,
+    touch: Touch,
+) -> bool {
     let cell = Cell::half(line, half);
     let owner = *cell.owner;
     if owner & SHARED != 0 {
         return owner == READ_BY_MANY && !touch.writes();
     }
     if mask == 15 && cell.is_whole_of_another(thread) {
-        return take_over_cell(thread, cell, touch);
+        return take_over_cell(thread, word, cell, touch);
     }
     if owner & SPLIT == 0 {
         if own::note_half(line, half, mask, thread.who(), touch) {
             return true;
         }
-        if *cell.owner & ID != thread.id && !handovers::is_no_news(thread, cell.newest(), touch.leaf) {
+        if *cell.owner & ID != thread.id && !is_no_news(thread, word, &cell, touch) {
             return false;
         }
         if !split(thread, line, half) {
@@ -51,7 +62,7 @@ unsafe fn take_over_half(thread: &mut Thread, line: *mut Line, half: usize, mask
         } else if user == 0 || user == thread.id {
             own::note_half(line, half, 1 << byte, thread.who(), touch)
         } else {
-            user & SHARED == 0 && take_over_cell(thread, cell, touch)
+            user & SHARED == 0 && take_over_cell(thread, word, cell, touch)
         };
         if !done {
             return false;
@@ -137,9 +148,17 @@ unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, add
     }
 }
 
+/// Is it no news that this thread takes over the cell, or a part of it? What is only read, by one thread after the other and word after
+/// word, is a buffer that nobody changes: there is nothing to tell until somebody does.
+unsafe fn is_no_news(thread: &mut Thread, word: usize, cell: &Cell, touch: Touch) -> bool {
+    let is_reader_after_reader = *cell.write == 0 && !touch.writes();
+    let is_on_trail = is_reader_after_reader && trails::goes_on(&mut thread.trails, touch.leaf, word);
+    handovers::is_no_news(thread, cell.newest(), touch.leaf, is_on_trail)
+}
+
 /// Takes a cell from the one thread that has used it so far.
-unsafe fn take_over_cell(thread: &mut Thread, cell: Cell, touch: Touch) -> bool {
-    if !handovers::is_no_news(thread, cell.newest(), touch.leaf) {
+unsafe fn take_over_cell(thread: &mut Thread, word: usize, cell: Cell, touch: Touch) -> bool {
+    if !is_no_news(thread, word, &cell, touch) {
         return false;
     }
     log::count_thinned(thread);

@@ -11,7 +11,7 @@ use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
     atomic_locks, blocks, context, control, errno, jumps, kept, kernel, known_reads, location, lock_code,
-    log, loops, mapping, noise, passages, planned, sampling, sandbox, slots, split, stack, sync,
+    log, loops, mapping, noise, passages, planned, sampling, sandbox, slots, split, stack, sync, trails,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -76,6 +76,7 @@ pub struct Thread {
     pub no_news: (u32, u32),
     /// Its current access is one to a buffer, see [`crate::handovers::BUFFER`].
     pub in_buffer: bool,
+    pub trails: trails::Trails,
     /// Further halves that it may split.
     pub splits: u32,
     /// Where its passages are, see [`passages`].

@@ -1,11 +1,14 @@
 //! Plain accesses of a few bytes that may lie anywhere, within one word or two: compressors and hashes read text so, from many
 //! sites at the same bytes. What is this thread's own, or nobody's yet, is noted without the long way in.
 
+use core::ops::Range;
+
 use crate::access::{any, look_closer};
-use crate::cell::{ID, SHARED, SPLIT};
+use crate::cell::{ID, READ_BY_MANY, SHARED, SPLIT};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
+use crate::split::ByteCell;
 use crate::tls::{self, Tls};
 use crate::{control, in_turn, lock_code, log};
 
@@ -26,9 +29,72 @@ pub unsafe fn access<const WRITE: bool>(address: usize, size: usize, pc: usize) 
     let mut at = address;
     while at < end {
         let next = ((at | 7) + 1).min(end);
-        part(tls, at, next - at, touch, pc);
+        let block = shadow::block((*tls).root, at);
+        if block.is_null() || !note::<WRITE>(tls, shadow::line_in(block, at), at & 7, next - at, touch.leaf) {
+            part(tls, at, next - at, touch, pc);
+        }
         at = next;
     }
+}
+
+/// Notes an access to so many bytes of a word, from this one on, if they are just the thread's own, or read by many. False if it needs a
+/// closer look; parts of it may have been noted then, which does no harm.
+#[inline(always)]
+unsafe fn note<const WRITE: bool>(
+    tls: *const Tls,
+    line: *mut Line,
+    first: usize,
+    bytes: usize,
+    leaf: u32,
+) -> bool {
+    let end = first + bytes;
+    let mut at = first;
+    while at < end {
+        let (half, next) = (at / 4, end.min((at | 3) + 1));
+        let owner = (&raw const (*line).owner).cast::<u32>().add(half).read_volatile();
+        if owner == SPLIT {
+            if !note_bytes::<WRITE>(tls, shadow::bytes(line), at..next, leaf) {
+                return false;
+            }
+        } else if owner == (*tls).id() {
+            let leaves = if WRITE { &raw mut (*line).write } else { &raw mut (*line).read };
+            let leaves = leaves.cast::<u32>().add(half);
+            if next - at < 4 && leaves.read() != leaf {
+                return false;
+            }
+            leaves.write(leaf);
+            let stamps = if WRITE { &raw mut (*line).write_stamp } else { &raw mut (*line).read_stamp };
+            stamps.cast::<u16>().add(half).write((*tls).stamp());
+        } else if WRITE || owner != READ_BY_MANY {
+            return false;
+        }
+        at = next;
+    }
+    true
+}
+
+/// The same for bytes of a split half.
+#[inline(always)]
+unsafe fn note_bytes<const WRITE: bool>(
+    tls: *const Tls,
+    cells: *mut ByteCell,
+    bytes: Range<usize>,
+    leaf: u32,
+) -> bool {
+    for byte in bytes {
+        let cell = cells.add(byte);
+        let owner = (&raw const (*cell).owner).read_volatile();
+        if owner == (*tls).id() {
+            if WRITE {
+                ((*cell).write, (*cell).write_stamp) = (leaf, (*tls).stamp());
+            } else {
+                ((*cell).read, (*cell).read_stamp) = (leaf, (*tls).stamp());
+            }
+        } else if WRITE || owner != READ_BY_MANY {
+            return false;
+        }
+    }
+    true
 }
 
 /// An access to bytes of one word.

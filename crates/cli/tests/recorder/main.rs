@@ -1,6 +1,7 @@
 //! The recorder inside real programs: each test compiles one with gcc, runs it and reads what was recorded.
 
 mod atomics;
+mod buffers;
 mod containers;
 mod contested;
 mod control;
