@@ -129,7 +129,7 @@ impl<'h> Conflicts<'h> {
         }
         let bucket = &mut self.buckets[oldest.index as usize / BUCKET];
         let seconds = in_view.iter().map(|pair| later[pair.slot as usize - 1].index);
-        bucket.extend_from_slice(&[head(oldest.index, in_view.len()), view as u32]);
+        bucket.extend_from_slice(&[head(oldest.index, in_view.len()), self.view_starts[view]]);
         bucket.extend(seconds);
         self.pair_count += in_view.len();
         let thread = self.codes.thread_number(codes[0]);
@@ -218,24 +218,40 @@ impl<'h> Conflicts<'h> {
         while let Some(&[head, view]) = bucket.get(place..).and_then(|rest| rest.first_chunk()) {
             let lower = head as usize % BUCKET;
             is_first[lower / 64] |= 1 << (lower % 64);
-            places[lower] = place as u32 + 1;
-            place += 2 + match head as usize / BUCKET {
-                MANY => self.pairs_in(view as usize).len(),
-                pairs => pairs,
-            };
+            places[lower] = place as u32;
+            place += 2 + self.pairs_from(head, view).len();
         }
         for (word, mut bits) in is_first.into_iter().enumerate() {
             while bits != 0 {
                 let lower = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let Some((&view, seconds)) = bucket[places[lower] as usize..].split_first() else { break };
+                let Some((&[head, view], seconds)) = bucket[places[lower] as usize..].split_first_chunk()
+                else {
+                    break;
+                };
                 let first = start + lower as u32;
-                for (&InView { class, lane, .. }, &second) in self.pairs_in(view as usize).iter().zip(seconds)
+                for (&InView { class, lane, .. }, &second) in self.pairs_from(head, view).iter().zip(seconds)
                 {
                     found(Pair { first, second, class, lane });
                 }
             }
         }
+    }
+
+    /// The pairs in a view that begins there, which are as many as the head says.
+    #[inline]
+    fn pairs_from(&self, head: u32, start: u32) -> &[InView] {
+        let pairs = match head as usize / BUCKET {
+            MANY => self.many_from(start),
+            pairs => pairs,
+        };
+        &self.in_view[start as usize..start as usize + pairs]
+    }
+
+    #[cold]
+    fn many_from(&self, start: u32) -> usize {
+        let next = self.view_starts.partition_point(|&known| known <= start);
+        (self.view_starts[next] - start) as usize
     }
 }
 
