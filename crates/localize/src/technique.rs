@@ -72,7 +72,10 @@ const TABLE: [Row; 11] = [
         technique: Technique::Falcon,
         name: "falcon",
         summary: "order and atomicity violations on a single variable",
-        method: Method::Counting { occurrences: |scan| falcon::occurrences(scan).into(), findings: by_formula },
+        method: Method::Counting {
+            occurrences: |scan| falcon::occurrences(scan).into(),
+            findings: by_formula,
+        },
     },
     Row {
         technique: Technique::Unicorn,
@@ -108,25 +111,37 @@ const TABLE: [Row; 11] = [
         technique: Technique::Avio,
         name: "avio",
         summary: "atomicity violations on a single variable that no passing run shows",
-        method: Method::Counting { occurrences: |scan| avio::occurrences(scan).into(), findings: avio::findings },
+        method: Method::Counting {
+            occurrences: |scan| avio::occurrences(scan).into(),
+            findings: avio::findings,
+        },
     },
     Row {
         technique: Technique::Defuse,
         name: "defuse",
         summary: "values read from where no passing run reads them",
-        method: Method::Counting { occurrences: |scan| defuse::occurrences(scan).into(), findings: defuse::findings },
+        method: Method::Counting {
+            occurrences: |scan| defuse::occurrences(scan).into(),
+            findings: defuse::findings,
+        },
     },
     Row {
         technique: Technique::Cci,
         name: "cci",
         summary: "accesses just after another thread's, or just after their own thread's",
-        method: Method::Counting { occurrences: |scan| cci::occurrences(scan).into(), findings: cci::findings },
+        method: Method::Counting {
+            occurrences: |scan| cci::occurrences(scan).into(),
+            findings: cci::findings,
+        },
     },
     Row {
         technique: Technique::Pset,
         name: "pset",
         summary: "accesses that follow another thread's as in no passing run",
-        method: Method::Counting { occurrences: |scan| pset::occurrences(scan).into(), findings: pset::findings },
+        method: Method::Counting {
+            occurrences: |scan| pset::occurrences(scan).into(),
+            findings: pset::findings,
+        },
     },
 ];
 

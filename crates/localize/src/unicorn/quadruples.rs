@@ -1,5 +1,7 @@
 //! Patterns on two variables: each pair is combined with the next few.
 
+use std::slice;
+
 use crate::histories::{At, Histories};
 use crate::numbering::Numbering;
 use crate::occurrences::{Occurrence, Occurrences};
@@ -13,32 +15,29 @@ use super::rounds::{Again, Rounds};
 /// made when they are near and forgotten at once: all of a run would not fit into any cache.
 pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrences) {
     let opposites = conflicts.opposite_lanes();
-    if opposites.iter().all(|opposite| *opposite == [None; 2]) {
+    if opposites.iter().all(Option::is_none) {
         return;
     }
     // One more lane, which never has a pair, stands for none.
     let none = opposites.len() as u32;
-    let opposites: Vec<[u32; 2]> =
-        opposites.into_iter().map(|lanes| lanes.map(|lane| lane.unwrap_or(none))).collect();
+    let opposites: Vec<u32> = opposites.into_iter().map(|lane| lane.unwrap_or(none)).collect();
     let mut quadruples = Quadruples {
         histories: &scan.histories,
         rounds: Rounds::of(&scan.histories),
         classes: conflicts.classes(),
-        seen: Seen::new(conflicts.classes().len()),
+        seen: Seen::new(conflicts.classes()),
         waiting: Vec::with_capacity(WAITING),
         numbers: Numbering::new(),
         earliest: Vec::new(),
     };
     let mut near = Near::new(opposites.len() + 1, scan.options.distance.min(conflicts.pair_count()));
     let mut combine_first = |near: &mut Near| {
-        let one = near.take_first();
-        for opposite in opposites[one.lane as usize] {
-            quadruples.combine(&one, near.of_lane(opposite));
-        }
+        let (lane, one) = near.take_first();
+        quadruples.combine(&one, near.of_lane(opposites[lane as usize]));
     };
     let moments = scan.histories.moments();
-    conflicts.each_pair(|pair| {
-        near.add(pair, moments[pair.first as usize].location);
+    conflicts.each_pair(|Pair { first, second, class, lane }| {
+        near.add(lane, NearPair { first, second, class, location: moments[first as usize].location });
         if near.count > scan.options.distance {
             combine_first(&mut near);
         }
@@ -51,16 +50,13 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     found.suspects.extend(known.map(|(&pattern, occurrence)| (pattern.into(), occurrence)));
 }
 
-/// A pair that is near others.
+/// A pair that is near others, with its location.
 #[derive(Clone, Copy)]
 struct NearPair {
     first: u32,
     second: u32,
     class: u32,
     location: u32,
-    lane: u32,
-    /// Where the next pair of its lane is, or nowhere.
-    next: u32,
 }
 
 impl NearPair {
@@ -72,58 +68,62 @@ impl NearPair {
 
 /// Pairs that are near each other: as many of those that came last as the distance says, and one.
 struct Near {
-    /// Each at its place, modulo their number. Its size is a power of two.
-    pairs: Vec<NearPair>,
+    /// The lanes of all of them, each at its place, modulo their number, which is a power of two.
+    order: Vec<u32>,
     /// Where the first is.
     first: usize,
     count: usize,
-    /// Where the first and the last pair of each lane are; if there are none, the first is nowhere.
-    lanes: Vec<[u32; 2]>,
+    lanes: Vec<Lane>,
+}
+
+/// The pairs of one lane, in order.
+#[derive(Clone, Default)]
+struct Lane {
+    /// Those that have been taken, and behind them those that are left.
+    pairs: Vec<NearPair>,
+    taken: usize,
 }
 
 impl Near {
-    const NOWHERE: u32 = u32::MAX;
+    /// Those that have been taken are removed so many at a time, since the others have to move then. The more there are, the less of what
+    /// is needed fits into a processor's nearest cache.
+    const MOST_TAKEN: usize = 8;
 
     fn new(lanes: usize, distance: usize) -> Self {
-        let size = (distance + 1).next_power_of_two();
-        let none = NearPair { first: 0, second: 0, class: 0, location: 0, lane: 0, next: Self::NOWHERE };
-        Self { pairs: vec![none; size], first: 0, count: 0, lanes: vec![[Self::NOWHERE; 2]; lanes] }
+        let order = vec![0; (distance + 1).next_power_of_two()];
+        Self { order, first: 0, count: 0, lanes: vec![Lane::default(); lanes] }
     }
 
     /// There must be room: no more than the distance.
     #[inline]
-    fn add(&mut self, Pair { first, second, class, lane }: Pair, location: u32) {
-        let place = (self.first + self.count) & (self.pairs.len() - 1);
-        self.pairs[place] = NearPair { first, second, class, location, lane, next: Self::NOWHERE };
+    fn add(&mut self, lane: u32, pair: NearPair) {
+        let place = (self.first + self.count) & (self.order.len() - 1);
+        self.order[place] = lane;
         self.count += 1;
-        let [first, last] = &mut self.lanes[lane as usize];
-        if *first == Self::NOWHERE {
-            *first = place as u32;
-        } else {
-            self.pairs[*last as usize].next = place as u32;
-        }
-        *last = place as u32;
+        self.lanes[lane as usize].pairs.push(pair);
     }
 
     /// Removes the first of all, which is the first of its lane. There must be one.
     #[inline]
-    fn take_first(&mut self) -> NearPair {
-        let pair = self.pairs[self.first];
-        self.lanes[pair.lane as usize][0] = pair.next;
-        self.first = (self.first + 1) & (self.pairs.len() - 1);
+    fn take_first(&mut self) -> (u32, NearPair) {
+        let number = self.order[self.first];
+        self.first = (self.first + 1) & (self.order.len() - 1);
         self.count -= 1;
-        pair
+        let lane = &mut self.lanes[number as usize];
+        let pair = lane.pairs[lane.taken];
+        lane.taken += 1;
+        if lane.taken == Self::MOST_TAKEN {
+            lane.pairs.drain(..lane.taken);
+            lane.taken = 0;
+        }
+        (number, pair)
     }
 
     /// The pairs of a lane.
     #[inline]
-    fn of_lane(&self, lane: u32) -> impl Iterator<Item = &NearPair> {
-        let mut place = self.lanes[lane as usize][0];
-        std::iter::from_fn(move || {
-            let pair = self.pairs.get(place as usize)?;
-            place = pair.next;
-            Some(pair)
-        })
+    fn of_lane(&self, lane: u32) -> &[NearPair] {
+        let Lane { pairs, taken } = &self.lanes[lane as usize];
+        &pairs[*taken..]
     }
 }
 
@@ -146,7 +146,8 @@ struct Quadruples<'r> {
 impl Quadruples<'_> {
     /// Adds what a pair makes with later ones of the opposite lane, though perhaps not at once.
     #[inline]
-    fn combine<'p>(&mut self, one: &NearPair, mut later: impl Iterator<Item = &'p NearPair>) {
+    fn combine(&mut self, one: &NearPair, later: &[NearPair]) {
+        let mut later = later.iter();
         while let Some(last) = self.wait(one, &mut later) {
             self.settle();
             // The second access of a pair comes later than its first, and so would those of all that follow.
@@ -158,11 +159,7 @@ impl Quadruples<'_> {
 
     /// Has combinations of a pair wait that may be new. Gives the last of the later ones if no more can wait.
     #[inline]
-    fn wait<'p>(
-        &mut self,
-        one: &NearPair,
-        later: &mut impl Iterator<Item = &'p NearPair>,
-    ) -> Option<&'p NearPair> {
+    fn wait<'p>(&mut self, one: &NearPair, later: &mut slice::Iter<'p, NearPair>) -> Option<&'p NearPair> {
         let noted = self.seen.of(one);
         for other in later {
             // Hardly one is new: one decision on both, which the processor can guess, is quicker than one on each.
@@ -251,9 +248,15 @@ impl Seen {
     /// With so many classes the bits take 16 MiB. Programs have fewer; beyond, memory matters more than time.
     const MAX_CLASSES: usize = 8192;
 
-    fn new(classes: usize) -> Self {
-        let width = if classes <= Self::MAX_CLASSES { (2 * classes).div_ceil(64) } else { 0 };
-        Self { width, bits: vec![0; classes * width] }
+    fn new(classes: &[Class]) -> Self {
+        let width = if classes.len() <= Self::MAX_CLASSES { (2 * classes.len()).div_ceil(64) } else { 0 };
+        let mut seen = Self { width, bits: vec![0; classes.len() * width] };
+        // Of a lane with both, a write that is read makes nothing with another one: as if that had come before.
+        let reads = || (0..).zip(classes).filter(|(_, (id, _))| *id == PatternId::P2).map(|(class, _)| class);
+        let mut row = vec![0; width];
+        reads().filter(|_| width > 0).for_each(|class: usize| row[class / 32] |= 0b11 << (class % 32 * 2));
+        reads().for_each(|class| seen.bits[class * width..(class + 1) * width].copy_from_slice(&row));
+        seen
     }
 
     /// What a pair has been combined with.
