@@ -165,12 +165,16 @@ mod tests {
         let kinds = [AccessKind::Read, AccessKind::Write, AccessKind::Update];
         let all =
             (0..7).flat_map(|thread| (0..7).flat_map(move |site| kinds.map(|kind| (thread, site, kind))));
-        for (thread, site, kind) in all {
-            let code = codes.add(ThreadId(10 * thread), SiteId(site), kind);
-            assert_eq!((codes.thread(code), codes.site(code)), (ThreadId(10 * thread), SiteId(site)));
+        // Some are too large to be found without a hash.
+        let ids = |thread: u32, site: u32| (ThreadId(20 * thread), SiteId(5000 * site));
+        for ((thread, site), number, kind) in
+            all.map(|(thread, site, kind)| (ids(thread, site), thread, kind))
+        {
+            let code = codes.add(thread, site, kind);
+            assert_eq!((codes.thread(code), codes.site(code)), (thread, site));
             assert_eq!((code.kind(), code.writes()), (kind, kind.writes()));
-            assert_eq!(code.as_written(), codes.add(ThreadId(10 * thread), SiteId(site), kind.as_written()));
-            assert_eq!(codes.thread_number(code), thread);
+            assert_eq!(code.as_written(), codes.add(thread, site, kind.as_written()));
+            assert_eq!(codes.thread_number(code), number);
         }
         assert_eq!((codes.actor_count(), codes.thread_count()), (49, 7));
         assert_eq!(codes.accesses_by_thread(), [42; 7]);

@@ -236,6 +236,18 @@ mod tests {
     }
 
     #[test]
+    fn each_switch_of_the_verdict_has_a_row() {
+        let all = format!("{:#?}", localize::Tuning::default());
+        let switches: Vec<&str> =
+            all.lines().filter_map(|line| line.trim().strip_suffix(": true,")).collect();
+        assert!(switches.contains(&"values"), "{all}");
+        let parts = parts();
+        for switch in switches {
+            assert!(parts.iter().any(|(_, part)| part.get(switch) == Some(&json!(false))), "{switch}");
+        }
+    }
+
+    #[test]
     fn the_tables_have_all_parts() {
         let text = markdown(&[program(0), program(0)], "2001-01-01", "x").unwrap();
         assert!(text.contains("| best single technique (falcon) | 0 of 2 | 0.0 % | 0 of 4 |"), "{text}");

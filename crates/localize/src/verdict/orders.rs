@@ -243,6 +243,14 @@ mod tests {
     }
 
     #[test]
+    fn orders_are_found_however_many_sites_there_are() {
+        let sites = Told::MAX_SITES as u32 + 10;
+        let accesses: Vec<[u32; 3]> = (0..sites).map(|site| [site, site % 3, site / 4]).collect();
+        let run = run(&accesses);
+        assert_eq!(orders(&Histories::of(&run)), naive(&run));
+    }
+
+    #[test]
     fn a_crowded_location_is_cut_short() {
         let accesses: Vec<[u32; 3]> = (0..200).map(|site| [site, site % 2, 0]).collect();
         assert!(orders(&Histories::of(&run(&accesses))).ordered.len() < MOST * MOST);
