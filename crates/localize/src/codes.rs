@@ -68,21 +68,42 @@ impl Hash for Actor {
 #[derive(Debug, Default)]
 pub(crate) struct Codes {
     actors: Numbering<Actor>,
+    /// One more than the number of each actor, by thread and site, as far as both are small; 0 where there is none.
+    small: Vec<Vec<u32>>,
     /// The number of each actor's thread, and how many accesses the actor makes.
     known: Vec<(u32, u32)>,
     threads: IdNumbering,
 }
 
 impl Codes {
+    /// Threads and sites with smaller ids are looked up without a hash: with all of them, that takes 4 MiB.
+    const SMALL_THREADS: usize = 64;
+    const SMALL_SITES: usize = 1 << 14;
+
     /// The code of one more access.
     #[inline]
     pub fn add(&mut self, thread: ThreadId, site: SiteId, kind: AccessKind) -> Code {
+        let known = self.small.get(thread.0 as usize).and_then(|sites| sites.get(site.0 as usize));
+        let known = known.and_then(|number| number.checked_sub(1));
+        let actor = known.unwrap_or_else(|| self.look_further(thread, site));
+        self.known[actor as usize].1 += 1;
+        Code::new(actor, kind)
+    }
+
+    #[cold]
+    fn look_further(&mut self, thread: ThreadId, site: SiteId) -> u32 {
         let (actor, is_new) = self.actors.number(Actor { thread, site });
         if is_new {
             self.known.push((self.threads.number(thread.0).0, 0));
         }
-        self.known[actor as usize].1 += 1;
-        Code::new(actor, kind)
+        let [of_thread, of_site] = [thread.0, site.0].map(|id| id as usize);
+        if of_thread < Self::SMALL_THREADS && of_site < Self::SMALL_SITES {
+            self.small.resize(self.small.len().max(of_thread + 1), Vec::new());
+            let sites = &mut self.small[of_thread];
+            sites.resize(sites.len().max(of_site + 1), 0);
+            sites[of_site] = actor + 1;
+        }
+        actor
     }
 
     pub fn actor_count(&self) -> usize {
@@ -117,6 +138,13 @@ impl Codes {
         self.actors.keys()[actor].site
     }
 
+    /// The ids of the sites, by numbers from 0 on, and the number of each actor's site.
+    pub fn site_numbers(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut sites = IdNumbering::default();
+        let numbers = self.actors.keys().iter().map(|actor| sites.number(actor.site.0).0).collect();
+        (sites.into_ids(), numbers)
+    }
+
     /// How many accesses each thread makes, by its number.
     pub fn accesses_by_thread(&self) -> Vec<u32> {
         let mut accesses = vec![0; self.thread_count()];
@@ -137,12 +165,16 @@ mod tests {
         let kinds = [AccessKind::Read, AccessKind::Write, AccessKind::Update];
         let all =
             (0..7).flat_map(|thread| (0..7).flat_map(move |site| kinds.map(|kind| (thread, site, kind))));
-        for (thread, site, kind) in all {
-            let code = codes.add(ThreadId(10 * thread), SiteId(site), kind);
-            assert_eq!((codes.thread(code), codes.site(code)), (ThreadId(10 * thread), SiteId(site)));
+        // Some are too large to be found without a hash.
+        let ids = |thread: u32, site: u32| (ThreadId(20 * thread), SiteId(5000 * site));
+        for ((thread, site), number, kind) in
+            all.map(|(thread, site, kind)| (ids(thread, site), thread, kind))
+        {
+            let code = codes.add(thread, site, kind);
+            assert_eq!((codes.thread(code), codes.site(code)), (thread, site));
             assert_eq!((code.kind(), code.writes()), (kind, kind.writes()));
-            assert_eq!(code.as_written(), codes.add(ThreadId(10 * thread), SiteId(site), kind.as_written()));
-            assert_eq!(codes.thread_number(code), thread);
+            assert_eq!(code.as_written(), codes.add(thread, site, kind.as_written()));
+            assert_eq!(codes.thread_number(code), number);
         }
         assert_eq!((codes.actor_count(), codes.thread_count()), (49, 7));
         assert_eq!(codes.accesses_by_thread(), [42; 7]);

@@ -1,5 +1,7 @@
 //! From the runs of a session, one after another, to ranked findings.
 
+use std::sync::Arc;
+
 use crate::communication::Graph;
 use crate::counts::Counts;
 use crate::finding::Finding;
@@ -17,8 +19,8 @@ pub struct Reduced(pub(crate) Form);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
-    Occurrences(Occurrences),
-    Graph(Graph),
+    Occurrences(Arc<Occurrences>),
+    Graph(Arc<Graph>),
     Pairs(locon::Pairs),
     Clues(Box<verdict::Clues>),
 }
@@ -28,8 +30,8 @@ impl Reduced {
     pub fn again_as(&self, id: RunId) -> Self {
         let mut form = self.0.clone();
         match &mut form {
-            Form::Occurrences(found) => found.run = id,
-            Form::Graph(graph) => graph.run = id,
+            Form::Occurrences(found) => Arc::make_mut(found).run = id,
+            Form::Graph(graph) => Arc::make_mut(graph).run = id,
             Form::Pairs(pairs) => pairs.run = id,
             Form::Clues(clues) => clues.rename(id),
         }

@@ -26,7 +26,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHashMap;
 
 use crate::histories::Moment;
-use crate::numbering::{IdNumbering, Numbering};
+use crate::numbering::Numbering;
 use crate::pattern::{Pattern, PatternId};
 use crate::run::{Outcome, RunId, SiteId};
 use crate::scan::Scan;
@@ -162,14 +162,11 @@ impl Hash for Edge {
 /// The communications of a run.
 pub(crate) fn graph(scan: &Scan) -> Graph {
     let codes = scan.histories.codes();
-    let mut sites = IdNumbering::default();
-    // By actor.
-    let numbers: Vec<u32> =
-        (0..codes.actor_count()).map(|actor| sites.number(codes.site_of(actor).0).0).collect();
-    if sites.ids().len() <= <u64 as Key>::SITES {
-        graph_by::<u64>(scan, &numbers, sites.ids())
+    let (sites, numbers) = codes.site_numbers();
+    if sites.len() <= <u64 as Key>::SITES {
+        graph_by::<u64>(scan, &numbers, &sites)
     } else {
-        graph_by::<u128>(scan, &numbers, sites.ids())
+        graph_by::<u128>(scan, &numbers, &sites)
     }
 }
 

@@ -50,6 +50,14 @@ pub(crate) struct Entry {
     pub kind: AccessKind,
 }
 
+/// An access, told by its global index, whose location is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub index: u32,
+    /// The number of its location.
+    pub location: u32,
+}
+
 impl Histories {
     /// Sorts the accesses of `run`, by counting.
     pub fn of(run: &Run) -> Self {
@@ -100,34 +108,29 @@ impl Histories {
 
     /// Whether the access with this global index is the first to its location.
     pub fn is_first(&self, index: u32) -> bool {
-        let (before, _) = self.around(index);
+        let (before, _) = self.around(At { index, location: self.moments[index as usize].location });
         before.is_empty()
     }
 
-    /// The accesses to its location before the access with this global index, and those from it on.
-    pub fn around(&self, index: u32) -> (&[Spot], &[Spot]) {
-        let location = self.moments[index as usize].location as usize;
+    /// The accesses to its location before an access, and those from it on.
+    pub fn around(&self, access: At) -> (&[Spot], &[Spot]) {
+        let location = access.location as usize;
         let [start, end] = [self.starts[location], self.starts[location + 1]].map(|place| place as usize);
-        let place = self.places[index as usize] as usize;
+        let place = self.places[access.index as usize] as usize;
         (&self.spots[start..place], &self.spots[place..end])
     }
 
-    /// Has the processor fetch what [`Self::around`] tells of accesses, told by their global indices: of the first of each two what
-    /// follows, of the second what comes before. All at once: to look at them one by one, it would wait for each.
-    pub fn fetch(&self, accesses: impl Iterator<Item = [u32; 2]> + Clone) {
-        let known = |index: u32| (self.places[index as usize], self.moments[index as usize].location);
-        let [mut places, mut locations] = [0; 2];
-        for (place, location) in accesses.clone().flatten().map(known) {
-            places ^= place;
-            locations ^= location;
-        }
+    /// Has the processor fetch what [`Self::around`] tells of accesses: of the first of each two what follows, of the second what comes
+    /// before. All at once: to look at them one by one, it would wait for each.
+    pub fn fetch(&self, accesses: impl Iterator<Item = [At; 2]> + Clone) {
+        let places = accesses.map(|accesses| accesses.map(|access| self.places[access.index as usize]));
+        std::hint::black_box(places.clone().fold(0, |all, [first, second]| all ^ first ^ second));
         // A line of the cache has eight spots.
         let spot = |place: u32| self.spots.get(place as usize).map_or(0, |spot| spot.index);
-        let spots = accesses.map(|accesses| {
-            let [first, second] = accesses.map(|index| self.places[index as usize]);
+        let spots = places.map(|[first, second]| {
             spot(first) ^ spot(first.saturating_add(8)) ^ spot(second) ^ spot(second.saturating_sub(8))
         });
-        std::hint::black_box((places, locations, spots.fold(0, |all, spot| all ^ spot)));
+        std::hint::black_box(spots.fold(0, |all, spot| all ^ spot));
     }
 
     /// All accesses to one location, for each location.
@@ -197,17 +200,27 @@ impl Drop for Histories {
     }
 }
 
+/// So many accesses are put in their places at a time.
+const FETCHED: usize = 64;
+
 /// Puts the accesses to each location where it begins, and tells where each has come.
 fn by_location(moments: &[Moment], mut next: Vec<u32>) -> (Vec<Spot>, Vec<u32>) {
     let Some(first) = moments.first() else { return (Vec::new(), Vec::new()) };
     let mut spots = spare::take_filled(moments.len(), Spot { index: 0, code: first.code });
     let mut places = spare::take();
     places.reserve(moments.len());
-    for (index, &Moment { location, code }) in (0u32..).zip(moments) {
-        let place = &mut next[location as usize];
-        spots[*place as usize] = Spot { index, code };
-        places.push(*place);
-        *place += 1;
+    let mut index = 0;
+    for some in moments.chunks(FETCHED) {
+        // The processor goes for the places of all of these at once, in place of waiting for each.
+        let fetched = some.iter().map(|moment| spots[next[moment.location as usize] as usize].index);
+        std::hint::black_box(fetched.fold(0, |all, index| all ^ index));
+        for &Moment { location, code } in some {
+            let place = &mut next[location as usize];
+            spots[*place as usize] = Spot { index, code };
+            places.push(*place);
+            *place += 1;
+            index += 1;
+        }
     }
     (spots, places)
 }

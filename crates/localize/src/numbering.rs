@@ -38,10 +38,15 @@ impl<K: Copy + Eq + Hash> Numbering<K> {
     }
 
     /// Has the processor fetch what tells the numbers of these keys, all at once: to look them up one by one, it would wait for each.
-    pub fn fetch(&self, keys: impl Iterator<Item = K>) {
+    pub fn fetch(&self, keys: impl Iterator<Item = K> + Clone) {
         let mask = self.table.len() - 1;
         let numbers = keys.map(|key| self.table[Self::hash(&key) & mask]);
-        std::hint::black_box(numbers.fold(0, |all, number| all ^ number));
+        std::hint::black_box(numbers.clone().fold(0, |all, number| all ^ number));
+        // Most numbers are where the hash says, and what has them is compared with them next.
+        let known = numbers.filter_map(|number| self.keys.get(number.wrapping_sub(1) as usize));
+        known.for_each(|key| {
+            std::hint::black_box(*key);
+        });
     }
 
     /// The number of a key that came before.
@@ -126,6 +131,11 @@ impl IdNumbering {
     /// The ids by their numbers.
     pub fn ids(&self) -> &[u32] {
         &self.ids
+    }
+
+    /// The same, if no more are to come.
+    pub fn into_ids(self) -> Vec<u32> {
+        self.ids
     }
 }
 

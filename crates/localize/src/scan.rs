@@ -1,6 +1,7 @@
 //! What several techniques make of a run alike, made once.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -21,9 +22,9 @@ pub struct Scan<'r> {
     pub(crate) run: &'r Run,
     pub(crate) options: Options,
     pub(crate) histories: Histories,
-    unicorn: OnceCell<Occurrences>,
+    unicorn: OnceCell<Arc<Occurrences>>,
     pairs: OnceCell<locon::Pairs>,
-    graph: OnceCell<Graph>,
+    graph: OnceCell<Arc<Graph>>,
     digest: OnceCell<Digest>,
     views: OnceCell<Views>,
     sites: OnceCell<FxHashMap<SiteId, Sightings>>,
@@ -46,11 +47,11 @@ impl<'r> Scan<'r> {
     }
 
     /// The patterns of Unicorn.
-    pub(crate) fn unicorn(&self) -> &Occurrences {
+    pub(crate) fn unicorn(&self) -> &Arc<Occurrences> {
         self.unicorn.get_or_init(|| {
             let (found, views) = unicorn::find(self);
             self.views.get_or_init(|| views);
-            found
+            Arc::new(found)
         })
     }
 
@@ -60,8 +61,8 @@ impl<'r> Scan<'r> {
     }
 
     /// The communications of Bugaboo and Recon.
-    pub(crate) fn graph(&self) -> &Graph {
-        self.graph.get_or_init(|| communication::graph(self))
+    pub(crate) fn graph(&self) -> &Arc<Graph> {
+        self.graph.get_or_init(|| Arc::new(communication::graph(self)))
     }
 
     /// Dependencies and triples.

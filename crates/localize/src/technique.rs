@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::collector::{Form, Reduced};
 use crate::counts::Counts;
@@ -50,7 +51,7 @@ struct Row {
 /// What is made of each run, and then of all.
 pub(crate) enum Method {
     /// Suspects are found in each run, and the runs that show them are counted.
-    Counting { occurrences: fn(&Scan) -> Occurrences, findings: fn(&Counts, &Options) -> Vec<Finding> },
+    Counting { occurrences: fn(&Scan) -> Arc<Occurrences>, findings: fn(&Counts, &Options) -> Vec<Finding> },
     /// The runs that show communications are counted, and the failing ones looked at again once all are known.
     Communications { findings: fn(&recon::Graphs) -> Vec<Finding> },
     /// Each failing run is compared with all passing ones.
@@ -71,7 +72,10 @@ const TABLE: [Row; 11] = [
         technique: Technique::Falcon,
         name: "falcon",
         summary: "order and atomicity violations on a single variable",
-        method: Method::Counting { occurrences: falcon::occurrences, findings: by_formula },
+        method: Method::Counting {
+            occurrences: |scan| falcon::occurrences(scan).into(),
+            findings: by_formula,
+        },
     },
     Row {
         technique: Technique::Unicorn,
@@ -107,25 +111,37 @@ const TABLE: [Row; 11] = [
         technique: Technique::Avio,
         name: "avio",
         summary: "atomicity violations on a single variable that no passing run shows",
-        method: Method::Counting { occurrences: avio::occurrences, findings: avio::findings },
+        method: Method::Counting {
+            occurrences: |scan| avio::occurrences(scan).into(),
+            findings: avio::findings,
+        },
     },
     Row {
         technique: Technique::Defuse,
         name: "defuse",
         summary: "values read from where no passing run reads them",
-        method: Method::Counting { occurrences: defuse::occurrences, findings: defuse::findings },
+        method: Method::Counting {
+            occurrences: |scan| defuse::occurrences(scan).into(),
+            findings: defuse::findings,
+        },
     },
     Row {
         technique: Technique::Cci,
         name: "cci",
         summary: "accesses just after another thread's, or just after their own thread's",
-        method: Method::Counting { occurrences: cci::occurrences, findings: cci::findings },
+        method: Method::Counting {
+            occurrences: |scan| cci::occurrences(scan).into(),
+            findings: cci::findings,
+        },
     },
     Row {
         technique: Technique::Pset,
         name: "pset",
         summary: "accesses that follow another thread's as in no passing run",
-        method: Method::Counting { occurrences: pset::occurrences, findings: pset::findings },
+        method: Method::Counting {
+            occurrences: |scan| pset::occurrences(scan).into(),
+            findings: pset::findings,
+        },
     },
 ];
 
@@ -169,7 +185,7 @@ impl Technique {
     pub fn reduce_scanned(self, scan: &Scan) -> Reduced {
         Reduced(match self.method() {
             Method::Counting { occurrences, .. } => Form::Occurrences(occurrences(scan)),
-            Method::Communications { .. } => Form::Graph(scan.graph().clone()),
+            Method::Communications { .. } => Form::Graph(Arc::clone(scan.graph())),
             Method::Locon => Form::Pairs(scan.pairs().clone()),
             Method::Verdict => Form::Clues(Box::new(verdict::clues(scan))),
         })

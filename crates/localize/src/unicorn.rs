@@ -32,6 +32,8 @@ mod conflicts;
 mod quadruples;
 mod rounds;
 
+use std::sync::Arc;
+
 use crate::occurrences::Occurrences;
 use crate::scan::Scan;
 use crate::views::Views;
@@ -39,8 +41,8 @@ use crate::views::Views;
 use conflicts::Conflicts;
 
 /// The patterns that a run shows.
-pub(crate) fn occurrences(scan: &Scan) -> Occurrences {
-    scan.unicorn().clone()
+pub(crate) fn occurrences(scan: &Scan) -> Arc<Occurrences> {
+    Arc::clone(scan.unicorn())
 }
 
 /// Finds them, by way of what the run's windows show.

@@ -2,13 +2,17 @@
 
 mod support;
 
-use localize::{Options, Technique, localize};
+use localize::{Options, Technique, Tuning, localize};
 use support::runs_like;
 
 /// What comes first: pattern and sites, as `P4 ask take look`.
 fn first(traces: &str) -> String {
+    first_by(Tuning::default(), traces)
+}
+
+fn first_by(tuning: Tuning, traces: &str) -> String {
     let session = support::parse(traces);
-    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
     let example = &findings[0].example;
     let run = session.runs.iter().find(|run| run.id == example.run).unwrap();
     let sites = example.accesses.iter().map(|&access| session.site(run.accesses[access].site));
@@ -110,6 +114,18 @@ fn what_is_published_too_early_is_told_with_what_tells_of_it() {
     let session = support::parse(&both);
     let findings = localize(Technique::Verdict, &session.runs, &Options::default());
     assert!(findings[0].score > 0.8, "one cause for all failing runs: {}", findings[0].score);
+}
+
+/// The same where the reader comes by once more, so that no window has the look that let it in any longer.
+#[test]
+fn what_is_published_too_early_is_told_although_it_is_seen_again() {
+    let early = "W2(ready)@say R1(ready)@see R1(one)@read W2(one)@make R1(ready)@again";
+    let lucky = "W2(ready)@say R1(ready)@see W2(one)@make R1(one)@read R1(ready)@again";
+    let late = "R1(ready)@see W2(ready)@say W2(one)@make R1(ready)@see R1(one)@read R1(ready)@again";
+    let traces = many(&[lucky, late], &[early]);
+    check_first(&traces, "P12 say see read make");
+    let not_entered = Tuning { entered: false, ..Tuning::default() };
+    assert_eq!(first_by(not_entered, &traces), "P1 read make");
 }
 
 /// The same where the one has created the other, where much else comes in between, and with a single failing run.

@@ -2,13 +2,19 @@
 
 mod support;
 
-use localize::{Options, SiteId, StackId, SyncEvent, SyncKind, SyncTarget, Technique, ThreadId, localize};
+use localize::{
+    Options, SiteId, StackId, SyncEvent, SyncKind, SyncTarget, Technique, ThreadId, Tuning, localize,
+};
 use support::runs_like;
 
 /// Pattern and sites of the first findings.
 fn first(traces: &str, count: usize) -> Vec<String> {
+    first_by(Tuning::default(), traces, count)
+}
+
+fn first_by(tuning: Tuning, traces: &str, count: usize) -> Vec<String> {
     let session = support::parse(traces);
-    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
     findings.iter().take(count).map(|finding| session.in_short(finding)).collect()
 }
 
@@ -108,6 +114,8 @@ fn two_writes_are_told_with_the_look_at_what_is_left() {
     };
     assert_eq!(first(&traces(&failing, 5), 3), ["P5 swap store wait", "P1 load send"]);
     assert_eq!(first(&traces(&failing, 0), 2), ["P5 swap store wait", "P1 load send"]);
+    let apart = Tuning { looks: false, ..Tuning::default() };
+    assert_eq!(first_by(apart, &traces(&failing, 5), 1), ["P1 load send"]);
     // Somebody else's look at it is what follows.
     let other = failing.replace("R1", "R4");
     assert_eq!(first(&traces(&other, 5), 1), ["P1 load send"]);

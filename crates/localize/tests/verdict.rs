@@ -560,5 +560,10 @@ fn the_shorter_of_two_stretches_is_to_be_kept_whole() {
     let [one, other] = [turn(1), turn(2)];
     let whole = [format!("{one} {one} {other}"), format!("{other} {one} {one}")];
     let torn = format!("{one} R1(x)@ask {other} {}", take(1));
-    check_first(&many(&[&whole[0], &whole[1]], &[&torn]), "P4 ask take look");
+    let traces = many(&[&whole[0], &whole[1]], &[&torn]);
+    check_first(&traces, "P4 ask take look");
+    let tuning = Tuning { stretches: false, ..Tuning::default() };
+    let session = support::parse(&traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
+    assert_eq!(in_short(&session, &findings[0]), "P5 sell sell sold");
 }

@@ -27,14 +27,18 @@ fn parts() -> Vec<(&'static str, Value)> {
         ("without those on what passing runs do", json!({ "effect": 0.0, "one_order": 0.0 })),
         ("without the prior on atomic updates", json!({ "atomic": 0.0 })),
         ("without putting clues together", json!({ "folding": false })),
+        ("without telling the shorter of two stretches", json!({ "stretches": false })),
+        ("without what a thread has seen right before it looks", json!({ "entered": false })),
         ("without Locon's indirect conclusions", json!({ "indirect": false })),
         ("without what only failing runs execute", json!({ "new_code": false })),
+        ("without telling writes with the look at what they leave", json!({ "looks": false })),
         ("without counting uses of freed memory together", json!({ "freed": false })),
         ("without what is read and written", json!({ "values": false })),
         ("without counting what a library does for one call together", json!({ "calls": false })),
         ("without counting what breaks into the same code together", json!({ "regions": false })),
         ("without counting failing runs that end before it", json!({ "unfinished": false })),
         ("without what lets the best clue come about", json!({ "leads": false })),
+        ("without comparing runs that were scheduled alike", json!({ "strata": false })),
         ("assuming that a cause nearly always fails", json!({ "sure": 8 })),
         ("without allowing for a cause that is no clue", json!({ "unknown": 1000.0 })),
     ]
@@ -229,6 +233,18 @@ mod tests {
         assert_eq!((held_out(&alike).0.full, held_out(&alike).1), (2, [3, 3]));
         // What makes no difference stays.
         assert_eq!(best_constants([program(99)].iter()), 0);
+    }
+
+    #[test]
+    fn each_switch_of_the_verdict_has_a_row() {
+        let all = format!("{:#?}", localize::Tuning::default());
+        let switches: Vec<&str> =
+            all.lines().filter_map(|line| line.trim().strip_suffix(": true,")).collect();
+        assert!(switches.contains(&"values"), "{all}");
+        let parts = parts();
+        for switch in switches {
+            assert!(parts.iter().any(|(_, part)| part.get(switch) == Some(&json!(false))), "{switch}");
+        }
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) struct Pair {
     /// Global index of the later access.
     pub second: u32,
     pub class: u32,
-    /// Pairs of one lane have the same kinds and run from the same thread to the same thread.
+    /// Pairs of one lane run from the same thread to the same thread, and in all or none of them both accesses write. The two pairs of a
+    /// quadruple, in the table, are of lanes that are alike in that and run in opposite directions.
     pub lane: u32,
 }
 
@@ -50,7 +51,8 @@ pub(super) struct Conflicts<'h> {
 /// What pairs of one lane have in common. Threads are told by number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LaneKey {
-    id: PatternId,
+    /// Both of their accesses write.
+    overwrites: bool,
     threads: [u32; 2],
 }
 
@@ -58,7 +60,7 @@ impl Hash for LaneKey {
     /// In words as wide as the machine's, as few as there can be.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [from, to] = self.threads.map(u64::from);
-        state.write_u64(from << 2 ^ to << 33 ^ self.id as u64);
+        state.write_u64(from << 1 ^ to << 33 ^ u64::from(self.overwrites));
     }
 }
 
@@ -129,7 +131,7 @@ impl<'h> Conflicts<'h> {
         }
         let bucket = &mut self.buckets[oldest.index as usize / BUCKET];
         let seconds = in_view.iter().map(|pair| later[pair.slot as usize - 1].index);
-        bucket.extend_from_slice(&[head(oldest.index, in_view.len()), view as u32]);
+        bucket.extend_from_slice(&[head(oldest.index, in_view.len()), self.view_starts[view]]);
         bucket.extend(seconds);
         self.pair_count += in_view.len();
         let thread = self.codes.thread_number(codes[0]);
@@ -149,7 +151,7 @@ impl<'h> Conflicts<'h> {
             if let Some(id) = id {
                 let sites = [oldest, other].map(|code| self.codes.site(code));
                 let class = self.classes.number((id, sites)).0;
-                let lane = self.lanes.number(LaneKey { id, threads }).0;
+                let lane = self.lanes.number(LaneKey { overwrites: id == PatternId::P3, threads }).0;
                 self.in_view.push(InView { slot, thread, class, lane });
             }
         }
@@ -188,11 +190,10 @@ impl<'h> Conflicts<'h> {
         self.classes.keys()
     }
 
-    /// For each lane, those with whose pairs its own can make quadruples: all of these, in the table, run in opposite directions
-    /// and have opposite kinds, or are a read and then a write both times.
-    pub fn opposite_lanes(&self) -> Vec<[Option<u32>; 2]> {
-        let opposite_of = |&LaneKey { id, threads: [from, to] }: &LaneKey| {
-            opposite(id).map(|id| self.lanes.find(LaneKey { id: id?, threads: [to, from] }))
+    /// For each lane, the one with whose pairs its own can make quadruples, if there are any.
+    pub fn opposite_lanes(&self) -> Vec<Option<u32>> {
+        let opposite_of = |&LaneKey { overwrites, threads: [from, to] }: &LaneKey| {
+            self.lanes.find(LaneKey { overwrites, threads: [to, from] })
         };
         self.lanes.keys().iter().map(opposite_of).collect()
     }
@@ -218,24 +219,40 @@ impl<'h> Conflicts<'h> {
         while let Some(&[head, view]) = bucket.get(place..).and_then(|rest| rest.first_chunk()) {
             let lower = head as usize % BUCKET;
             is_first[lower / 64] |= 1 << (lower % 64);
-            places[lower] = place as u32 + 1;
-            place += 2 + match head as usize / BUCKET {
-                MANY => self.pairs_in(view as usize).len(),
-                pairs => pairs,
-            };
+            places[lower] = place as u32;
+            place += 2 + self.pairs_from(head, view).len();
         }
         for (word, mut bits) in is_first.into_iter().enumerate() {
             while bits != 0 {
                 let lower = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let Some((&view, seconds)) = bucket[places[lower] as usize..].split_first() else { break };
+                let Some((&[head, view], seconds)) = bucket[places[lower] as usize..].split_first_chunk()
+                else {
+                    break;
+                };
                 let first = start + lower as u32;
-                for (&InView { class, lane, .. }, &second) in self.pairs_in(view as usize).iter().zip(seconds)
+                for (&InView { class, lane, .. }, &second) in self.pairs_from(head, view).iter().zip(seconds)
                 {
                     found(Pair { first, second, class, lane });
                 }
             }
         }
+    }
+
+    /// The pairs in a view that begins there, which are as many as the head says.
+    #[inline]
+    fn pairs_from(&self, head: u32, start: u32) -> &[InView] {
+        let pairs = match head as usize / BUCKET {
+            MANY => self.many_from(start),
+            pairs => pairs,
+        };
+        &self.in_view[start as usize..start as usize + pairs]
+    }
+
+    #[cold]
+    fn many_from(&self, start: u32) -> usize {
+        let next = self.view_starts.partition_point(|&known| known <= start);
+        (self.view_starts[next] - start) as usize
     }
 }
 
@@ -252,14 +269,6 @@ const BUCKET: usize = 1 << 12;
 impl Drop for Conflicts<'_> {
     fn drop(&mut self) {
         self.buckets.drain(..).rev().for_each(spare::give);
-    }
-}
-
-fn opposite(pair: PatternId) -> [Option<PatternId>; 2] {
-    match pair {
-        PatternId::P1 => [Some(PatternId::P2), Some(PatternId::P1)],
-        PatternId::P2 => [Some(PatternId::P1), None],
-        same => [Some(same), None],
     }
 }
 

@@ -1,6 +1,8 @@
 //! Patterns on two variables: each pair is combined with the next few.
 
-use crate::histories::Histories;
+use std::slice;
+
+use crate::histories::{At, Histories};
 use crate::numbering::Numbering;
 use crate::occurrences::{Occurrence, Occurrences};
 use crate::pattern::{Crossing, Pattern, PatternId};
@@ -13,33 +15,29 @@ use super::rounds::{Again, Rounds};
 /// made when they are near and forgotten at once: all of a run would not fit into any cache.
 pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrences) {
     let opposites = conflicts.opposite_lanes();
-    if opposites.iter().all(|opposite| *opposite == [None; 2]) {
+    if opposites.iter().all(Option::is_none) {
         return;
     }
     // One more lane, which never has a pair, stands for none.
     let none = opposites.len() as u32;
-    let opposites: Vec<[u32; 2]> =
-        opposites.into_iter().map(|lanes| lanes.map(|lane| lane.unwrap_or(none))).collect();
+    let opposites: Vec<u32> = opposites.into_iter().map(|lane| lane.unwrap_or(none)).collect();
     let mut quadruples = Quadruples {
         histories: &scan.histories,
         rounds: Rounds::of(&scan.histories),
         classes: conflicts.classes(),
-        seen: Seen::new(conflicts.classes().len()),
+        seen: Seen::new(conflicts.classes()),
         waiting: Vec::with_capacity(WAITING),
         numbers: Numbering::new(),
         earliest: Vec::new(),
     };
     let mut near = Near::new(opposites.len() + 1, scan.options.distance.min(conflicts.pair_count()));
     let mut combine_first = |near: &mut Near| {
-        let one = near.take_first();
-        for opposite in opposites[one.lane as usize] {
-            if let Some(first) = near.first_of_lane(opposite) {
-                quadruples.combine(&one, near.from(first));
-            }
-        }
+        let (lane, one) = near.take_first();
+        quadruples.combine(&one, near.of_lane(opposites[lane as usize]));
     };
-    conflicts.each_pair(|pair| {
-        near.add(pair);
+    let moments = scan.histories.moments();
+    conflicts.each_pair(|Pair { first, second, class, lane }| {
+        near.add(lane, NearPair { first, second, class, location: moments[first as usize].location });
         if near.count > scan.options.distance {
             combine_first(&mut near);
         }
@@ -52,66 +50,80 @@ pub(super) fn combine(scan: &Scan, conflicts: &Conflicts, found: &mut Occurrence
     found.suspects.extend(known.map(|(&pattern, occurrence)| (pattern.into(), occurrence)));
 }
 
+/// A pair that is near others, with its location.
+#[derive(Clone, Copy)]
+struct NearPair {
+    first: u32,
+    second: u32,
+    class: u32,
+    location: u32,
+}
+
+impl NearPair {
+    /// Its first and its second access.
+    fn accesses(&self) -> [At; 2] {
+        [self.first, self.second].map(|index| At { index, location: self.location })
+    }
+}
+
 /// Pairs that are near each other: as many of those that came last as the distance says, and one.
 struct Near {
-    /// Each at its place, modulo their number, and where the next pair of its lane is, or nowhere. Its size is a power of two.
-    pairs: Vec<(Pair, u32)>,
+    /// The lanes of all of them, each at its place, modulo their number, which is a power of two.
+    order: Vec<u32>,
     /// Where the first is.
     first: usize,
     count: usize,
-    /// Where the first and the last pair of each lane are; if there are none, the first is nowhere.
-    lanes: Vec<[u32; 2]>,
+    lanes: Vec<Lane>,
+}
+
+/// The pairs of one lane, in order.
+#[derive(Clone, Default)]
+struct Lane {
+    /// Those that have been taken, and behind them those that are left.
+    pairs: Vec<NearPair>,
+    taken: usize,
 }
 
 impl Near {
-    const NOWHERE: u32 = u32::MAX;
+    /// Those that have been taken are removed so many at a time, since the others have to move then. The more there are, the less of what
+    /// is needed fits into a processor's nearest cache.
+    const MOST_TAKEN: usize = 8;
 
     fn new(lanes: usize, distance: usize) -> Self {
-        let size = (distance + 1).next_power_of_two();
-        let none = Pair { first: 0, second: 0, class: 0, lane: 0 };
-        let pairs = vec![(none, Self::NOWHERE); size];
-        Self { pairs, first: 0, count: 0, lanes: vec![[Self::NOWHERE; 2]; lanes] }
+        let order = vec![0; (distance + 1).next_power_of_two()];
+        Self { order, first: 0, count: 0, lanes: vec![Lane::default(); lanes] }
     }
 
     /// There must be room: no more than the distance.
     #[inline]
-    fn add(&mut self, pair: Pair) {
-        let place = (self.first + self.count) & (self.pairs.len() - 1);
-        self.pairs[place] = (pair, Self::NOWHERE);
+    fn add(&mut self, lane: u32, pair: NearPair) {
+        let place = (self.first + self.count) & (self.order.len() - 1);
+        self.order[place] = lane;
         self.count += 1;
-        let [first, last] = &mut self.lanes[pair.lane as usize];
-        if *first == Self::NOWHERE {
-            *first = place as u32;
-        } else {
-            self.pairs[*last as usize].1 = place as u32;
-        }
-        *last = place as u32;
+        self.lanes[lane as usize].pairs.push(pair);
     }
 
     /// Removes the first of all, which is the first of its lane. There must be one.
     #[inline]
-    fn take_first(&mut self) -> Pair {
-        let (pair, next) = self.pairs[self.first];
-        self.lanes[pair.lane as usize][0] = next;
-        self.first = (self.first + 1) & (self.pairs.len() - 1);
+    fn take_first(&mut self) -> (u32, NearPair) {
+        let number = self.order[self.first];
+        self.first = (self.first + 1) & (self.order.len() - 1);
         self.count -= 1;
-        pair
+        let lane = &mut self.lanes[number as usize];
+        let pair = lane.pairs[lane.taken];
+        lane.taken += 1;
+        if lane.taken == Self::MOST_TAKEN {
+            lane.pairs.drain(..lane.taken);
+            lane.taken = 0;
+        }
+        (number, pair)
     }
 
-    /// Where the first pair of a lane is, if there is one.
+    /// The pairs of a lane.
     #[inline]
-    fn first_of_lane(&self, lane: u32) -> Option<u32> {
-        Some(self.lanes[lane as usize][0]).filter(|&first| first != Self::NOWHERE)
-    }
-
-    /// The pairs of a lane from this place on.
-    #[inline]
-    fn from(&self, mut place: u32) -> impl Iterator<Item = &Pair> {
-        std::iter::from_fn(move || {
-            let (pair, next) = self.pairs.get(place as usize)?;
-            place = *next;
-            Some(pair)
-        })
+    fn of_lane(&self, lane: u32) -> &[NearPair] {
+        let Lane { pairs, taken } = &self.lanes[lane as usize];
+        &pairs[*taken..]
     }
 }
 
@@ -125,7 +137,7 @@ struct Quadruples<'r> {
     classes: &'r [Class],
     seen: Seen,
     /// Two pairs each of which it is not known yet whether they belong to one round.
-    waiting: Vec<[Pair; 2]>,
+    waiting: Vec<[NearPair; 2]>,
     numbers: Numbering<Pattern>,
     /// Of several occurrences, the one that begins first.
     earliest: Vec<Occurrence>,
@@ -134,11 +146,12 @@ struct Quadruples<'r> {
 impl Quadruples<'_> {
     /// Adds what a pair makes with later ones of the opposite lane, though perhaps not at once.
     #[inline]
-    fn combine<'p>(&mut self, one: &Pair, mut later: impl Iterator<Item = &'p Pair>) {
+    fn combine(&mut self, one: &NearPair, later: &[NearPair]) {
+        let mut later = later.iter();
         while let Some(last) = self.wait(one, &mut later) {
             self.settle();
             // The second access of a pair comes later than its first, and so would those of all that follow.
-            if self.rounds.again(one.first) <= Again(last.first) {
+            if self.rounds.again(one.accesses()[0]) <= Again(last.first) {
                 break;
             }
         }
@@ -146,11 +159,11 @@ impl Quadruples<'_> {
 
     /// Has combinations of a pair wait that may be new. Gives the last of the later ones if no more can wait.
     #[inline]
-    fn wait<'p>(&mut self, one: &Pair, later: &mut impl Iterator<Item = &'p Pair>) -> Option<&'p Pair> {
-        let (noted, moments) = (self.seen.of(one), self.histories.moments());
-        let location = moments[one.first as usize].location;
+    fn wait<'p>(&mut self, one: &NearPair, later: &mut slice::Iter<'p, NearPair>) -> Option<&'p NearPair> {
+        let noted = self.seen.of(one);
         for other in later {
-            if !noted.includes(other) && moments[other.first as usize].location != location {
+            // Hardly one is new: one decision on both, which the processor can guess, is quicker than one on each.
+            if !noted.includes(other) & (other.location != one.location) {
                 self.waiting.push([*one, *other]);
                 if self.waiting.len() == WAITING {
                     return Some(other);
@@ -165,22 +178,23 @@ impl Quadruples<'_> {
     #[inline(never)]
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        self.histories.fetch(waiting.iter().map(|[one, other]| [one.first, other.second]));
+        self.histories.fetch(waiting.iter().map(|[one, other]| [one.accesses()[0], other.accesses()[1]]));
         let mut known: Option<(u32, Again)> = None;
         for [one, other] in &waiting {
             // What came before may have been the same.
             if self.seen.of(one).includes(other) {
                 continue;
             }
+            let ([first, second], [third, last]) = (one.accesses(), other.accesses());
             let again = match known {
-                Some((first, again)) if first == one.first => again,
-                _ => self.rounds.again(one.first),
+                Some((known, again)) if known == one.first => again,
+                _ => self.rounds.again(first),
             };
             known = Some((one.first, again));
             // The second access of the other pair is by the thread of this one's first, and comes later than its own first.
             if again > Again(other.first)
-                && self.rounds.is_in_round(one.first, again, other.second)
-                && self.rounds.are_one(one.second, other.first)
+                && self.rounds.is_in_round(one.first, again, last)
+                && self.rounds.are_one(second, third)
             {
                 self.add(one, other);
             }
@@ -191,7 +205,7 @@ impl Quadruples<'_> {
 
     /// Adds two pairs of opposite lanes on different variables.
     #[cold]
-    fn add(&mut self, one: &Pair, other: &Pair) {
+    fn add(&mut self, one: &NearPair, other: &NearPair) {
         let crossing = if one.second < other.first {
             Crossing::Apart
         } else if one.second < other.second {
@@ -234,19 +248,25 @@ impl Seen {
     /// With so many classes the bits take 16 MiB. Programs have fewer; beyond, memory matters more than time.
     const MAX_CLASSES: usize = 8192;
 
-    fn new(classes: usize) -> Self {
-        let width = if classes <= Self::MAX_CLASSES { (2 * classes).div_ceil(64) } else { 0 };
-        Self { width, bits: vec![0; classes * width] }
+    fn new(classes: &[Class]) -> Self {
+        let width = if classes.len() <= Self::MAX_CLASSES { (2 * classes.len()).div_ceil(64) } else { 0 };
+        let mut seen = Self { width, bits: vec![0; classes.len() * width] };
+        // Of a lane with both, a write that is read makes nothing with another one: as if that had come before.
+        let reads = || (0..).zip(classes).filter(|(_, (id, _))| *id == PatternId::P2).map(|(class, _)| class);
+        let mut row = vec![0; width];
+        reads().filter(|_| width > 0).for_each(|class: usize| row[class / 32] |= 0b11 << (class % 32 * 2));
+        reads().for_each(|class| seen.bits[class * width..(class + 1) * width].copy_from_slice(&row));
+        seen
     }
 
     /// What a pair has been combined with.
     #[inline]
-    fn of(&self, one: &Pair) -> Noted<'_> {
+    fn of(&self, one: &NearPair) -> Noted<'_> {
         let row = one.class as usize * self.width..(one.class as usize + 1) * self.width;
         Noted { bits: &self.bits[row], second: one.second }
     }
 
-    fn note(&mut self, one: &Pair, other: &Pair) {
+    fn note(&mut self, one: &NearPair, other: &NearPair) {
         let [word, bit] = self.of(one).place(other);
         if let Some(word) = self.bits[one.class as usize * self.width..].get_mut(word) {
             *word |= 1 << bit;
@@ -263,14 +283,14 @@ struct Noted<'s> {
 
 impl Noted<'_> {
     #[inline]
-    fn includes(&self, other: &Pair) -> bool {
+    fn includes(&self, other: &NearPair) -> bool {
         let [word, bit] = self.place(other);
         self.bits.get(word).is_some_and(|word| word >> bit & 1 == 1)
     }
 
     /// Word and bit for another pair.
     #[inline]
-    fn place(&self, other: &Pair) -> [usize; 2] {
+    fn place(&self, other: &NearPair) -> [usize; 2] {
         let bit = 2 * other.class as usize + usize::from(self.second >= other.first);
         [bit / 64, bit % 64]
     }

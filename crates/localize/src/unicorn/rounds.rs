@@ -5,7 +5,7 @@
 //! counts only if others have used the location meanwhile: of accesses in one turn it is not known exactly when they came, compared with those to other locations.
 
 use crate::codes::Codes;
-use crate::histories::{Histories, Spot};
+use crate::histories::{At, Histories, Spot};
 use crate::spare;
 
 /// To look at an access so many times takes as long as to know all about it (measured in instructions).
@@ -45,19 +45,19 @@ impl<'h> Rounds<'h> {
     }
 
     /// Whether two accesses of a thread are of one round.
-    pub fn are_one(&mut self, one: u32, other: u32) -> bool {
-        let (first, second) = (one.min(other), one.max(other));
+    pub fn are_one(&mut self, one: At, other: At) -> bool {
+        let (first, second) = if one.index < other.index { (one, other) } else { (other, one) };
         let again = self.again(first);
-        self.is_in_round(first, again, second)
+        self.is_in_round(first.index, again, second)
     }
 
     /// The same if it is known which comes first and when that is done again. The second stands for its turn, which may have begun
     /// long before.
-    pub fn is_in_round(&mut self, first: u32, again: Again, second: u32) -> bool {
+    pub fn is_in_round(&mut self, first: u32, again: Again, second: At) -> bool {
         let histories = self.histories;
         if let Some(all) = self.all() {
-            let writes = histories.moments()[second as usize].code.writes();
-            let Times { begin, before, .. } = all.times[second as usize];
+            let writes = histories.moments()[second.index as usize].code.writes();
+            let Times { begin, before, .. } = all.times[second.index as usize];
             return again >= Again(begin) && !(writes && before > first + 1);
         }
         let (before, rest) = histories.around(second);
@@ -77,9 +77,9 @@ impl<'h> Rounds<'h> {
     }
 
     /// When the thread of an access does the same again.
-    pub fn again(&mut self, access: u32) -> Again {
+    pub fn again(&mut self, access: At) -> Again {
         if let Some(all) = self.all() {
-            return all.times[access as usize].again;
+            return all.times[access.index as usize].again;
         }
         let (codes, (_, rest)) = (self.histories.codes(), self.histories.around(access));
         let own_turn = rest.iter().take_while(|spot| is_by_one_thread(codes, &rest[0], spot)).count();
@@ -212,12 +212,18 @@ mod tests {
             let mut known = Rounds { all: Some(All::of(&histories)), ..Rounds::of(&histories) };
             let mut all_along = Rounds::of(&histories);
             for (access, other) in (0..length).flat_map(|one| (one..length).map(move |other| (one, other))) {
+                let [access, other] = [access, other]
+                    .map(|index| At { index, location: histories.moments()[index as usize].location });
                 for rounds in [&mut Rounds::of(&histories), &mut all_along] {
                     let again = rounds.again(access);
-                    assert_eq!(again, known.again(access), "{access}");
+                    assert_eq!(again, known.again(access), "{access:?}");
                     for again in [again, Again(u32::MAX)] {
-                        let is_in_round = rounds.is_in_round(access, again, other);
-                        assert_eq!(is_in_round, known.is_in_round(access, again, other), "{access} {other}");
+                        let is_in_round = rounds.is_in_round(access.index, again, other);
+                        assert_eq!(
+                            is_in_round,
+                            known.is_in_round(access.index, again, other),
+                            "{access:?} {other:?}"
+                        );
                     }
                 }
             }

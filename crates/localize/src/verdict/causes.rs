@@ -99,7 +99,9 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     let (evidence, tuning) = (scale.evidence, scale.tuning);
     let mut clues: Vec<Clue> =
         evidence.clues.iter().filter_map(|(&pattern, seen)| scale.clue(pattern, seen)).collect();
-    clues.extend(scale.entered());
+    if tuning.entered {
+        clues.extend(scale.entered());
+    }
     if tuning.values {
         values::take_in(&mut clues, scale);
     }
@@ -122,7 +124,10 @@ fn causes(scale: &Scale) -> Vec<Cause> {
         while let Some(next) = rest.next_if(|next| next.runs() == alike[0].runs()) {
             alike.push(next);
         }
-        let causes_of = |clues| if tuning.folding { fold::folded(clues) } else { fold::apart(clues) };
+        let causes_of = |clues| match tuning.folding {
+            true => fold::folded(clues, tuning.stretches),
+            false => fold::apart(clues),
+        };
         causes.extend(causes_of(alike).into_iter().map(|clues| scale.cause(clues)));
     }
     if tuning.indirect {

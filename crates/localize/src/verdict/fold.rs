@@ -14,8 +14,8 @@ use super::scale::Clue;
 
 /// Groups of `clues`, which count for the same runs: in one group are those that have an access in common in their
 /// example, those of which one is part of the other, pairs at places of the same calls, and those whose order follows from another's, which is marked as
-/// predicting it.
-pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
+/// predicting it; of two triples with one stretch of code within another it may be the other way round, `by_stretch`.
+pub(super) fn folded(mut clues: Vec<Clue>, by_stretch: bool) -> Vec<Vec<Clue>> {
     let mut groups = Groups::new(clues.len());
     let mut with_access: FxHashMap<(RunId, u32), usize> = FxHashMap::default();
     for (nth, clue) in clues.iter().enumerate() {
@@ -32,7 +32,8 @@ pub(super) fn folded(mut clues: Vec<Clue>) -> Vec<Vec<Clue>> {
     let orders = Ordered::all(&clues);
     for one in &orders {
         for other in orders.iter().filter(|other| one.predicts(other)) {
-            let is_enough = one.is_within(other) && says_no_less(&clues[one.clue], &clues[other.clue]);
+            let is_enough =
+                by_stretch && one.is_within(other) && says_no_less(&clues[one.clue], &clues[other.clue]);
             clues[if is_enough { other.clue } else { one.clue }].is_predicting = true;
             groups.join(one.clue, other.clue);
         }

@@ -48,8 +48,9 @@ pub(super) fn put_in_order(scale: &Scale, causes: &mut Vec<Cause>) {
         .iter()
         .filter_map(|&new| source_of(scale, &causes[new], causes).map(|source| (new, source)))
         .collect();
+    let may_look = new.into_iter().filter(|_| scale.tuning.looks);
     let looks: Vec<(usize, usize)> =
-        new.into_iter().filter_map(|new| Some((new, tell_with_look(scale, new, causes)?))).collect();
+        may_look.filter_map(|new| Some((new, tell_with_look(scale, new, causes)?))).collect();
     let followers: Vec<(usize, Source)> =
         sources.into_iter().filter(|(new, source)| causes[*new].weight > source.weight - BEHIND).collect();
     let behind = BEHIND + (followers.len() as f64).ln();

@@ -111,7 +111,8 @@ struct Visitors {
 pub(super) fn orders(histories: &Histories) -> Orders {
     let codes = histories.codes();
     let mut found = Orders::default();
-    let mut recent = Recent::new();
+    let (sites, number_of) = codes.site_numbers();
+    let mut told = Told::new(sites.len());
     let mut visitors = Visitors::default();
     for accesses in histories.locations() {
         visitors.known.clear();
@@ -119,8 +120,9 @@ pub(super) fn orders(histories: &Histories) -> Orders {
         for access in accesses {
             visitors.visit(access.code, |earlier| {
                 let is_other_thread = codes.thread_number(earlier) != codes.thread_number(access.code);
-                let order = [earlier, access.code].map(|code| codes.site(code));
-                if recent.is_new(order, is_other_thread) {
+                let numbers = [earlier, access.code].map(|code| number_of[code.actor()]);
+                if told.is_new(numbers, is_other_thread) {
+                    let order = numbers.map(|number| SiteId(sites[number as usize]));
                     found.together.insert(unordered(order));
                     if is_other_thread {
                         found.ordered.insert(order);
@@ -159,25 +161,31 @@ fn unordered([one, other]: [SiteId; 2]) -> [SiteId; 2] {
     [one.min(other), one.max(other)]
 }
 
-/// Orders told lately: most repeat, and this is quicker than to look them up.
-struct Recent {
-    orders: Vec<([SiteId; 2], bool)>,
+/// Orders told before: most repeat, and this is quicker than to look them up.
+struct Told {
+    /// So many bits for each first site; none if there are too many sites.
+    width: usize,
+    /// Two for each second site: in one thread, and in two.
+    bits: Vec<u64>,
 }
 
-impl Recent {
-    const SIZE: usize = 4096;
+impl Told {
+    /// With so many sites the bits take 4 MiB. Programs have fewer; beyond, memory matters more than time.
+    const MAX_SITES: usize = 4096;
 
-    fn new() -> Self {
-        Self { orders: vec![([SiteId(u32::MAX); 2], false); Self::SIZE] }
+    fn new(sites: usize) -> Self {
+        let width = if sites <= Self::MAX_SITES { 2 * sites } else { 0 };
+        Self { width, bits: vec![0; (sites * width).div_ceil(64)] }
     }
 
-    fn is_new(&mut self, order: [SiteId; 2], is_other_thread: bool) -> bool {
-        let [first, second] = order.map(|site| site.0 as usize);
-        // What one thread does and what two do often come by turns.
-        let hash = (first.wrapping_mul(61) ^ second).wrapping_mul(2) + usize::from(is_other_thread);
-        let place = &mut self.orders[hash % Self::SIZE];
-        let new = (order, is_other_thread);
-        std::mem::replace(place, new) != new
+    /// Whether it may not have been told. Sites are told by number.
+    #[inline]
+    fn is_new(&mut self, [first, second]: [u32; 2], is_other_thread: bool) -> bool {
+        let bit = first as usize * self.width + 2 * second as usize + usize::from(is_other_thread);
+        let Some(word) = self.bits.get_mut(bit / 64) else { return true };
+        let is_new = *word >> (bit % 64) & 1 == 0;
+        *word |= 1 << (bit % 64);
+        is_new
     }
 }
 
@@ -232,6 +240,14 @@ mod tests {
             let run = run(&accesses);
             assert_eq!(orders(&Histories::of(&run)), naive(&run), "{accesses:?}");
         }
+    }
+
+    #[test]
+    fn orders_are_found_however_many_sites_there_are() {
+        let sites = Told::MAX_SITES as u32 + 10;
+        let accesses: Vec<[u32; 3]> = (0..sites).map(|site| [site, site % 3, site / 4]).collect();
+        let run = run(&accesses);
+        assert_eq!(orders(&Histories::of(&run)), naive(&run));
     }
 
     #[test]

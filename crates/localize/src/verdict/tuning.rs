@@ -29,10 +29,16 @@ pub struct Tuning {
     pub simplicity: bool,
     /// Whether clues that say the same are put together.
     pub folding: bool,
+    /// Whether, of two stretches of code that the same runs break into, one within the other, the shorter is to be kept whole.
+    pub stretches: bool,
+    /// Whether windows are clues that a thread enters by what it has seen right before.
+    pub entered: bool,
     /// Whether Locon's conclusions from what failing runs lack are taken in.
     pub indirect: bool,
     /// Whether what only failing runs execute goes behind what explains all of them.
     pub new_code: bool,
+    /// Whether two writes are told with the look, in such code, at what they leave.
+    pub looks: bool,
     /// Whether uses of freed memory count together.
     pub freed: bool,
     /// Whether what a library does for one call of the program's counts together.
@@ -61,8 +67,11 @@ impl Default for Tuning {
             standstills: true,
             simplicity: true,
             folding: true,
+            stretches: true,
+            entered: true,
             indirect: true,
             new_code: true,
+            looks: true,
             freed: true,
             calls: true,
             regions: true,
