@@ -140,9 +140,10 @@ impl Frame {
             || self.is_in(&["/usr/include/", "/usr/lib/"])
     }
 
-    /// Whether it is code of a package that locks are taken from the way those of Rust's own library are.
+    /// Whether it is code of a package that locks and conditions are taken from the way those of Rust's own library are.
     fn is_of_locks(&self) -> bool {
-        self.is_of_package(&["/lock_api-", "/parking_lot-", "/parking_lot_core-"])
+        let is_of_condition = self.is_of_package(&["/tokio-"]) && self.is_in(&["/src/sync/notify.rs"]);
+        is_of_condition || self.is_of_package(&["/lock_api-", "/parking_lot-", "/parking_lot_core-"])
     }
 
     /// Whether it is code of a package that keeps a program's values for it the way the collections and cells of Rust's own library do,
@@ -457,6 +458,8 @@ mod tests {
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}dashmap-6.2.1/src/lib.rs")).is_library());
         assert!(frame(&format!("{registry}arc-swap-1.9.3/src/lib.rs")).is_library());
+        assert!(frame(&format!("{registry}tokio-1.54.1/src/sync/notify.rs")).is_library());
+        assert!(!frame(&format!("{registry}tokio-1.54.1/src/sync/broadcast.rs")).is_library());
         assert!(!frame(&format!("{registry}lasso-0.4.1/src/lib.rs")).is_library());
         assert!(!frame("/home/me/dashmap-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());
