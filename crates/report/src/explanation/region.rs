@@ -4,12 +4,19 @@ use crate::model::{Access, Finding, FixPlace, Frame};
 use crate::wording::distinct;
 
 /// The innermost function that encloses these accesses of one thread, and its lines from the first to the last of
-/// them. None where lines are not known.
+/// them. None where lines are not known, or where somebody else's code runs the program's in pieces, as an executor does with tasks: nobody mends that.
 pub fn region(finding: &Finding, accesses: &[usize]) -> Option<FixPlace> {
-    let own: Vec<&Access> = accesses.iter().map(|&index| &finding.accesses[index]).collect();
-    let depth = common_depth(&own)?;
+    enclosing(&accesses.iter().map(|&index| &finding.accesses[index]).collect::<Vec<_>>())
+}
+
+fn enclosing(own: &[&Access]) -> Option<FixPlace> {
+    let depth = common_depth(own)?;
     let frames: Vec<&Frame> = own.iter().map(|access| frame_at(access, depth)).collect::<Option<_>>()?;
     let lines: Vec<u32> = frames.iter().map(|frame| frame.line).collect::<Option<_>>()?;
+    let is_of_program = |access: &&Access| own_frame(&access.stack).is_some_and(|own| !own.is_fetched());
+    if frames[0].is_fetched() && own.iter().all(is_of_program) {
+        return None;
+    }
     Some(FixPlace {
         function: frames[0].function.clone(),
         file: frames[0].file.clone()?,
@@ -310,6 +317,25 @@ mod tests {
         assert_eq!(enclosing_functions(&[look.clone(), again]), ["enter"]);
         let same_call = access(&[("is_closed", 13), ("enter", 16), ("main", 9)]);
         assert_eq!(enclosing_functions(&[look, same_call]), ["is_closed"]);
+    }
+
+    #[test]
+    fn an_executor_encloses_nothing_of_the_programs() {
+        const EXECUTOR: &str =
+            "/home/me/.cargo/registry/src/index-0123456789abcdef/tokio-1.54.1/src/worker.rs";
+        let polled = |own: &str, executor: &str, line: u32| {
+            let mut polled = access(&[("Connection::ready", 51), ("Context::run", line)]);
+            polled.stack[0].file = Some(own.to_owned());
+            polled.stack[1].file = Some(executor.to_owned());
+            polled
+        };
+        let lines = |own: &str, executor: &str| {
+            let place = enclosing(&[&polled(own, executor, 595), &polled(own, executor, 610)])?;
+            Some((place.first_line, place.last_line))
+        };
+        assert_eq!(lines("connection.rs", EXECUTOR), None);
+        assert_eq!(lines("connection.rs", "pool.rs"), Some((595, 610)));
+        assert_eq!(lines(EXECUTOR, EXECUTOR), Some((595, 610)), "its own mistake");
     }
 
     #[test]
