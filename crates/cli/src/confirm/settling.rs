@@ -105,12 +105,10 @@ fn weigh(findings: &mut [Finding]) {
     let is_known = findings.iter().any(|finding| class(finding) == Class::Confirmed);
     let is_tried = findings.iter().any(|finding| finding.confirmation.is_some());
     let least_unknown = if is_tried && !is_known { NONE_OF_THESE } else { 0.0 };
-    let ends = |one: &Confirmation| one.forbidden.runs >= FEWEST && ends_failures(one);
-    let is_ended = findings.iter().any(|finding| finding.confirmation.as_ref().is_some_and(ends));
     let needed = needed::by_confirmed(findings);
     let weighed = |(finding, &is_needed): (&Finding, &bool)| {
         let least = if finding.confirmation.is_some() { LEAST } else { 0.0 };
-        let weight = if is_needed { CONFIRMED } else { weight(finding, is_known, is_ended) };
+        let weight = if is_needed { CONFIRMED } else { weight(finding, is_known) };
         finding.confidence.map(|confidence| confidence.max(least) * weight)
     };
     let mut weights: Vec<Option<f64>> = findings.iter().zip(&needed).map(weighed).collect();
@@ -171,29 +169,25 @@ const CONFIRMED: f64 = 30.0;
 const REFUTED: f64 = 1.0 / 30.0;
 
 /// How many times as often trials of a cause come out so as trials of something else. Causes of the corpus are nearly
-/// always confirmed; of what is none, a few that are part of the cause or follow from it. `is_known` says that one of them was confirmed, `is_ended`
-/// that no run failed with one of them forbidden.
-fn weight(finding: &Finding, is_known: bool, is_ended: bool) -> f64 {
+/// always confirmed; of what is none, a few that are part of the cause or follow from it.
+fn weight(finding: &Finding, is_known: bool) -> f64 {
     let Some(confirmation) = finding.confirmation else { return 1.0 };
     let Confirmation { enforced, forbidden, verdict, came_about, .. } = confirmation;
-    // A test that fails whatever is forbidden says nothing; but it does not, if it passes with something else forbidden.
-    let fails_anyway = !is_known && !is_ended && forbidden.failed * 2 > forbidden.runs;
+    // A test that fails whatever is forbidden says nothing; but it does not, if something else was confirmed.
+    let fails_anyway = !is_known && forbidden.failed * 2 > forbidden.runs;
     // What forcing brings about in few runs is not tried by the others, as long as those few fail.
     let hardly_comes = |came: u64| came * 2 < enforced.runs && enforced.failed >= came;
     let is_hardly_tried = enforced.runs < FEWEST
         || forbidden.runs < FEWEST
         || !is_known && came_about.is_some_and(|came| came > 0 && hardly_comes(came));
+    // Forced runs fail and others do not: what is open is whether delays alone would do.
+    let ends_failures = forbidden.failed == 0 && enforced.failed * 2 > enforced.runs;
     match verdict {
         Verdict::Confirmed => CONFIRMED,
         Verdict::Refuted => REFUTED,
-        Verdict::Inconclusive if is_hardly_tried || fails_anyway || ends_failures(&confirmation) => 1.0,
+        Verdict::Inconclusive if is_hardly_tried || fails_anyway || ends_failures => 1.0,
         Verdict::Inconclusive => 0.25,
     }
-}
-
-/// Forced runs fail and others do not: what is open is whether delays alone would do.
-fn ends_failures(Confirmation { enforced, forbidden, .. }: &Confirmation) -> bool {
-    forbidden.failed == 0 && enforced.failed * 2 > enforced.runs
 }
 
 /// Places of the findings in their new order.
@@ -435,25 +429,6 @@ mod tests {
         all[0].confirmation = all[0].confirmation.map(fails_anyway);
         weigh(&mut all);
         assert_eq!(order(&all), [1, 0]);
-    }
-
-    /// Nothing was confirmed, but no run fails with the second forbidden: the first is believed less for failing all the same.
-    #[test]
-    fn what_ends_failures_takes_the_excuse_from_what_does_not() {
-        let first = |ends_by_second: Trial| {
-            let in_vain = Some(Verdict::Inconclusive);
-            let mut all = believed(&[(0.9, in_vain), (0.05, in_vain)]);
-            for (finding, forbidden) in all.iter_mut().zip([Trial { runs: 9, failed: 9 }, ends_by_second]) {
-                let enforced = Trial { runs: 9, failed: 8 };
-                finding.confirmation =
-                    finding.confirmation.map(|one| Confirmation { enforced, forbidden, ..one });
-            }
-            weigh(&mut all);
-            all[0].confidence.unwrap()
-        };
-        assert!(first(Trial { runs: 9, failed: 9 }) > 0.8, "the test fails whatever is forbidden");
-        assert!(first(Trial { runs: 2, failed: 0 }) > 0.8, "two runs may pass by chance");
-        assert!(first(Trial { runs: 9, failed: 0 }) < 0.7);
     }
 
     #[test]
