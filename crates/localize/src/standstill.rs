@@ -345,7 +345,8 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
 }
 
 /// A thread that waits for a condition whose last signal woke one of several: both waits and the signal. What the signalling thread wrote, and this one would
-/// have looked at, has to be there still. Where each thread has something of its own to wait at (parking_lot), those who wait at one place in the code wait for the same.
+/// have looked at, has to be there still. Where each thread has something of its own to wait at (parking_lot), those who wait at one place in the code wait for the same,
+/// if that look was in the section that the wait began in. Who looked elsewhere may be parked for anything, and is woken by name.
 fn woke_another(run: &Run, wait: &Wait) -> Option<Standstill> {
     let SyncTarget::Object(condition) = wait.target else { return None };
     let events = &run.synchronization;
@@ -364,8 +365,13 @@ fn woke_another(run: &Run, wait: &Wait) -> Option<Standstill> {
     };
     waits_before(wait.thread, wait.target)?;
     let other = waits_before(events[woken].thread, events[woken].target)?;
-    let [_, write] = outdated_decision(run, wait.thread, signal)?;
+    let [read, write] = outdated_decision(run, wait.thread, signal)?;
     let written = &run.accesses[write];
+    let takes = |event: &&SyncEvent| event.thread == wait.thread && event.kind == SyncKind::Acquire;
+    let is_of_section = || events[..last].iter().rfind(takes).is_some_and(|taken| taken.before <= read);
+    if events[woken].target != wait.target && !is_of_section() {
+        return None;
+    }
     // What was taken away again is not waited for.
     let changes = |access: &crate::Access| access.location == written.location && access.kind.writes();
     let comes_again = |event: &SyncEvent| signals(event) && event.target == wait.target;

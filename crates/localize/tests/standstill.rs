@@ -180,17 +180,20 @@ fn a_signal_for_one_of_several_leaves_the_others() {
 /// Each thread of parking_lot has something of its own to wait at, and `notify_one` wakes that.
 #[test]
 fn who_waits_at_the_same_place_waits_for_the_same() {
-    let [own, others] = [3, 6].map(|object| SyncTarget::Object(ObjectId(object)));
-    let hang = |site| {
-        let hang = Hang::new(1).accesses(1, AccessKind::Read, 4).does(1, SyncKind::WaitBegin, own);
+    let [own, others, lock, anything] = [3, 6, 8, 9].map(|object| SyncTarget::Object(ObjectId(object)));
+    let hang = |site, taken_after: Option<SyncTarget>| {
+        let hang = Hang::new(1).does(1, LOCK, lock).accesses(1, AccessKind::Read, 4);
+        let hang = taken_after.into_iter().fold(hang, |hang, lock| hang.does(1, LOCK, lock));
+        let hang = hang.does(1, SyncKind::WaitBegin, own);
         let hang = hang.accesses(4, AccessKind::Read, 4).does(4, SyncKind::WaitBegin, others);
         let hang = hang.accesses(2, AccessKind::Write, 5).does(2, SyncKind::Signal, others);
         let mut hang = hang.does(4, SyncKind::WaitEnd, others).waits(1, SyncKind::WaitBegin, 3);
         (hang.run.waits[0].site, hang.run.waits[0].stack) = (SiteId(site), StackId(site));
         hang
     };
-    assert_eq!(found(hang(7)), ["C1@7 C2@7 S3@7"]);
-    assert_eq!(found(hang(8)), [""; 0], "it waits for something else");
+    assert_eq!(found(hang(7, None)), ["C1@7 C2@7 S3@7"]);
+    assert_eq!(found(hang(8, None)), [""; 0], "it waits for something else");
+    assert_eq!(found(hang(7, Some(anything))), [""; 0], "it is parked after another look");
 }
 
 #[test]

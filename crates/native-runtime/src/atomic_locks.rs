@@ -146,7 +146,7 @@ enum Taking {
     FromReaders,
 }
 
-/// Does this change of its word take the lock? The bits are those of std 1.62 to 1.95 and parking_lot 0.11 to 0.12. Other bits
+/// Does this change of its word take the lock? The bits are those of std 1.62 to 1.95 and parking_lot 0.11 to 0.13. Other bits
 /// would only delay what is noticed, except for attempts that do not wait.
 fn takes(kind: LockKind, waits: bool, size: usize, old: u64, new: u64) -> Taking {
     const LOCKED: u64 = 1;

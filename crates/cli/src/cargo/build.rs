@@ -69,12 +69,14 @@ impl Build {
     }
 }
 
-const INSTRUMENTATION: [&str; 6] = [
+const INSTRUMENTATION: [&str; 7] = [
     "-Zsanitizer=thread",
     "-Zexternal-clangrt",
     "-Cunsafe-allow-abi-mismatch=sanitizer",
     // Without it the read of `x += 1` is left out, and a lost update looks like three writes.
     "-Cllvm-args=-tsan-instrument-read-before-write=1",
+    // Two branches that each end in a hook would share its call, which then has the line of neither.
+    "-Cllvm-args=-enable-tail-merge=0",
     "-Cdebuginfo=2",
     // A release profile strips what it did not ask for.
     "-Cstrip=none",

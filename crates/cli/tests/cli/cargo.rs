@@ -137,6 +137,49 @@ fn a_rust_test_is_localized_by_name() {
     }
 }
 
+const DOOR: &str = r#"use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+
+static CLOSED: AtomicBool = AtomicBool::new(false);
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+
+fn enter() -> Result<(), ()> {
+    if CLOSED.load(SeqCst) {
+        REFUSED.fetch_add(1, Relaxed);
+        return Err(());
+    }
+    INSIDE.fetch_add(1, SeqCst);
+    Ok(())
+}
+
+fn main() {
+    for closed in [false, true] {
+        CLOSED.store(closed, SeqCst);
+        let visitors = [(); 2].map(|()| std::thread::spawn(enter));
+        visitors.map(|visitor| assert_eq!(visitor.join().unwrap().is_err(), closed));
+    }
+}
+"#;
+
+/// Both ways through a function end in the same hook: each has a call to it of its own, or nobody could tell the lines apart.
+#[test]
+fn branches_that_end_alike_have_lines_of_their_own() {
+    let place = Workplace::new();
+    place.write(
+        "Cargo.toml",
+        "[package]\nname = \"door\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    place.write("src/main.rs", DOOR);
+    unsnarl(&place, "cargo --runs 1 --seed 1 --session door run");
+    let trace = unsnarl(&place, "trace 1").exits(0);
+    let updated = |variable: &str, at: &str| {
+        let lines: Vec<&str> = trace.stdout.lines().filter(|line| line.ends_with(variable)).collect();
+        assert!(lines.len() >= 2 && lines.iter().all(|line| line.contains(at)), "{variable}: {trace}");
+    };
+    updated("door::REFUSED", "main.rs:9 ");
+    updated("door::INSIDE", "main.rs:12 ");
+}
+
 /// Runs what it is given in threads of its own, and keeps account of them: code that somebody else wrote.
 const POOL: &str = r#"
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};

@@ -4,12 +4,19 @@ use crate::model::{Access, Finding, FixPlace, Frame};
 use crate::wording::distinct;
 
 /// The innermost function that encloses these accesses of one thread, and its lines from the first to the last of
-/// them. None where lines are not known.
+/// them. None where lines are not known, or where somebody else's code runs the program's in pieces, as an executor does with tasks: nobody mends that.
 pub fn region(finding: &Finding, accesses: &[usize]) -> Option<FixPlace> {
-    let own: Vec<&Access> = accesses.iter().map(|&index| &finding.accesses[index]).collect();
-    let depth = common_depth(&own)?;
+    enclosing(&accesses.iter().map(|&index| &finding.accesses[index]).collect::<Vec<_>>())
+}
+
+fn enclosing(own: &[&Access]) -> Option<FixPlace> {
+    let depth = common_depth(own)?;
     let frames: Vec<&Frame> = own.iter().map(|access| frame_at(access, depth)).collect::<Option<_>>()?;
     let lines: Vec<u32> = frames.iter().map(|frame| frame.line).collect::<Option<_>>()?;
+    let is_of_program = |access: &&Access| own_frame(&access.stack).is_some_and(|own| !own.is_fetched());
+    if frames[0].is_fetched() && own.iter().all(is_of_program) {
+        return None;
+    }
     Some(FixPlace {
         function: frames[0].function.clone(),
         file: frames[0].file.clone()?,
@@ -140,9 +147,10 @@ impl Frame {
             || self.is_in(&["/usr/include/", "/usr/lib/"])
     }
 
-    /// Whether it is code of a package that locks are taken from the way those of Rust's own library are.
+    /// Whether it is code of a package that locks and conditions are taken from the way those of Rust's own library are.
     fn is_of_locks(&self) -> bool {
-        self.is_of_package(&["/lock_api-", "/parking_lot-", "/parking_lot_core-"])
+        let is_of_condition = self.is_of_package(&["/tokio-"]) && self.is_in(&["/src/sync/notify.rs"]);
+        is_of_condition || self.is_of_package(&["/lock_api-", "/parking_lot-", "/parking_lot_core-"])
     }
 
     /// Whether it is code of a package that keeps a program's values for it the way the collections and cells of Rust's own library do,
@@ -312,6 +320,25 @@ mod tests {
     }
 
     #[test]
+    fn an_executor_encloses_nothing_of_the_programs() {
+        const EXECUTOR: &str =
+            "/home/me/.cargo/registry/src/index-0123456789abcdef/tokio-1.54.1/src/worker.rs";
+        let polled = |own: &str, executor: &str, line: u32| {
+            let mut polled = access(&[("Connection::ready", 51), ("Context::run", line)]);
+            polled.stack[0].file = Some(own.to_owned());
+            polled.stack[1].file = Some(executor.to_owned());
+            polled
+        };
+        let lines = |own: &str, executor: &str| {
+            let place = enclosing(&[&polled(own, executor, 595), &polled(own, executor, 610)])?;
+            Some((place.first_line, place.last_line))
+        };
+        assert_eq!(lines("connection.rs", EXECUTOR), None);
+        assert_eq!(lines("connection.rs", "pool.rs"), Some((595, 610)));
+        assert_eq!(lines(EXECUTOR, EXECUTOR), Some((595, 610)), "its own mistake");
+    }
+
+    #[test]
     fn what_passes_an_atomics_operation_on_is_not_who_wanted_it() {
         const ATOMICS: &str = "/rustc/1f2/library/core/src/sync/atomic.rs";
         let frame = |function: &str, file: &str| Frame {
@@ -457,6 +484,8 @@ mod tests {
         assert!(!frame("/home/me/parking_lot-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}dashmap-6.2.1/src/lib.rs")).is_library());
         assert!(frame(&format!("{registry}arc-swap-1.9.3/src/lib.rs")).is_library());
+        assert!(frame(&format!("{registry}tokio-1.54.1/src/sync/notify.rs")).is_library());
+        assert!(!frame(&format!("{registry}tokio-1.54.1/src/sync/broadcast.rs")).is_library());
         assert!(!frame(&format!("{registry}lasso-0.4.1/src/lib.rs")).is_library());
         assert!(!frame("/home/me/dashmap-like/src/lib.rs").is_library());
         assert!(frame(&format!("{registry}rayon-core-1.13.0/src/job.rs")).is_fetched());

@@ -32,13 +32,13 @@ fn role_of_path(path: &str) -> Option<LockRole> {
     }
 }
 
-/// The type that a method belongs to, without module or trait, and the method: (`Mutex`, `lock`). Closures within a
-/// method are part of it.
+/// The type that a method belongs to, without module, arguments or trait, and the method: (`Mutex`, `lock`). Closures
+/// within a method are part of it.
 fn type_and_method(path: &str) -> Option<(&str, &str)> {
     let method_ends = ["::<", "::{"].iter().filter_map(|mark| path.find(mark)).min();
     let (owner, method) = path[..method_ends.unwrap_or(path.len())].rsplit_once("::")?;
     let owner = owner.split(" as ").next()?.rsplit("::").next()?;
-    Some((owner.trim_end_matches('>'), method))
+    Some((owner.split(['<', '>']).next()?, method))
 }
 
 fn standard_library(path: &str) -> LockRole {
@@ -67,7 +67,7 @@ fn parking_lot(path: &str) -> LockRole {
     match (owner, method) {
         ("RawMutex", "lock") => LockRole::Lock,
         ("RawMutex", "try_lock" | "try_lock_for" | "try_lock_until") => LockRole::TryLock,
-        ("RawMutex", "unlock" | "unlock_fair") => LockRole::Unlock,
+        ("RawMutex", "unlock" | "unlock_fair" | "unlock_inner") => LockRole::Unlock,
         ("RawRwLock", "lock_shared" | "lock_shared_recursive" | "lock_upgradable") => LockRole::LockShared,
         ("RawRwLock", "lock_exclusive") => LockRole::LockExclusive,
         ("RawRwLock", method) if method.starts_with("try_lock_exclusive") => LockRole::TryLockExclusive,
@@ -128,6 +128,23 @@ mod tests {
                 "<parking_lot::raw_rwlock::RawRwLock as lock_api::rwlock::RawRwLock>::unlock_exclusive",
                 Some(UnlockEither),
             ),
+            // Of parking_lot 0.13, whose lock has an argument and whose conditions have a way of their own to unlock.
+            (
+                "<parking_lot::raw_rwlock::RawRwLock<false> as lock_api::rwlock::RawRwLock>::lock_shared",
+                Some(LockShared),
+            ),
+            (
+                "<parking_lot::raw_rwlock::RawRwLock<_> as lock_api::rwlock::RawRwLock>::lock_shared::{closure#0}",
+                Some(LockShared),
+            ),
+            ("<parking_lot::raw_rwlock::RawRwLock<false>>::try_lock_shared_fast", Some(Callers)),
+            (
+                "<parking_lot::raw_rwlock::RawRwLock<true> as lock_api::rwlock::RawRwLock>::unlock_exclusive",
+                Some(UnlockEither),
+            ),
+            ("<parking_lot::raw_rwlock::RawRwLock<false>>::wait_for_readers", Some(Callers)),
+            ("<parking_lot::raw_mutex::RawMutex>::unlock_inner", Some(Unlock)),
+            ("<parking_lot::raw_condvar::RawCondvar>::wait_until_internal", Some(Inside)),
             ("parking_lot_core::parking_lot::lock_bucket", Some(Inside)),
             ("<parking_lot::condvar::Condvar>::wait_until_internal", Some(Inside)),
             ("<queue::Mutex>::lock", None),
