@@ -45,6 +45,14 @@ fn a_lock_given_back_in_between_is_held_longer() {
     );
 }
 
+#[test]
+fn a_lock_is_not_held_from_one_round_to_the_next() {
+    let rounds =
+        "1:lock(a)@1 1:W(x)@2 1:unlock(a) 2:lock(a)@3 2:R(x)@4 2:unlock(a) 1:lock(a)@1 1:W(x)@2 1:unlock(a)";
+    assert_eq!(judged(rounds).1, None);
+    assert!(judged(&rounds.replacen("W(x)@2", "W(x)@5", 1)).1.is_some(), "from one place to another");
+}
+
 /// Another thread takes it for reading, too, and gives it back; this one has had it all the time.
 #[test]
 fn a_lock_for_reading_is_not_given_back_by_another_reader() {
@@ -171,6 +179,18 @@ fn a_thread_that_runs_too_early_is_created_later() {
         ],
         Some((Action::CreateLater, &[], &[Span { from: 1, to: 1 }, Span { from: 0, to: 0 }])),
     );
+}
+
+#[test]
+fn what_is_done_in_each_round_cannot_be_done_before_a_thread_is_created() {
+    for (rounds, pair, is_created_later) in [
+        ("1:R(x)@4 2:W(x)@5 2:W(x)@5", [0, 1], true),
+        ("1:R(x)@4 2:W(x)@5 1:R(x)@4 2:W(x)@5", [0, 1], false),
+        ("2:W(x)@5 1:R(x)@4 2:W(x)@5", [1, 2], false),
+    ] {
+        let fix = advice_on(&run(&format!("2:create(1)@3 1:start(2) {rounds}")), &pair);
+        assert_eq!(fix.is_some_and(|fix| fix.action == Action::CreateLater), is_created_later, "{rounds}");
+    }
 }
 
 #[test]

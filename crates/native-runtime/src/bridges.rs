@@ -5,7 +5,7 @@
 
 use crate::context::{self, Entry};
 use crate::modules;
-use crate::thread::Thread;
+use crate::thread::{self, Thread};
 use crate::unwind::Place;
 
 /// More frames without hooks than this are not looked through.
@@ -59,6 +59,14 @@ pub unsafe fn call_behind(thread: &Thread, place: Place) -> usize {
         above = reached.caller(stack_end as u64);
     }
     place.pc as usize
+}
+
+/// The same for the calling thread.
+pub unsafe fn own_call_behind(place: Place) -> usize {
+    let Some(thread) = thread::enter() else { return place.pc as usize };
+    let call = call_behind(thread, place);
+    thread::leave(thread);
+    call
 }
 
 /// Of another module's code the last function is known at least; of the same module's it may be a part of the current

@@ -36,10 +36,11 @@ pub fn confirm(
     limits: &Limits,
 ) -> anyhow::Result<Option<Confirmation>> {
     let own = forcible.interleaving;
-    let Followed { chosen, .. } = follow(laboratory, forcible, shown.runs, limits)?;
-    if chosen.is_empty() || limits.is_over() {
+    let followed = follow(laboratory, forcible, shown.runs, limits)?;
+    if !followed.is_decisive() || limits.is_over() {
         return Ok(None);
     }
+    let chosen = followed.chosen;
     let beginnings = |switches: fn(&Stretch) -> u64| -> Vec<Beginning<'_>> {
         chosen.iter().map(|(way, stretch)| Beginning { way, switches: switches(stretch) }).collect()
     };
@@ -77,7 +78,7 @@ pub fn confirm(
 
 /// What so many of the passing runs show as well may be no more than what has to come first: forced, it leaves the cause to
 /// chance, and forbidden, there is nothing left to go wrong.
-const OFTEN: f64 = 0.25;
+pub const OFTEN: f64 = 0.25;
 
 /// What was confirmed, or may be since all failing runs show it, is so only if failing runs are lost at a step of it, as a rule,
 /// or if few passing runs show it.
@@ -96,9 +97,7 @@ pub fn judge(
     if !is_believed || shown.by_passing < OFTEN {
         return Ok(confirmation);
     }
-    let Followed { chosen, looked_at } = follow(laboratory, forcible, shown.runs, limits)?;
-    let is_decisive = !chosen.is_empty() && chosen.len() * 2 >= looked_at;
-    if is_decisive {
+    if follow(laboratory, forcible, shown.runs, limits)?.is_decisive() {
         return Ok(confirmation);
     }
     Ok(Confirmation { verdict: Verdict::Inconclusive, followed: Some(0), ..confirmation })
@@ -108,6 +107,20 @@ pub fn judge(
 struct Followed {
     chosen: Vec<(Way, Stretch)>,
     looked_at: usize,
+    /// All failing runs that show the finding.
+    shown_by: usize,
+}
+
+impl Followed {
+    fn is_decisive(&self) -> bool {
+        is_rule(self.chosen.len(), self.looked_at, self.shown_by)
+    }
+}
+
+/// Are runs that show a finding lost at a step of it, as a rule, if so many of those that were looked at are? One of several may be by chance: each run is
+/// lost at some step of some thread's.
+fn is_rule(lost_at_it: usize, looked_at: usize, shown_by: usize) -> bool {
+    lost_at_it >= shown_by.clamp(1, 2) && lost_at_it * 2 >= looked_at
 }
 
 fn follow(
@@ -118,7 +131,7 @@ fn follow(
 ) -> anyhow::Result<Followed> {
     let steps = forcible.interleaving.steps();
     let ways = Way::of_runs(laboratory.session, runs, steps, forcible.is_circle);
-    let mut followed = Followed { chosen: Vec::new(), looked_at: 0 };
+    let mut followed = Followed { chosen: Vec::new(), looked_at: 0, shown_by: runs.len() };
     for way in ways.take(LOOKED_AT) {
         followed.looked_at += 1;
         if let Some(decisive) = decisive(laboratory, &way, forcible.is_circle, limits)? {
@@ -232,6 +245,13 @@ mod tests {
         assert_eq!(anyway(6), Some(6));
         assert_eq!(anyway(8), Some(12));
         assert_eq!(anyway(9), None, "every run fails");
+    }
+
+    #[test]
+    fn one_of_several_runs_is_no_rule() {
+        assert!(is_rule(1, 1, 1) && is_rule(2, 3, 9) && is_rule(3, 6, 9));
+        assert!(!is_rule(0, 0, 9) && !is_rule(0, 6, 9) && !is_rule(2, 6, 9));
+        assert!(!is_rule(1, 1, 2) && !is_rule(1, 2, 9), "another one could tell");
     }
 
     #[test]

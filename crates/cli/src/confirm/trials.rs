@@ -301,10 +301,12 @@ impl<'a> Laboratory<'a> {
 }
 
 /// Whether failing runs that are followed can prove it. What most passing runs show as well does not tell them from failing ones: that one of these is
-/// lost where it comes about is by what came before. What a few failing runs show can enclose the cause, if it is about more than one variable.
+/// lost where it comes about is by what came before. Nor does what many of them show, if others fail without it: it is neither enough nor needed. What a
+/// few failing runs show can enclose the cause, if it is about more than one variable.
 fn may_be_followed(own: &Interleaving, shown: &Shown<'_>) -> bool {
     let is_about_one = own.steps().iter().all(|step| step.variable == 0);
-    shown.by_passing <= 0.5 && (is_about_one || shown.share >= 0.5)
+    let is_needed = decision::is_shown_by_all(shown.share) && shown.by_passing <= 0.5;
+    (is_needed || shown.by_passing < following::OFTEN) && (is_about_one || shown.share >= 0.5)
 }
 
 /// What a run is about.
@@ -445,8 +447,10 @@ mod tests {
             let steps = [step(1, variables[0]), step(2, variables[1])];
             Interleaving::new(Treatment::Enforce, &steps).unwrap()
         };
-        assert!(may_be_followed(&of([0, 0]), &shown(0.2, 0.5)));
+        assert!(may_be_followed(&of([0, 0]), &shown(1.0, 0.5)));
         assert!(!may_be_followed(&of([0, 0]), &shown(1.0, 0.6)));
+        assert!(may_be_followed(&of([0, 0]), &shown(0.2, 0.2)));
+        assert!(!may_be_followed(&of([0, 0]), &shown(0.7, 0.3)), "neither enough nor needed");
         assert!(may_be_followed(&of([0, 1]), &shown(0.5, 0.1)));
         assert!(!may_be_followed(&of([0, 1]), &shown(0.4, 0.1)));
     }

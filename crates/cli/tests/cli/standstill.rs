@@ -79,3 +79,38 @@ fn a_deadlock_is_told_with_its_locks() {
     let starts: Vec<_> = first["threads"].as_array().unwrap().iter().map(|role| &role["start"]).collect();
     assert!(starts.contains(&&json!("main")) && starts.contains(&&json!("other")), "{first:#}");
 }
+
+/// A thread takes a lock twice that can be held once, and the other one waits for its end.
+const OWN: &str = r#"
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *other(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock);
+    return unused;
+}
+
+int main(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, 0, other, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+
+/// The time that a run has is far more than it takes to see that nobody can go on.
+#[test]
+fn a_thread_that_waits_for_itself_is_not_waited_for() {
+    let place = Workplace::new();
+    place.write("own.c", OWN);
+    place.call("cc -O1 -g -pthread own.c -o own").exits(0);
+    place.call("run --session own --runs 1 --schedule random --timeout 60s --no-confirm -- ./own");
+    let run = &place.runs("own")[0];
+    assert_eq!(run["outcome"], "hang");
+    assert!(run["seconds"].as_f64() < Some(30.0), "{run:#}");
+}

@@ -450,7 +450,7 @@ int main() {
         ready = true;
     }
     condition.notify_all();
-    waiter.join();
+    waiter.join(); //@join
     std::unique_lock<std::shared_mutex> writing(shared);
     return 0;
 }
@@ -463,7 +463,11 @@ int main() {
     assert!(shared.contains("AcquireShared") && shared.contains("main Acquire@"), "{shared}");
     let created = process.recording.threads[2].created_at;
     let stack = process.stack(created);
-    assert!(stack.starts_with("std::thread::_M_start_thread") && stack.contains("main"), "{stack}");
+    let is_told_by_the_program = !stack.contains("_M_start_thread") && stack.contains("main");
+    assert!(is_told_by_the_program, "{stack}");
+    let mut events = process.recording.events.iter();
+    let join = events.find(|event| event.kind == EventKind::ThreadJoin).expect("one was joined");
+    assert_eq!(process.site(join.event.leaf), "join");
 }
 
 #[test]

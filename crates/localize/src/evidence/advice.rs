@@ -58,10 +58,8 @@ impl Case<'_> {
             if let Fact::ReleasedBetween { lock, from: 0, to: 2 } = fact
                 && held[1].contains(lock)
             {
-                return Some(
-                    self.written_over(*lock)
-                        .unwrap_or_else(|| Fix::plain(Action::ExtendLock, vec![*lock], vec![REGION])),
-                );
+                let longer = || Fix::plain(Action::ExtendLock, vec![*lock], vec![REGION]);
+                return self.written_over(*lock).or_else(|| (!self.is_next_round()).then(longer));
             }
         }
         if let Some(fix) = self.lock_of_the_object(&held) {
@@ -105,6 +103,13 @@ impl Case<'_> {
             return Some(Fix::plain(action, vec![], vec![REGION]));
         }
         self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], vec![REGION, OTHER]))
+    }
+
+    /// Whether the last access is the first one again, come to in the same way. All that lies between is no stretch of code but whatever its
+    /// thread does from one time to the next.
+    fn is_next_round(&self) -> bool {
+        let place = |access: &Access| (access.site, access.stack);
+        place(self.access(0)) == place(self.access(2))
     }
 
     /// A thread writes, as to say that it is at work, gives the lock back for that, and writes again when it is done, whatever another one has written
@@ -227,7 +232,7 @@ impl Case<'_> {
             Fact::CreatedBefore { creator: 1, created: 0, event } => Some(*event),
             _ => None,
         });
-        if let Some(event) = created {
+        if let Some(event) = created.filter(|_| !self.goes_on()) {
             let fix = Fix::plain(Action::CreateLater, vec![], vec![own(1), own(0)]);
             return Some(Fix { creation: Some(event), ..fix });
         }
@@ -252,6 +257,21 @@ impl Case<'_> {
         // under the lock that is meant for that.
         let is_in_vain = self.is_written_before() || self.is_guarded() && self.looks_again();
         (!is_in_vain).then(|| Fix::plain(Action::Wait, vec![], vec![own(0), own(1)]))
+    }
+
+    /// Whether both come back to what they do, the one after the other: what is written in each round of a thread's work cannot be
+    /// written before the thread is created that waits for it.
+    fn goes_on(&self) -> bool {
+        let (reader, writer) = (self.access(0), self.access(1));
+        let accesses = &self.witness.run.accesses;
+        let all = self.witness.at_location.get(&reader.location).map_or(&[][..], |all| &all[..]);
+        let is_written =
+            |&index: &usize| (accesses[index].thread, accesses[index].site) == (writer.thread, writer.site);
+        let is_read = |&index: &usize| accesses[index].thread == reader.thread;
+        let before = self.witness.begin_of(reader.thread)..self.accesses[0];
+        let mut after = all.iter().copied().filter(|&index| index > self.accesses[1]);
+        all.iter().any(|index| before.contains(index) && is_written(index))
+            || after.any(|index| is_read(&index)) && after.any(|index| is_written(&index))
     }
 
     /// Whether the thread of the first access reads the same again after the second.

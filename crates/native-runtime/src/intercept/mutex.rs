@@ -66,11 +66,28 @@ unsafe extern "C" fn lock(mutex: usize, pc: usize) -> c_int {
 
 /// Without a record.
 pub unsafe fn relock(mutex: usize) -> c_int {
+    if control::is_on() && sync::is_held(mutex) {
+        return retake(mutex);
+    }
     // The C library has a mutex's state in its first word. Should another not, that only tells when to try again.
     let looks_free = || (mutex as *const u32).read_volatile() == 0;
     let wait = || real!(pthread_mutex_lock(usize) -> c_int)(mutex);
     let block = || soon(looks_free, || attempt(mutex)).unwrap_or_else(wait);
     take(mutex, true, None, || attempt(mutex), block)
+}
+
+/// In a controlled run, a mutex that the thread holds already: depending on its kind it is held once more, refused, or never to be had. Asked
+/// for until a time that is over, it tells which at once, so that a thread that waits for itself is known to wait.
+unsafe fn retake(mutex: usize) -> c_int {
+    let over = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let try_once = || match real!(pthread_mutex_timedlock(usize, Time) -> c_int)(mutex, &over) {
+        libc::ETIMEDOUT => None,
+        result => Some(result),
+    };
+    let wait =
+        Wait { object: mutex, deadline: None, can_be_cancelled: false, is_exclusive: true, ends_by_signal: false };
+    let block = || real!(pthread_mutex_lock(usize) -> c_int)(mutex);
+    control::until(wait, try_once, block).unwrap_or(libc::ETIMEDOUT)
 }
 
 /// Looks at a lock that somebody holds, and pauses before the first one; twice as many before each further one, up to the most.

@@ -5,15 +5,20 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use recording::{EventKind, RegionId, ThreadRecord};
 
 use crate::control::{Deadline, Time, TimedOut};
-use crate::real::{real, with_caller};
+use crate::real::{real, with_caller, with_place};
 use crate::thread::Origin;
-use crate::{context, control, log, mapping, sync, thread};
+use crate::unwind::Place;
+use crate::{bridges, context, control, log, mapping, sync, thread};
 
 type StartRoutine = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
-with_caller! {
+// C++'s threads call these two from a library without hooks: the place that is worth knowing is the one behind it.
+with_place! {
     pthread_create => 4, create;
     pthread_join => 2, join;
+}
+
+with_caller! {
     pthread_tryjoin_np => 2, try_join;
     pthread_timedjoin_np => 3, timed_join;
     pthread_clockjoin_np => 4, clock_join;
@@ -25,8 +30,10 @@ unsafe extern "C" fn create(
     attributes: usize,
     routine: usize,
     argument: usize,
-    pc: usize,
+    frame: usize,
+    fp: usize,
 ) -> c_int {
+    let pc = bridges::own_call_behind(Place::of_call(frame, fp));
     let start = real!(pthread_create(*mut libc::pthread_t, usize, usize, usize) -> c_int);
     create_by(handle, routine, argument, pc, |routine, argument| start(handle, attributes, routine, argument))
 }
@@ -108,7 +115,8 @@ pub unsafe fn joined(
     result
 }
 
-unsafe extern "C" fn join(handle: libc::pthread_t, out: usize, pc: usize) -> c_int {
+unsafe extern "C" fn join(handle: libc::pthread_t, out: usize, frame: usize, fp: usize) -> c_int {
+    let pc = bridges::own_call_behind(Place::of_call(frame, fp));
     joined(handle, None, pc, || real!(pthread_join(libc::pthread_t, usize) -> c_int)(handle, out))
 }
 

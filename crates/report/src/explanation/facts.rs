@@ -302,6 +302,9 @@ fn between_words(finding: &Finding, [from, to]: [usize; 2]) -> String {
         Some(region) if region.first_line != region.last_line => {
             format!("lines {} and {}{}", region.first_line, region.last_line, super::advice::within(&region))
         }
+        _ if finding.accesses[from].stack == finding.accesses[to].stack => {
+            format!("{} and the next time there", label(&finding.accesses[from]))
+        }
         _ => format!("{} and {}", label(&finding.accesses[from]), label(&finding.accesses[to])),
     }
 }
@@ -339,5 +342,6 @@ mod tests {
             given_back([87, 84]),
             "thread 2 gives `lock` back between line 87 and the next time at line 84 in total()"
         );
+        assert_eq!(given_back([84, 84]), "thread 2 gives `lock` back between a.c:84 and the next time there");
     }
 }

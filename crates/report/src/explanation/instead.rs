@@ -1,12 +1,13 @@
-//! Better advice than to hold a lock, where the lock is not one to be held: it is another one every time, or a map's own.
+//! Better advice than to hold a lock, where the lock is not one to be held: it is another one every time, or a map's own. And better than not to take it
+//! again, where a destructor does.
 
 use super::advice::{over, without_number};
-use crate::model::{Access, AccessKind, Action, Finding, Frame};
-use crate::wording::Places;
+use crate::model::{Access, AccessKind, Action, Finding, FixPlace, Frame};
+use crate::wording::{Places, brief_function};
 
 /// What to do about a finding whose locks are no locks to be held; none for any other.
 pub fn in_place_of_the_lock(finding: &Finding) -> Option<String> {
-    assigned_anew(finding).or_else(|| within_a_map(finding))
+    assigned_anew(finding).or_else(|| within_a_map(finding)).or_else(|| destroyed_under_it(finding))
 }
 
 /// The lock is the object in the very variable that is written: whoever comes later locks another one.
@@ -35,6 +36,29 @@ fn within_a_map(finding: &Finding) -> Option<String> {
         "Make the look and the change at {} one: `entry`, `get_mut` or `alter` keep that part of the map locked until the \
          change is made.",
         over(place)
+    ))
+}
+
+/// An object is let go of where the lock is held that its destructor takes, as where the last reference to it goes that others had as well
+/// until then. Nobody calls that destructor, so there is no other version of it to be called.
+fn destroyed_under_it(finding: &Finding) -> Option<String> {
+    let fix = finding.fix.as_ref().filter(|fix| fix.action == Action::TakeOnce)?;
+    let ([lock], [again, holder]) = (fix.locks.as_slice(), fix.places.as_slice()) else { return None };
+    let stack = &finding.accesses.last()?.stack;
+    let held =
+        stack.iter().position(|frame| frame.function.is_some() && frame.function == holder.function)?;
+    let is_destructor = |frame: &&Frame| {
+        !frame.is_library() && frame.function.as_ref().is_some_and(|name| name.contains('~'))
+    };
+    let destructor = stack[..held].iter().find(is_destructor)?.function.as_deref()?;
+    let line = stack[held].line?;
+    let gone = FixPlace { first_line: line, last_line: line, ..holder.clone() };
+    Some(format!(
+        "Do not let go of the object at {} while `{lock}` is held: {} takes it, at {}. Keep the object, or the reference to \
+         it, until the lock is given back.",
+        over(&gone),
+        brief_function(destructor),
+        over(again)
     ))
 }
 
@@ -84,5 +108,27 @@ mod tests {
         let advice = said(map).unwrap();
         assert!(advice.starts_with("Make the look and the change at roster.rs:12–14 in add() one: `entry`"));
         assert_eq!(said("/rustc/1f2/library/std/src/collections/hash/map.rs"), None);
+    }
+
+    #[test]
+    fn an_object_whose_destructor_takes_the_lock_outlives_it() {
+        let frame = |function: &str, line: u32| json!({ "function": function, "file": "docs.cpp", "line": line, "column": null });
+        let said = |between: &str| {
+            let place = |function: &str, line: u32| json!({ "function": function, "file": "docs.cpp", "first_line": line, "last_line": line });
+            let mut finding = finding("lock", "a.cpp", "take-once", &["lock"]);
+            let fix = finding.fix.as_mut().unwrap();
+            fix.places =
+                serde_json::from_value(json!([place("closed()", 50), place("total()", 62)])).unwrap();
+            let stack =
+                json!([frame("closed()", 50), frame(between, 32), frame("total()", 69), frame("main", 80)]);
+            finding.accesses[1].stack = serde_json::from_value(stack).unwrap();
+            in_place_of_the_lock(&finding)
+        };
+        assert_eq!(
+            said("Document::~Document()").unwrap(),
+            "Do not let go of the object at docs.cpp:69 in total() while `lock` is held: Document::~Document() takes it, at \
+             docs.cpp:50 in closed(). Keep the object, or the reference to it, until the lock is given back."
+        );
+        assert_eq!(said("Document::close()"), None);
     }
 }
