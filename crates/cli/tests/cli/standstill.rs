@@ -109,8 +109,8 @@ fn a_thread_that_waits_for_itself_is_not_waited_for() {
     let place = Workplace::new();
     place.write("own.c", OWN);
     place.call("cc -O1 -g -pthread own.c -o own").exits(0);
-    place.call("run --session own --runs 1 --schedule random --timeout 60s --no-confirm -- ./own");
-    let run = &place.runs("own")[0];
+    place.call("run --session itself --runs 1 --schedule random --timeout 60s -- ./own");
+    let run = &place.runs("itself")[0];
     assert_eq!(run["outcome"], "hang");
     assert!(run["seconds"].as_f64() < Some(30.0), "{run:#}");
 }

@@ -58,8 +58,10 @@ impl Case<'_> {
             if let Fact::ReleasedBetween { lock, from: 0, to: 2 } = fact
                 && held[1].contains(lock)
             {
-                let longer = || Fix::plain(Action::ExtendLock, vec![*lock], vec![REGION]);
-                return self.written_over(*lock).or_else(|| (!self.is_next_round()).then(longer));
+                return Some(
+                    self.written_over(*lock)
+                        .unwrap_or_else(|| Fix::plain(Action::ExtendLock, vec![*lock], vec![REGION])),
+                );
             }
         }
         if let Some(fix) = self.lock_of_the_object(&held) {
@@ -103,13 +105,6 @@ impl Case<'_> {
             return Some(Fix::plain(action, vec![], vec![REGION]));
         }
         self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], vec![REGION, OTHER]))
-    }
-
-    /// Whether the last access is the first one again, come to in the same way. All that lies between is no stretch of code but whatever its
-    /// thread does from one time to the next.
-    fn is_next_round(&self) -> bool {
-        let place = |access: &Access| (access.site, access.stack);
-        place(self.access(0)) == place(self.access(2))
     }
 
     /// A thread writes, as to say that it is at work, gives the lock back for that, and writes again when it is done, whatever another one has written
