@@ -17,7 +17,8 @@ fn the_demo_finds_its_bug() {
 
     let report = place.call("report --json --session unsnarl-demo/session").exits(0).json();
     let [failed, passed] = ["failed", "passed"].map(|kind| report["runs"][kind].as_u64().unwrap());
-    assert!(failed >= 15 && passed >= 20, "a minute is enough: {}", report["runs"]);
+    // An answer takes as many, and a proof fewer runs that pass than an answer without one.
+    assert!(failed >= 4 && passed >= 8, "{}", report["runs"]);
     // One worker asks, another takes the last page, and the first one misses it.
     let first = &report["findings"][0];
     let accesses = first["accesses"].as_array().unwrap();

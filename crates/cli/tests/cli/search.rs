@@ -84,14 +84,16 @@ fn a_mixture_learns_and_tells() {
 #[test]
 fn a_directed_search_ends_with_the_proof_and_others_when_runs_have_settled_it() {
     let place = place();
-    let directed = place.call("run --seed 5 --session directed -- ./lost").exits(0);
+    let directed = place.call("run --confirm 3 --seed 5 --session directed -- ./lost").exits(0);
     directed.complains(&["the first cause is proved"]);
     let report = place.call("report --session directed --json").exits(0).json();
     assert_eq!(report["findings"][0]["confirmation"]["verdict"], "confirmed", "{report:#}");
-    for flags in ["--undirected", "--schedule pos", "--no-confirm"] {
-        let seen = place.call(&format!("run {flags} --seed 5 --session other -- ./lost")).exits(0);
+    for (session, flags) in
+        [("mixed", "--confirm 3 --undirected"), ("pos", "--confirm 3 --schedule pos"), ("runs", "")]
+    {
+        let seen = place.call(&format!("run {flags} --seed 5 --session {session} -- ./lost")).exits(0);
         seen.complains(&["more would hardly change the first cause"]);
-        let report = place.call("report --session other --json").exits(0).json();
+        let report = place.call(&format!("report --session {session} --json")).exits(0).json();
         assert!(report["runs"]["passed"].as_u64() >= Some(20), "{report:#}");
     }
 }

@@ -84,8 +84,13 @@ unsafe fn retake(mutex: usize) -> c_int {
         libc::ETIMEDOUT => None,
         result => Some(result),
     };
-    let wait =
-        Wait { object: mutex, deadline: None, can_be_cancelled: false, is_exclusive: true, ends_by_signal: false };
+    let wait = Wait {
+        object: mutex,
+        deadline: None,
+        can_be_cancelled: false,
+        is_exclusive: true,
+        ends_by_signal: false,
+    };
     let block = || real!(pthread_mutex_lock(usize) -> c_int)(mutex);
     control::until(wait, try_once, block).unwrap_or(libc::ETIMEDOUT)
 }
