@@ -51,13 +51,17 @@ impl<'a> Conductor<'a> {
         Ok(Conductor { campaign, past: Past::new(campaign), watch, display })
     }
 
-    /// Makes runs until there is a first cause that is worth being tried out. False if they ended for another reason, or more would not
-    /// change the answer.
-    pub fn seek_suspect(&mut self, session: &mut Session, search: &mut Search) -> anyhow::Result<bool> {
+    /// Makes runs until there is a first cause that is worth being tried out. If they ended without one, why.
+    pub fn seek_suspect(
+        &mut self,
+        session: &mut Session,
+        search: &mut Search,
+    ) -> anyhow::Result<Option<Stop>> {
         search.want_passes(Some(localize::Settling::SOME_PASSES.into()));
         let stop = self.go_on(session, search, Watch::has_suspect)?;
         search.want_passes(None);
-        Ok(stop == Stop::Settled && self.watch.as_ref().is_some_and(|watch| watch.has_suspect(session)))
+        let has_suspect = self.watch.as_ref().is_some_and(|watch| watch.has_suspect(session));
+        Ok((stop != Stop::Settled || !has_suspect).then_some(stop))
     }
 
     /// Makes runs until a limit is reached or more would not change the answer.

@@ -125,13 +125,17 @@ fn find(
         && search.is_directed()
         && campaign.limits == Limits::default()
         && arguments.ranking.technique.is_none();
-    if proves_early && conductor.seek_suspect(session, search)? {
+    let ended = if proves_early { conductor.seek_suspect(session, search)? } else { None };
+    if proves_early && ended.is_none() {
         let mut analysis = conductor.examine(session, &arguments.ranking)?;
-        if is_found(&analysis) && confirm::confirm_if_first(session, campaign, &mut analysis, confirmed)? {
+        if is_found(&analysis) && confirm::confirm_early(session, campaign, &mut analysis, confirmed)? {
             return Ok(Some((analysis, End::Proved)));
         }
     }
-    let stop = conductor.seek_answer(session, search)?;
+    let stop = match ended {
+        Some(stop) => stop,
+        None => conductor.seek_answer(session, search)?,
+    };
     if session.runs().is_empty() && stop == Stop::Interrupted {
         return Ok(None);
     }

@@ -107,38 +107,43 @@ pub fn confirm_first(
     count: usize,
     until: Option<Instant>,
 ) -> anyhow::Result<()> {
-    let spent = Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0));
-    let until = until.unwrap_or_else(|| Instant::now() + TIME.max(spent));
     kept::fill_in(session, analysis);
-    try_first(session, campaign, analysis, count, until, |_| true)?;
+    let until = until.unwrap_or_else(|| usual_end(session));
+    try_first(session, campaign, analysis, count, until, false)?;
     settling::settle(analysis);
     Ok(())
 }
 
-/// The same in the midst of a search, which goes on unless the first of them is confirmed: says whether it is, and tries out no other before.
-pub fn confirm_if_first(
+/// The same in the midst of a search, which goes on unless the first finding is confirmed: says whether it is, and tries out no other before.
+/// If it is not, nothing of the analysis is of use any more.
+pub fn confirm_early(
     session: &Session,
     campaign: &Campaign,
     analysis: &mut Analysis,
     count: usize,
 ) -> anyhow::Result<bool> {
-    let until = Instant::now() + TIME;
-    let is_proof = |verdict| verdict == Verdict::Confirmed;
-    let is_confirmed = try_first(session, campaign, analysis, count, until, is_proof)?;
-    if is_confirmed {
-        settling::settle(analysis);
+    if !try_first(session, campaign, analysis, count, usual_end(session), true)? {
+        return Ok(false);
     }
-    Ok(is_confirmed)
+    settling::settle(analysis);
+    let first = analysis.report.findings.first().and_then(|finding| finding.confirmation);
+    Ok(first.is_some_and(|confirmation| confirmation.verdict == Verdict::Confirmed))
 }
 
-/// Tries out the first findings until one has a verdict of which `goes_on` says that there is no need to try others. Whether a finding was confirmed.
+/// Until when trials may begin where it was not told how long they may take.
+fn usual_end(session: &Session) -> Instant {
+    Instant::now() + TIME.max(Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0)))
+}
+
+/// Tries out the first findings; if `ends_at_doubt`, until one is not confirmed, and what there was no time for counts as not tried out.
+/// Says whether a finding was confirmed.
 fn try_first(
     session: &Session,
     campaign: &Campaign,
     analysis: &mut Analysis,
     count: usize,
     until: Instant,
-    goes_on: impl Fn(Verdict) -> bool,
+    ends_at_doubt: bool,
 ) -> anyhow::Result<bool> {
     let limits = Limits { runs: RUNS, until: Some(until) };
     let mut laboratory = Laboratory::new(session, campaign, limits);
@@ -173,6 +178,9 @@ fn try_first(
             None => {
                 let shown = Shown::by(finding, share, &analysis.report.runs);
                 let tried = try_out(&mut laboratory, forcible, finding, &shown, &standing, &limits)?;
+                if ends_at_doubt && limits.is_over() {
+                    break;
+                }
                 let confirmation = tried.confirmation;
                 finding.needs.clone_from(&tried.needs);
                 finding.confirmation = Some(confirmation);
@@ -185,7 +193,7 @@ fn try_first(
             confirmed.insert(finding.cluster);
             wholes.push(forcible.interleaving);
         }
-        if !goes_on(verdict) {
+        if ends_at_doubt && verdict != Verdict::Confirmed {
             break;
         }
     }
