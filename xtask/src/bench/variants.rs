@@ -137,9 +137,7 @@ impl<'a> Programs<'a> {
         let run = if variant.baseline() == Variant::NativeSmall { &self.small } else { &self.usual };
         let mut words = run.before.clone();
         if let Some(name) = variant.valgrind() {
-            // Otherwise a thread that looks again and again may keep the others from ever running: memcached's did.
-            let flags = ["valgrind", "--quiet", "--fair-sched=try", &format!("--tool={name}")];
-            words.extend(flags.map(OsString::from));
+            words.extend(["valgrind", "--quiet", &format!("--tool={name}")].map(OsString::from));
         }
         words.push(self.built[&variant.build()].clone().into());
         words.extend_from_slice(&run.arguments);

@@ -86,7 +86,8 @@ pub static WORKLOADS: [Workload; 11] = [
         stands_for: "memcached and its library, from Debian: answers requests",
         source: Source::Memcached,
         scale: 200,
-        small_scale: 5,
+        // A thousand requests take twenty seconds under DRD.
+        small_scale: 1,
     },
     Workload {
         name: "ripgrep",
