@@ -145,7 +145,7 @@ pub struct LimitArguments {
     /// schedules with up to K preemptions, for small tests)
     #[arg(long, value_name = "NAME", default_value_t)]
     pub schedule: Scheduling,
-    /// With mixed: neither go for orders of accesses that no run has shown, nor begin like runs that failed
+    /// With mixed: neither go for orders of accesses that no run has shown, nor begin like runs that failed, nor try a suspect out early
     #[arg(long)]
     pub undirected: bool,
     /// Look at this share of all accesses only, as in 0.01 or 1%, in bursts: for tests that time out otherwise. Most of a
