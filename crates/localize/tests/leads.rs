@@ -198,3 +198,37 @@ fn what_an_exchange_notices_leads_to_nothing() {
     // Who does not look again does not notice.
     assert_eq!(first(&traces(taken), 2), ["P1 look exchange leads", "P1 follow link follows"]);
 }
+
+/// The longer the check is outdated when its seat is sold, the more work for others falls in between: where that is so tells failing from passing runs better than
+/// the sale, but all failing runs have the sale.
+#[test]
+fn what_falls_into_a_triple_in_a_part_of_the_failing_runs_goes_behind_it() {
+    let long = "W1(keys)@store R2(sold)@check R2(keys)@fetch W1(sold)@sell R2(sold)@again";
+    let short = "R2(keys)@fetch R2(sold)@check W1(keys)@store W1(sold)@sell R2(sold)@again";
+    let right = "W1(keys)@store W1(sold)@sell R2(keys)@fetch R2(sold)@check R2(sold)@again";
+    let traces = |long_ones: usize| {
+        runs_like("F", long, long_ones)
+            + &runs_like("F", short, 25 - long_ones)
+            + &runs_like("P", long, 1)
+            + &runs_like("P", short, 28)
+            + &runs_like("P", right, 71)
+    };
+    assert_eq!(first(&traces(17), 2), ["P4 check sell again leads", "P13 store check fetch sell follows"]);
+    assert_eq!(first(&traces(25), 1), ["P13 store check fetch sell"]);
+}
+
+/// A value is there for a moment only. Whoever reads it comes after the one write and before the other, and what the reader has found is what goes wrong.
+#[test]
+fn what_a_read_has_found_goes_before_what_came_after_it() {
+    let caught = "W1(state)@note W1(state)@give_up R2(state)@look W3(state)@begin";
+    let last = "W3(state)@begin W1(state)@note W1(state)@give_up R2(state)@look";
+    // Far enough apart to have nothing to do with each other.
+    let others = "W3(state)@note W1(state)@note ".repeat(5);
+    let right = format!("W1(state)@give_up W3(state)@begin {others}R2(state)@look");
+    let early = format!("R2(state)@look {others}W1(state)@give_up W3(state)@begin");
+    let passing = runs_like("P", last, 1) + &runs_like("P", &right, 50) + &runs_like("P", &early, 49);
+    let traces = runs_like("F", caught, 25) + &passing;
+    assert_eq!(first(&traces, 1), ["P2 give_up look leads"]);
+    let same_code = traces.replace("give_up", "begin");
+    assert_eq!(first(&same_code, 1), ["P1 look begin"]);
+}

@@ -8,6 +8,8 @@
 //! come are possible. If nevertheless no run has the second without the first, and the first is seen more often in failing runs, then it is what lets the second happen.
 //! What most passing runs show is how the test usually goes, however sure it is that no run fails without it: with thousands of runs, any threads' being under way at the same time is of that kind.
 //! Nor does a read lead to anything that the reader means to replace by an exchange that compares, and that in most passing runs fails for the other thread's write: there the program itself takes care of it.
+//! What falls into a triple that all failing runs show, in a part of them, is led by it: the longer a thread is kept from going on, the more the others do meanwhile. And who reads what was there for a
+//! moment only came after one write and before another: what it found leads to what came then.
 //! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
 
 use std::cmp::Reverse;
@@ -91,13 +93,15 @@ fn lead_to(scale: &Scale, cause: &Cause, others: &[Cause]) -> Option<usize> {
     let known = |at: usize| explained(others[at].finding.pattern);
     let best =
         leads.map(|(at, _)| at).reduce(|one, other| if known(other) > known(one) { other } else { one });
-    best.filter(|&at| cause.order == Some(cause.finding.pattern) || known(at) > own)
+    let is_triple = |at: usize| others[at].finding.pattern.sites().len() == 3;
+    best.filter(|&at| is_triple(at) || cause.order == Some(cause.finding.pattern) || known(at) > own)
 }
 
 /// Whether a cause comes about only after this, which passing runs show more often than that.
 fn is_led_by(scale: &Scale, cause: &Cause, lead: Pattern) -> bool {
     match lead.sites().len() {
         2 => is_led_by_pair(scale, cause, lead),
+        3 => is_met_in(scale, cause, lead),
         Shape::MAX_STEPS => is_let_in_by(scale, cause, lead),
         _ => false,
     }
@@ -127,22 +131,39 @@ fn is_let_in_by(scale: &Scale, cause: &Cause, quadruple: Pattern) -> bool {
         && f64::from(failing_in_both(scale, lead, led)) >= COVERED * f64::from(led.failed)
 }
 
+/// Whether a quadruple is what happens to be done as well while a thread breaks into another's triple: all failing runs with it show the
+/// triple, which breaks in by one of the quadruple's orders, and so do others, which had no time for the rest.
+fn is_met_in(scale: &Scale, cause: &Cause, triple: Pattern) -> bool {
+    let quadruple = cause.finding.pattern;
+    let known = |pattern: Pattern| scale.evidence.clues.get(&pattern);
+    let Some((met, whole)) = known(quadruple).zip(known(triple)) else { return false };
+    let all_failed = f64::from(scale.runs.all_failed);
+    let mut orders = regions::parts(&quadruple);
+    quadruple.sites().len() == Shape::MAX_STEPS
+        && orders.any(|order| regions::parts(&triple).any(|part| part == order))
+        && f64::from(whole.failed) >= COVERED * all_failed
+        && f64::from(cause.explained) < COVERED * f64::from(whole.failed)
+        && failing_in_both(scale, met, whole) == met.failed
+        && 2 * whole.passed <= scale.runs.all_passed
+        && scale.evidence.orders.standing(&triple) == Standing::Reordered
+        && scale.evidence_of(&whole.runs) >= TELLING + scale.pairs.ln()
+}
+
 /// Whether a cause comes about only after this pair, which passing runs show more often than that.
 fn is_led_by_pair(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
     let known = |pattern: Pattern| {
         let seen = scale.evidence.clues.get(&pattern)?;
         Some((seen, seen.example.as_ref()?))
     };
-    let Some(((order, led), (lead, example))) = cause.order.and_then(known).zip(known(pair)) else {
-        return false;
-    };
+    let Some(followed) = cause.order else { return false };
+    let Some(((order, led), (lead, example))) = known(followed).zip(known(pair)) else { return false };
     lead.passed > order.passed
         // Where the two mostly come together, passing runs too, it is chance which of them does less harm.
         && lead.passed >= 2 * order.passed
         && 2 * lead.passed <= scale.runs.all_passed
         // The cause may stand for others that break into the same code.
         && f64::from(lead.failed) >= COVERED * f64::from(cause.explained)
-        && is_before(example, led)
+        && (is_before(example, led) || is_found_by(example, pair, led, followed))
         && scale.evidence.orders.standing(&pair) == Standing::Reordered
         && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
         // One run that has it without the other is enough to know better.
@@ -184,6 +205,22 @@ fn is_before((run, lead): &(RunId, Sighting), (other_run, other): &(RunId, Sight
     run == other_run
         && other.orders().any(goes_along)
         && steps.all(|(&at, &thread)| (thread != head || first < at) && (thread != tail || second < at))
+}
+
+/// Whether the one, a pair, is what the read of the other has found: it came after the one write and before the other, and that it found what was there
+/// for a moment says more than what came then. Where both writes are the same code, it found what the round before had left, as it should.
+fn is_found_by(
+    (run, found): &(RunId, Sighting),
+    pair: Pattern,
+    (other_run, other): &(RunId, Sighting),
+    order: Pattern,
+) -> bool {
+    let read = |sighting: &Sighting, step: usize| sighting.accesses().get(step).copied();
+    run == other_run
+        && order.shape() == PatternId::P1.into()
+        && pair.shape() == PatternId::P2.into()
+        && pair.sites()[0] != order.sites()[1]
+        && read(found, 1) == read(other, 0)
 }
 
 /// Failing runs that show both.
