@@ -13,6 +13,8 @@ fn first(traces: &str, count: usize) -> Vec<String> {
         let told = match &finding.detail {
             Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Leads) => " leads",
             Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Follows) => " follows",
+            Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Broken) => " is broken",
+            Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::FallsIn) => " falls in",
             _ => "",
         };
         session.in_short(finding) + told
@@ -213,7 +215,10 @@ fn what_falls_into_a_triple_in_a_part_of_the_failing_runs_goes_behind_it() {
             + &runs_like("P", short, 28)
             + &runs_like("P", right, 71)
     };
-    assert_eq!(first(&traces(17), 2), ["P4 check sell again leads", "P13 store check fetch sell follows"]);
+    assert_eq!(
+        first(&traces(17), 2),
+        ["P4 check sell again is broken", "P13 store check fetch sell falls in"]
+    );
     assert_eq!(first(&traces(25), 1), ["P13 store check fetch sell"]);
 }
 

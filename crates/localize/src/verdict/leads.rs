@@ -42,12 +42,16 @@ pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
     let follows = |cause: &Cause| cause.weight > best - FOLLOWS && is_led_by(scale, cause, pattern);
     let following: Vec<usize> = (0..causes.len()).filter(|&at| at != lead && follows(&causes[at])).collect();
     let behind = FOLLOWS + (following.len() as f64).ln();
+    let (before, after) = match pattern.sites().len() {
+        3 => (Reason::Broken, Reason::FallsIn),
+        _ => (Reason::Leads, Reason::Follows),
+    };
     for at in following {
         causes[at].weight = best - behind;
-        causes[at].reasons.push(Reason::Follows);
+        causes[at].reasons.push(after);
     }
     causes[lead].weight = best;
-    causes[lead].reasons.push(Reason::Leads);
+    causes[lead].reasons.push(before);
     if pattern.sites().len() == 2 {
         tell_crossing(scale, &mut causes[lead]);
     }

@@ -109,6 +109,10 @@ pub enum Reason {
     Leads,
     /// It comes about only after what leads to it.
     Follows,
+    /// What tells failing from passing runs better falls into it, in a part of the failing runs.
+    Broken,
+    /// It falls into what goes before it, and failing runs without it show that as well.
+    FallsIn,
     /// What its two writes leave is looked at where no passing run comes.
     Look,
     /// Of what is as probable, it is complete first.
@@ -199,6 +203,10 @@ impl fmt::Display for Reason {
                 "what tells failing from passing runs best comes about only after it; without that it does no harm",
             ),
             Self::Follows => f.write_str("it comes about only after an earlier order of accesses that went wrong before it"),
+            Self::Broken => f.write_str(
+                "what tells failing from passing runs better is what happens to fall into it, in a part of the failing runs",
+            ),
+            Self::FallsIn => f.write_str("it falls into what goes before it, which failing runs without it show as well"),
             Self::Look => f.write_str(
                 "passing runs show its two writes now and then, and never look at what is left of them as failing runs do",
             ),
