@@ -267,7 +267,7 @@ impl Search {
         let headers: Vec<_> =
             file.processes.iter().filter_map(|process| recording::header(&process.bytes).ok()).collect();
         if !record.outcome.is_hang() {
-            let points = headers.iter().map(|header| header.points).max();
+            let points = headers.iter().map(recording::Header::free_points).max();
             self.knowledge.points = self.knowledge.points.max(points.unwrap_or(0));
         }
         self.portfolio.observe(

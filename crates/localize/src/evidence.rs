@@ -12,6 +12,7 @@ mod counterpart;
 mod deadlocks;
 mod facts;
 mod fix;
+mod one_round;
 mod order;
 mod outdated;
 mod sleeping;

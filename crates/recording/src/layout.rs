@@ -140,6 +140,9 @@ pub struct Header {
     /// Where one of them has a time-out nevertheless: when that is over, in nanoseconds of the system's monotonic clock. The
     /// greatest number if there is none, but a signal handler could wake one of them.
     pub standstill_until: u64,
+    /// Those of its [`points`](Header::points) at which a thread that could run was held back for the plan's
+    /// [`crate::Interleaving`]: how many these are says nothing about the program.
+    pub held: u64,
 }
 
 impl Header {
@@ -147,6 +150,11 @@ impl Header {
     /// the way to the next point.
     pub fn stands_still(&self) -> bool {
         self.standstill == self.points + 1
+    }
+
+    /// The points of a controlled run so far at which all threads that could run were free to.
+    pub fn free_points(&self) -> u64 {
+        self.points.saturating_sub(self.held)
     }
 }
 
@@ -350,7 +358,7 @@ mod tests {
 
     #[test]
     fn sizes_have_no_padding() {
-        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 12 * 8 + REGION_COUNT * size_of::<Region>());
+        assert_eq!(size_of::<Header>(), 8 + 6 * 4 + 13 * 8 + REGION_COUNT * size_of::<Region>());
         assert!(size_of::<Header>() <= HEADER_BYTES);
         assert_eq!(size_of::<ThreadRecord>(), 128);
         assert_eq!(size_of::<ModuleHeader>(), 80);

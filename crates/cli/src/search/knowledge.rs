@@ -13,7 +13,7 @@ const MOST_GROUPS: usize = 512;
 /// What is known so far.
 #[derive(Default)]
 pub struct Knowledge {
-    /// Scheduling points of the longest controlled run that has come to its end so far.
+    /// Scheduling points of the longest controlled run that has come to its end so far, without those at which a thread was held back.
     pub points: u64,
     /// The sites that access one shared location, each such set once.
     groups: BTreeSet<Vec<Site>>,

@@ -8,6 +8,7 @@ mod control;
 mod differential;
 mod endings;
 mod history;
+mod holds;
 mod interface;
 mod kit;
 mod layouts;

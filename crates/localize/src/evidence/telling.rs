@@ -2,12 +2,17 @@
 
 use rustc_hash::FxHashMap;
 
+use super::one_round::in_one_round;
 use crate::finding::Example;
 use crate::run::{Access, LocationId, Run};
 
 /// The example with the accesses of another occurrence in the same run, if its own values show no harm and the other's
-/// do. Told of triples on one variable only: a thread that looks again and finds what it saw before is none the wiser.
+/// do. Told of triples on one variable only: a thread that looks again and finds what it saw before is none the wiser. Of a pattern on two variables, one
+/// of one round (see `one_round`).
 pub fn telling_example(run: &Run, example: &Example) -> Example {
+    if let Some(accesses) = in_one_round(run, example) {
+        return Example { accesses, ..example.clone() };
+    }
     let &[first, middle, last] = example.accesses.as_slice() else { return example.clone() };
     let accesses = [first, middle, last].map(|index| &run.accesses[index]);
     let is_triple = accesses[0].location == accesses[1].location

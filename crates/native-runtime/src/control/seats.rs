@@ -136,6 +136,8 @@ pub struct State {
     pub barriers: super::waiting::Barriers,
     policies: Policies,
     pub trial: Trial,
+    /// Whether a thread that could run was held back when it was last chosen who runs.
+    pub holds_back: bool,
     counts: Counts,
     pub replay: Replay,
     /// The highest id of a thread that ever had a seat.
@@ -164,6 +166,7 @@ static STATE: Shared = Shared(UnsafeCell::new(State {
     barriers: super::waiting::Barriers::new(),
     policies: Policies::new(),
     trial: Trial::new(),
+    holds_back: false,
     counts: Counts::new(),
     replay: Replay::new(),
     newest_thread: 0,
@@ -312,6 +315,10 @@ impl State {
         let mut count = self.list_candidates(if passes_on { current } else { None });
         let follows = self.replay.follows();
         let mut free = if follows { count } else { self.trial.hold_back(&mut self.candidates[..count]) };
+        self.holds_back = free < count;
+        if passes_on && self.trial.holds_any(&self.candidates[free..count]) {
+            self.trial.passes();
+        }
         if free == 0 && passes_on {
             // Rather the one that seems to spin than one that is held back: it may be at work on what that one is to wait for.
             count = self.list_candidates(None);

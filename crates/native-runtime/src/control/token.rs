@@ -15,13 +15,15 @@ pub unsafe fn point(thread: &mut Thread, operation: Operation) {
     pass(thread, operation, false);
 }
 
-/// The thread says that it has nothing to do: whoever else can run goes first.
-pub unsafe fn yielded() {
-    if let Some(thread) = seated() {
-        let operation = Operation { address: 0, size: 0, site: 0, ..own_operation(thread) };
-        pass(thread, operation, true);
-        thread::leave(thread);
-    }
+/// The thread says that it has nothing to do: whoever else can run goes first. True if nobody else of this process can, so that it may be another
+/// one that it waits for.
+pub unsafe fn yielded() -> bool {
+    let Some(thread) = seated() else { return true };
+    let operation = Operation { address: 0, size: 0, site: 0, ..own_operation(thread) };
+    pass(thread, operation, true);
+    let is_alone = lock().is_none_or(|state| !state.any(Standing::Ready));
+    thread::leave(thread);
+    is_alone
 }
 
 unsafe fn own_operation(thread: &Thread) -> Operation {
@@ -47,6 +49,7 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
         if holder == own || holder == 0 {
             let next = state.choose(Some(own), passes_on);
+            (*mapping::header()).held += u64::from(state.holds_back);
             give(&mut state, next, own);
             if next == own && state.seats[own].handed.is_none() {
                 return;

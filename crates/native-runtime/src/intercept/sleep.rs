@@ -18,8 +18,9 @@ with_place! {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sched_yield() -> c_int {
-    control::yielded();
-    kernel::pass();
+    if control::yielded() {
+        kernel::pass();
+    }
     0
 }
 

@@ -51,6 +51,7 @@ fn raw_recording() -> Vec<u8> {
         sample: 0,
         standstill: 0,
         standstill_until: 0,
+        held: 0,
     };
     let mut raw = bytes_of(&header).to_vec();
     raw.resize(HEADER_BYTES, 0);

@@ -51,6 +51,8 @@ const MOST_DOUBLINGS: u64 = 9;
 const LONGEST_DELAY: u64 = 200;
 /// What it costs, in points, to have a sleeping thread wake before its time.
 const WAKING: u32 = 50;
+/// The same for a thread that has nothing to do but wait for others: it may be for those that are held back that it waits.
+const PASSING: u32 = 40;
 
 pub struct Trial {
     treatment: Treatment,
@@ -287,6 +289,16 @@ impl Trial {
             }
         }
         free
+    }
+
+    /// Is one of these held back, and not merely delayed?
+    pub fn holds_any(&self, candidates: &[Candidate]) -> bool {
+        candidates.iter().any(|&candidate| self.is_held_back(candidate) || self.is_avoided(candidate))
+    }
+
+    /// A thread has nothing to do but wait, while others are held back.
+    pub fn passes(&mut self) {
+        self.points += PASSING;
     }
 
     fn is_delayed(&self, seat: usize) -> bool {

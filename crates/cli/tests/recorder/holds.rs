@@ -1,0 +1,84 @@
+//! Threads that are held back for an order that cannot be had: those who wait for them by looking again and again get to see
+//! what they wait for all the same, and soon. Seeds are fixed, so that nothing depends on chance.
+
+use recording::Site;
+
+use crate::history::Process;
+use crate::kit::{Program, c};
+
+/// The items are filled in before they are published, and nobody takes one that is not: what takes them waits by looking and
+/// yielding, and so do those who are to publish the next one.
+const RING: &str = r#"
+#include <stdatomic.h>
+static int items[8];
+static _Atomic long claimed, published, taken;
+THREAD(produce) {
+    for (int i = 0; i < 4; i++) {
+        long mine = atomic_fetch_add(&claimed, 1);
+        items[mine] = 7; //@fill
+        while (atomic_load(&published) != mine) { PAUSE; }
+        atomic_store(&published, mine + 1);
+    }
+    return NULL;
+}
+THREAD(consume) {
+    for (long next = 0; next < 8; next++) {
+        while (atomic_load(&published) <= next) { PAUSE; }
+        CHECK(items[next] == 7); //@take
+        atomic_fetch_add(&taken, 1);
+    }
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[] = {start(consume, NULL), start(produce, NULL), start(produce, NULL)};
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+/// Where the line with this marker accesses memory.
+fn step(process: &Process, marker: &str) -> Site {
+    let accesses = process.recording.events.iter().filter(|event| event.kind.is_access());
+    let leaf = accesses.map(|event| event.event.leaf).find(|&leaf| process.site(leaf) == marker);
+    let frame = &process.recording.frames(leaf.expect("it was recorded"))[0];
+    let module = &process.recording.modules[frame.module.expect("it is the program's")];
+    Site::new(&module.build_id, frame.address - module.bias).expect("gcc gives programs build ids")
+}
+
+/// The program, in which the first of two steps is to come before the second.
+fn forced(program: Program, first: &str, second: &str, seed: u32) -> Program {
+    let process = program.record();
+    let [first, second] = [first, second].map(|marker| step(&process, marker));
+    drop(process);
+    let plan =
+        format!("seed={seed},schedule=random,directed=yes,interleaving=enforce:1.0@{first};2.0@{second}");
+    program.plan(&plan).with_own_recordings()
+}
+
+/// Eight items are held back at most, each until somebody has yielded a hundred times; with other points than those that it takes to yield, some
+/// thousands would pass each time.
+#[test]
+fn who_yields_to_threads_that_are_held_back_is_not_kept_waiting() {
+    let mut held = 0;
+    for seed in 1..=12 {
+        let program = forced(c(&RING.replace("PAUSE", "sched_yield()")), "take", "fill", seed);
+        let header = program.run_well().recordings[0].header;
+        assert!(header.points < 2000, "seed {seed}: {}", header.points);
+        held += header.held;
+    }
+    assert!(held > 0);
+}
+
+/// However long they are held back: what others do meanwhile is told apart from what they do by themselves.
+#[test]
+fn points_at_which_threads_are_held_back_are_told_apart() {
+    let mut longest = 0;
+    for seed in 1..=12 {
+        let program = forced(c(&RING.replace("PAUSE", "")), "take", "fill", seed);
+        let header = program.run_well().recordings[0].header;
+        assert!(header.free_points() < 200, "seed {seed}: {} of {}", header.free_points(), header.points);
+        longest = longest.max(header.points);
+    }
+    assert!(longest > 2000, "{longest}");
+}
