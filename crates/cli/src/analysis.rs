@@ -11,7 +11,7 @@ use localize::{
 use recording::Recording;
 use report::explanation;
 use report::source::Sources;
-use report::{FailureGroup, Kind, NeededStep, Report};
+use report::{FailureGroup, Kind, Report};
 use runner::portfolio::Policy;
 use runner::{RunFile, RunNumber, Session};
 
@@ -362,7 +362,9 @@ fn describe_one(
             || kind(finding),
             |standstill| match standstill.kind {
                 StandstillKind::Deadlock => Kind::Deadlock,
-                StandstillKind::MissedSignal | StandstillKind::WokeAnother => Kind::MissedSignal,
+                StandstillKind::MissedSignal | StandstillKind::WokeAnother | StandstillKind::Unsignalled => {
+                    Kind::MissedSignal
+                }
             },
         ),
         pattern: standstill.map_or_else(
@@ -422,7 +424,7 @@ fn tell_leads(
     let mut told = report::Finding { accesses, comparison: None, ..finding.clone() };
     name_by_source(&mut told, &recorded, &[], &runs.code, &mut runs.names);
     for (lead, both) in forcible.leading.iter_mut().zip(told.accesses.chunks(2)) {
-        lead.told = both.iter().map(NeededStep::from).collect();
+        lead.told = both.to_vec();
     }
 }
 

@@ -160,6 +160,12 @@ pub fn explain_standstill(
             outdated.into_iter().chain(missed).collect()
         }
         (StandstillKind::WokeAnother, _) => vec![explanation::Fact::WokeAnother([0, 1], steps - 1)],
+        (StandstillKind::Unsignalled, _) => {
+            let signal = localize::usual_signal(&profile.run, standstill);
+            let place = signal.map(|signal| names.place_of(signal.stack, code));
+            let fact = |place| explanation::Fact::Unsignalled([0, steps - 1], place);
+            place.map(fact).into_iter().collect()
+        }
     }
 }
 
@@ -312,6 +318,7 @@ fn action(action: evidence::Action) -> report::Action {
         evidence::Action::TakeOnce => report::Action::TakeOnce,
         evidence::Action::WaitUnlocked => report::Action::WaitUnlocked,
         evidence::Action::WakeAll => report::Action::WakeAll,
+        evidence::Action::SignalEach => report::Action::SignalEach,
         evidence::Action::TestAgain => report::Action::TestAgain,
         evidence::Action::LookAfterUnlock => report::Action::LookAfterUnlock,
         evidence::Action::LookAgain => report::Action::LookAgain,

@@ -35,12 +35,19 @@ pub struct Forcible {
     pub leading: Vec<Lead>,
     /// It with what has to be in place, once that was found out.
     pub whole: Option<Interleaving>,
+    /// The accesses that it stands for, where the finding is told by others.
+    pub own: Option<Vec<report::Access>>,
 }
 
 impl Forcible {
     /// What makes runs fail, as far as is known.
     pub fn forced(&self) -> Interleaving {
         self.whole.unwrap_or(self.interleaving)
+    }
+
+    /// The accesses of a finding that it stands for.
+    pub fn own_accesses<'f>(&'f self, finding: &'f report::Finding) -> &'f [report::Access] {
+        self.own.as_deref().unwrap_or(&finding.accesses)
     }
 
     /// Whether forbidding its order is but a delay. Two threads do the same to the same thing, or are in the same section under one
@@ -147,6 +154,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         unfinished: unfinished(finding),
         leading,
         whole: None,
+        own: None,
     })
 }
 
@@ -222,8 +230,8 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
             return None;
         }
     }
-    // Which of several threads a signal wakes is not for us to say.
-    if standstill.kind == StandstillKind::WokeAnother {
+    // Which of several threads a signal wakes is not for us to say, nor what a guard finds.
+    if matches!(standstill.kind, StandstillKind::WokeAnother | StandstillKind::Unsignalled) {
         return None;
     }
     let mut objects: Vec<Option<ObjectId>> = Vec::new();
@@ -268,6 +276,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         unfinished: 0,
         leading: Vec::new(),
         whole: None,
+        own: None,
     })
 }
 
@@ -363,6 +372,7 @@ mod tests {
             unfinished: 0,
             leading: Vec::new(),
             whole: None,
+            own: None,
         }
     }
 

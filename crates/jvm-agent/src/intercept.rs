@@ -110,6 +110,11 @@ impl Meaning {
         matches!(self, ReadsElement | WritesElement | UpdatesElement)
     }
 
+    /// Is it about a condition, which belongs to a lock and is not that lock?
+    pub fn is_about_condition(self) -> bool {
+        matches!(self, WaitBegins | WaitEnds | Signals | SignalsAll)
+    }
+
     /// Is the method's result passed to the hook? One other than zero counts as true.
     pub fn takes_result(self) -> bool {
         matches!(

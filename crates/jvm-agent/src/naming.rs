@@ -37,6 +37,7 @@ pub fn lock(process: &Process, env: *mut JNIEnv, object: jobject) -> u64 {
                 "java/lang/Class" => format!("{}.class", short_name(&jvm::class_name(object))),
                 // Waited for until it ends.
                 "java/lang/Thread" => format!("Thread {}", jvm::thread_name(object)),
+                _ if class.ends_with("$ConditionObject") => "Condition".to_owned(),
                 // What locks are made of is nothing to know.
                 _ if class.starts_with("java/util/concurrent/locks/") => {
                     short_name(class.split('$').next().unwrap_or_default())

@@ -76,7 +76,7 @@ pub use run::{
 pub use scan::Scan;
 pub use settling::{Need, Settling};
 pub use shape::{Shape, Step};
-pub use standstill::{Action, Standstill, StandstillKind, StandstillStep};
+pub use standstill::{Action, Standstill, StandstillKind, StandstillStep, usual_signal};
 pub use suspect::Previous;
 pub use suspiciousness::Formula;
 pub use synchronization::{Holding, Lock, Nesting, ObjectId, Sleep, SyncEvent, SyncKind, SyncTarget, Wait};

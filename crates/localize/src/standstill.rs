@@ -9,8 +9,12 @@
 //!   decision to wait was outdated.
 //! - **Another one woken**: a signal for one came while several threads waited for the condition. What its thread had written before is
 //!   still as it was when the run hung, so whoever is left waits for what is there.
+//! - **Unsignalled**: what the thread waits for was changed after it began to wait, at a place that a signal follows at other times, and
+//!   none did (`standstill/unsignalled.rs`).
 //!
 //! A run that is still going on also has threads that wait. Only a hung run stands still.
+
+mod unsignalled;
 
 use std::ops::Range;
 
@@ -18,6 +22,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::run::{AccessKind, Run, SiteId, StackId, ThreadId};
 use crate::synchronization::{ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+
+pub use unsignalled::usual_signal;
 
 /// Threads that wait for what will never come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +44,8 @@ pub enum StandstillKind {
     MissedSignal,
     /// A signal woke another thread that waited, and there was none for this one.
     WokeAnother,
+    /// What is waited for was changed without a signal, though one follows at other times.
+    Unsignalled,
 }
 
 /// What a thread did on the way into a standstill.
@@ -136,7 +144,8 @@ pub(crate) fn standstills(run: &Run) -> Vec<Standstill> {
                 waiting
                     .blocked(wait)
                     .or_else(|| missed_signal(run, wait))
-                    .or_else(|| woke_another(run, wait)),
+                    .or_else(|| woke_another(run, wait))
+                    .or_else(|| unsignalled::unsignalled(run, wait)),
             );
         }
     }

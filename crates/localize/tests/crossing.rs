@@ -61,6 +61,21 @@ fn a_decision_that_another_crosses_is_told_with_both_variables() {
     );
 }
 
+/// The same where nobody enters any more once the door is closed, so that the order of the count alone tells failing from passing runs. It can only be so
+/// for who had looked before.
+#[test]
+fn a_decision_is_told_with_the_look_that_it_goes_by() {
+    let late = "R1(closed)@look W2(closed)@close R2(count)@ask W1(count)@enter";
+    let in_time = "R1(closed)@look W1(count)@enter W2(closed)@close R2(count)@ask";
+    let lucky = "R1(closed)@look W2(closed)@close W1(count)@enter R2(count)@ask";
+    let refused = "W2(closed)@close R2(count)@ask R1(closed)@look";
+    let traces = many(&[in_time, lucky, refused], &[late]);
+    check_first(&traces, "P18 look close ask enter");
+    // Whoever comes without a look need not have looked.
+    let without = "R2(count)@ask W1(count)@enter R1(closed)@look W2(closed)@close";
+    check_first(&many(&[in_time, lucky, refused], &[late, without]), "P1 ask enter");
+}
+
 /// A job is taken from the queue and then counted, and who sees the queue empty looks for the result. That it is read too early tells
 /// failing from passing runs; that the queue was seen empty just then, in half of the passing runs too, is how that can be.
 #[test]

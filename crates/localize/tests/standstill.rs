@@ -177,6 +177,28 @@ fn a_signal_for_one_of_several_leaves_the_others() {
     assert_ne!(found(next.waits(1, SyncKind::WaitBegin, 3)), ["C1@1301 C2@7 S3@7"], "all were woken later");
 }
 
+/// Two threads wait for what a third one changes twice: the first time it finds nothing there and signals, the second time it finds what the first has left and does not.
+#[test]
+fn a_change_without_the_signal_that_follows_at_other_times_leaves_who_waits() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let waits = |hang: Hang, thread| {
+        hang.accesses(thread, AccessKind::Read, 4).does(thread, SyncKind::WaitBegin, condition)
+    };
+    let puts = |hang: Hang, site| hang.accesses(2, AccessKind::Read, 8).accesses(2, AccessKind::Write, site);
+    let put = |place| {
+        let hang = puts(waits(waits(Hang::new(1), 1), 4), 5).does(2, SyncKind::Signal, condition);
+        puts(hang, place).does(4, SyncKind::WaitEnd, condition).accesses(4, AccessKind::Write, 6)
+    };
+    let hung = |hang: Hang| found(hang.waits(1, SyncKind::WaitBegin, 3));
+    assert_eq!(hung(put(5)), ["W1@5 C2@1301"]);
+    assert_eq!(hung(put(9)), [""; 0], "no signal ever follows there");
+    let later = put(5).does(2, SyncKind::Signal, condition).does(4, SyncKind::WaitEnd, condition);
+    assert_eq!(hung(later), [""; 0], "one did later");
+    let mut taken = put(5);
+    (taken.run.accesses[0].value, taken.run.accesses[6].value) = (Some(0), Some(0));
+    assert_eq!(hung(taken), [""; 0], "there is nothing left to be told of");
+}
+
 /// Each thread of parking_lot has something of its own to wait at, and `notify_one` wakes that.
 #[test]
 fn who_waits_at_the_same_place_waits_for_the_same() {

@@ -14,7 +14,7 @@ mod story;
 pub use advice::{advice, any_of_array, other_order};
 pub use facts::{Fact, sentences};
 pub use instead::in_place_of_the_lock;
-pub use needed::kept_together;
+pub use needed::{crossing, kept_together};
 pub use patch::patch;
 pub use reentrant::reentrant;
 pub(crate) use region::apart;

@@ -89,8 +89,8 @@ fn without_orders(interleaving: &Interleaving, variable: u8) -> Option<Interleav
 /// All orders that were enforced, in words.
 pub fn needs(finding: &Finding, forcible: &Forcible, led: &Led, enforced: Trial) -> NeededOrders {
     let step = |nth: usize| match led.origins[nth] {
-        Origin::Own(access) => NeededStep::from(&finding.accesses[access]),
-        Origin::Lead(lead, nth) => forcible.leading[lead].told[nth].clone(),
+        Origin::Own(access) => NeededStep::from(&forcible.own_accesses(finding)[access]),
+        Origin::Lead(lead, nth) => NeededStep::from(&forcible.leading[lead].told[nth]),
     };
     let orders = between_threads(&led.interleaving).into_iter();
     let orders = orders.map(|(first, second)| NeededOrder { first: step(first), second: step(second) });

@@ -43,7 +43,9 @@ pub fn needs(
     }
     let step = |nth: usize| {
         let (finding, access) = joined.accesses[nth];
-        let access = &analysis.report.findings[finding].accesses[access];
+        let told = &analysis.report.findings[finding];
+        let own = analysis.interleavings[finding].as_ref().map(|forcible| forcible.own_accesses(told));
+        let access = &own.unwrap_or(&told.accesses)[access];
         NeededStep { thread: u32::from(joined.interleaving.steps()[nth].thread), ..NeededStep::from(access) }
     };
     let orders =

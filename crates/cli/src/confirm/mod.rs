@@ -11,6 +11,7 @@ mod minimal;
 mod needed;
 mod queue;
 mod region;
+mod restated;
 mod settling;
 mod trials;
 mod turned;

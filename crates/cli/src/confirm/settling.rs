@@ -4,6 +4,7 @@
 use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
 use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
+use super::restated::restate;
 use super::{needed, region};
 use crate::analysis::Analysis;
 use crate::interleaving::Forcible;
@@ -48,6 +49,13 @@ pub fn settle(analysis: &mut Analysis) {
         analysis.report.findings.extend(before[at].take());
     }
     rank(&mut analysis.report.findings);
+    let crossed = analysis.report.findings.iter_mut().zip(&mut analysis.interleavings);
+    for (finding, forcible) in crossed.filter(|(finding, _)| is_by_crossing(finding)) {
+        let Some(forcible) = forcible else { continue };
+        let leading: Vec<report::Access> =
+            forcible.leading.iter().flat_map(|lead| lead.told.clone()).collect();
+        forcible.own = restate(finding, &leading, &analysis.report.runs).or(forcible.own.take());
+    }
 }
 
 /// Some causes do harm only if a value is right, such as that of the last item, so that forcing them once makes runs fail no
@@ -68,11 +76,16 @@ fn confirm_what_all_failures_need(findings: &mut [Finding], shares: &[f64]) {
     }
 }
 
+/// Whether a confirmed order, of which no more is known, needs others that may cross.
+fn is_by_crossing(finding: &Finding) -> bool {
+    let is_plain = finding.fix.is_none() && finding.kind == Kind::OrderViolation;
+    is_plain && finding.needs.is_some() && class(finding) == Class::Confirmed
+}
+
 fn tell_fix(finding: &mut Finding, passing: u64) {
     // An order that is only possible once others have crossed is mended where these are.
     let together = finding.needs.as_ref().and_then(explanation::kept_together);
-    let is_plain = finding.fix.is_none() && finding.kind == Kind::OrderViolation;
-    if let Some(together) = together.filter(|_| is_plain && class(finding) == Class::Confirmed) {
+    if let Some(together) = together.filter(|_| is_by_crossing(finding)) {
         finding.advice = together;
         return;
     }

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use localize::{Code, LocationId, Run, ThreadId};
 use recording::{Interleaving, InterleavingStep, Treatment};
-use report::NeededStep;
 
 use super::{Forcible, Moment, conflicts, moment, place_of_access};
 
@@ -25,7 +24,7 @@ const FAR: usize = 10_000;
 pub struct Lead {
     steps: [(Moment, InterleavingStep); 2],
     /// Both in words, once these are found.
-    pub told: Vec<NeededStep>,
+    pub told: Vec<report::Access>,
 }
 
 impl Lead {

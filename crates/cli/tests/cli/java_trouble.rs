@@ -331,6 +331,45 @@ fn threads_that_nobody_can_wake_are_told() {
     assert!(!seen.stdout.contains("holding"), "who waits for a condition has given its lock back: {seen}");
 }
 
+/// Two wait for a condition, and of two changes only the first is signalled, since the second finds what the first has left.
+#[test]
+fn a_condition_that_is_signalled_for_the_first_change_only_is_told() {
+    let source = "import java.util.ArrayDeque;
+    import java.util.concurrent.locks.*;
+    public class Once {
+        static final ReentrantLock lock = new ReentrantLock();
+        static final Condition filled = lock.newCondition();
+        static final ArrayDeque<Integer> queue = new ArrayDeque<>();
+        static void put(int item) {
+            lock.lock();
+            boolean was_empty = queue.isEmpty();
+            queue.add(item);
+            if (was_empty) filled.signal();
+            lock.unlock();
+        }
+        static void take() {
+            lock.lock();
+            while (queue.isEmpty()) filled.awaitUninterruptibly();
+            queue.remove();
+            lock.unlock();
+        }
+        public static void main(String[] arguments) throws Exception {
+            Thread[] takers = {new Thread(Once::take), new Thread(Once::take)};
+            for (Thread taker : takers) taker.start();
+            put(1);
+            put(2);
+            for (Thread taker : takers) taker.join();
+        }
+    }";
+    let Some(place) = workplace("Once.java", source) else { return };
+    let run = "run --runs 60 --timeout 10s --seed 1 -- java -cp classes Once";
+    place.call(run).exits(0).says(&[
+        "1  Missed signal on `Once.queue (structure)` and `Once.filled`",
+        "Once.put() writes `Once.queue (structure)` at Once.java:10 and does not signal `Once.filled`",
+        "Signal `Once.filled` after each change at Once.java:10 in Once.put()",
+    ]);
+}
+
 #[test]
 fn who_waits_for_the_end_of_one_that_needs_its_lock_is_told() {
     let source = "public class Ending {

@@ -59,9 +59,6 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_intercepted(
             return intercepted_access(process, thread, env, (object, number), meaning, place.method);
         }
         arrive(process, thread);
-        if meaning == Meaning::WaitBegins {
-            note_park(process, thread, env, object);
-        }
         synchronized(process, thread, env, object, number, meaning);
     });
 }
@@ -143,6 +140,7 @@ fn synchronized(
     meaning: Meaning,
 ) {
     let is_thread = matches!(meaning, Meaning::Starts | Meaning::Joined);
+    let awaited = object;
     let object = if is_thread { object } else { owner::lock(process, env, object) };
     let tag = jvm::tag(object);
     let address = if is_thread { lock_address(tag) } else { naming::lock(process, env, object) };
@@ -150,15 +148,17 @@ fn synchronized(
     let position = call.map_or(0, |call| call.position);
     // The locks that collections are made of are no places for others to come in: the call is one step.
     let is_inside = call.is_some_and(|call| call.receiver == COLLECTION);
+    // One lock may have several conditions, and who is told of one waits for another in vain.
+    let signalled = if meaning.is_about_condition() { naming::lock(process, env, awaited) } else { address };
     let tells = |thread: &Thread, waits: bool| {
         if !is_inside {
-            tell(process, thread, address, position, waits);
+            tell(process, thread, signalled, position, waits);
         }
     };
     let happened = |kind: EventKind, object: u32| {
         process.record(|recorder| {
             let leaf = thread.call_leaf(process, recorder);
-            recorder.event(thread.id, kind, leaf, (object, 0, address));
+            recorder.event(thread.id, kind, leaf, (object, 0, signalled));
         });
     };
     match meaning {
@@ -207,11 +207,17 @@ fn synchronized(
             process.scheduler.gives_back(&mut thread.seat, address, !is_inside);
         }
         Meaning::WaitBegins => {
+            if is_inside {
+                note_park(process, thread, env, awaited);
+            }
             happened(EventKind::WaitBegin, 0);
             tells(thread, true);
             // The lock is given back meanwhile, however often it was taken.
             let times = process.record(|recorder| {
                 let leaf = thread.call_leaf(process, recorder);
+                if !is_inside && call.is_some() {
+                    recorder.waits_for(thread.id, signalled, EventKind::WaitBegin, leaf);
+                }
                 recorder.released(thread.id, address, leaf, true)
             });
             let times = times.unwrap_or(0);
@@ -220,6 +226,7 @@ fn synchronized(
         }
         Meaning::WaitEnds => {
             happened(EventKind::WaitEnd, 0);
+            process.record(|recorder| recorder.waits_no_more(thread.id, EventKind::WaitBegin));
             let given_back = thread.waits_for.take().filter(|&(lock, times)| lock == address && times > 0);
             let Some((_, times)) = given_back else { return };
             process.record(|recorder| {

@@ -50,6 +50,8 @@ pub enum Action {
     WaitUnlocked,
     /// Wake all who wait for a condition.
     WakeAll,
+    /// Signal a condition after each change that somebody waits for.
+    SignalEach,
 }
 
 /// A change, in terms of the finding's accesses.

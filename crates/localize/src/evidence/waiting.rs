@@ -65,6 +65,10 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             let StandstillAction::Signal(condition) = steps[signal].action else { return None };
             Some(Fix::plain(Action::WakeAll, vec![condition], vec![all(signal, signal)]))
         }
+        (StandstillKind::Unsignalled, steps) => {
+            let StandstillAction::Wait(condition) = steps.last()?.action else { return None };
+            Some(Fix::plain(Action::SignalEach, vec![condition], vec![all(0, 0)]))
+        }
     }
 }
 

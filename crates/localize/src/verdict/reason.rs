@@ -220,6 +220,9 @@ impl fmt::Display for Reason {
             Self::Standstill(StandstillKind::WokeAnother) => {
                 f.write_str("when the runs hung, this thread waited for a signal that had woken another one")
             }
+            Self::Standstill(StandstillKind::Unsignalled) => f.write_str(
+                "when the runs hung, this thread waited for a change that had been made without a signal",
+            ),
             Self::Procedure(procedure) => procedure.fmt(f),
             Self::Scheduling => {
                 f.write_str("how runs were scheduled tells as well which of them fail, so it may be no more than that")

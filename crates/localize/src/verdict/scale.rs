@@ -126,10 +126,10 @@ struct Window<'e> {
 }
 
 /// Whether a thread that has done one thing right after the other found a second one in between its own two steps: it uses what that one has published, or
-/// ends what that one has looked up. Who has created the thread that comes too early need only do its part before that.
+/// ends what that one has looked up, or goes by what that one is about to change. Who has created the thread that comes too early need only do its part before that.
 fn is_entered(pattern: Pattern, sighting: &Sighting) -> bool {
     let is_published = pattern.shape() == PatternId::P12.into() && !sighting.is_by_creator;
-    let is_looked_up = pattern.shape() == PatternId::P14.into();
+    let is_looked_up = [PatternId::P14, PatternId::P18].map(Into::into).contains(&pattern.shape());
     sighting.is_close && (is_published || is_looked_up)
 }
 

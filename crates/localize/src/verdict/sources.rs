@@ -179,9 +179,11 @@ impl Scale<'_> {
     /// Whether failing runs stand still for want of a signal: at least a quarter of them. Where most hang otherwise, a signal that came before the wait of a few
     /// is an order like any other: who waits in vain for what another thread does has missed something now and then.
     fn lacks_signals(&self) -> bool {
-        let for_signals = self.evidence.standstills.values().filter(|StoodStill { example, .. }| {
-            matches!(example.2.kind, StandstillKind::MissedSignal | StandstillKind::WokeAnother)
-        });
+        let for_signals = self
+            .evidence
+            .standstills
+            .values()
+            .filter(|StoodStill { example, .. }| example.2.kind != StandstillKind::Deadlock);
         let runs: FxHashSet<RunId> =
             for_signals.flat_map(|stood| stood.failing_runs.iter().copied()).collect();
         4 * runs.len() as u32 >= self.runs.all_failed

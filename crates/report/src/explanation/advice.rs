@@ -196,6 +196,11 @@ fn action(fix: &Fix) -> String {
             "Wake all who wait for {locks} at {}, not one of them: others may wait for the same, or for something else.",
             at(first)
         ),
+        (Action::SignalEach, _) => format!(
+            "Signal {locks} after each change at {}, whatever was there before, or wake all who wait where it is signalled: \
+             for each change one more of them may go on.",
+            at(first)
+        ),
         (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
         (
             Action::Join

@@ -72,6 +72,8 @@ pub enum Fact {
     SignalMissed([usize; 2]),
     /// Both threads waited when the signal came, which woke the second.
     WokeAnother([usize; 2], usize),
+    /// The first access changed what the thread of the second waits for, and no signal followed; one does at other times, at this place.
+    Unsignalled([usize; 2], String),
     /// The first access read what the second wrote after it, before the thread of the first began to wait.
     Outdated([usize; 2]),
     /// These accesses raced with others while the program ran freely, so that their place in the order is a guess.
@@ -253,6 +255,14 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             object(*signal),
             label(*signal),
             thread(*left)
+        ),
+        Fact::Unsignalled([write, wait], place) => format!(
+            "{} waited for {} when {} changed {} at {}; at other times the signal at {place} follows that, this time none did",
+            thread(*wait),
+            object(*wait),
+            thread(*write),
+            object(*write),
+            label(*write)
         ),
         Fact::Outdated([read, write]) => format!(
             "{} looked at {} at {}, before {} wrote it at {}: what it saw was outdated when it began to wait",

@@ -3,17 +3,22 @@
 use crate::model::{NeededOrder, NeededOrders, NeededStep};
 use crate::wording::brief_function;
 
-/// Two orders that cross: a thread does one thing before another thread does something, which in turn does something before the first goes on.
-/// If what the first does is kept together, one of the two cannot come about, and with it what needs them both. Orders are by time.
-pub fn kept_together(needs: &NeededOrders) -> Option<String> {
-    let crossing = needs.orders.iter().enumerate().find_map(|(nth, one)| {
+/// The steps of two orders that cross: a thread does one thing before another thread does something, which in turn does something before the first goes on.
+/// Orders are by time.
+pub fn crossing(needs: &NeededOrders) -> Option<[&NeededStep; 4]> {
+    needs.orders.iter().enumerate().find_map(|(nth, one)| {
         let crosses = |other: &&NeededOrder| {
             one.first.thread != one.second.thread
                 && (one.first.thread, one.second.thread) == (other.second.thread, other.first.thread)
         };
-        Some((&one.first, &needs.orders[nth + 1..].iter().find(crosses)?.second))
-    });
-    let (from, to) = crossing?;
+        let other = needs.orders[nth + 1..].iter().find(crosses)?;
+        Some([&one.first, &one.second, &other.first, &other.second])
+    })
+}
+
+/// If what the first thread of two orders that cross does is kept together, one of the two cannot come about, and with it what needs them both.
+pub fn kept_together(needs: &NeededOrders) -> Option<String> {
+    let [from, .., to] = crossing(needs)?;
     let (begin, end) = (place(from)?, place(to)?);
     let both = if from.function == to.function && from.file == to.file {
         let both = if from.line == to.line { begin } else { format!("{begin} and {end}") };

@@ -52,4 +52,6 @@ pub enum Action {
     WaitUnlocked,
     /// Wake all who wait for a condition.
     WakeAll,
+    /// Signal a condition after each change that somebody waits for.
+    SignalEach,
 }

@@ -38,6 +38,15 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
                 places.label(left),
             ))
         }
+        (&[write, left], _) if finding.kind == Kind::MissedSignal && write.kind != AccessKind::Signal => {
+            Some(format!(
+                "{} and does not signal {}; another thread{} waits for that at {} for ever.",
+                opening(&places, write),
+                variable(&left.variable),
+                within(left),
+                places.label(left),
+            ))
+        }
         (&[first, second], [a, b]) if a != b => {
             let object = object(second, first);
             let then = step(&places, second, &object);

@@ -161,6 +161,12 @@ fn threads_that_wait_for_ever() {
         "Wake all who wait for `q.ready` at bank.c:30 in close(), not one of them: others may wait for the same, or for \
          something else."
     );
+    let each = fix(Action::SignalEach, &["q.ready"], &[place("put", 30, 30)]);
+    assert_eq!(
+        advice(&each),
+        "Signal `q.ready` after each change at bank.c:30 in put(), whatever was there before, or wake all who wait where it is \
+         signalled: for each change one more of them may go on."
+    );
     let again = fix(Action::TestAgain, &["a.lock"], &[place("pop", 18, 18), place("pop", 19, 19)]);
     assert_eq!(
         advice(&again),
