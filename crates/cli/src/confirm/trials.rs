@@ -139,7 +139,7 @@ impl<'a> Laboratory<'a> {
         {
             return Ok(led);
         }
-        if !may_be_followed(&own, shown) {
+        if !may_be_followed(shown) {
             return Ok(Proof::of(confirmation));
         }
         let followed = following::confirm(self, forcible, shown, limits)?;
@@ -302,11 +302,10 @@ impl<'a> Laboratory<'a> {
 
 /// Whether failing runs that are followed can prove it. What most passing runs show as well does not tell them from failing ones: that one of these is
 /// lost where it comes about is by what came before. Nor does what many of them show, if others fail without it: it is neither enough nor needed. What a
-/// few failing runs show can enclose the cause, if it is about more than one variable.
-fn may_be_followed(own: &Interleaving, shown: &Shown<'_>) -> bool {
-    let is_about_one = own.steps().iter().all(|step| step.variable == 0);
+/// part of the failing runs show can enclose the cause, or be what these do right at it.
+fn may_be_followed(shown: &Shown<'_>) -> bool {
     let is_needed = decision::is_shown_by_all(shown.share) && shown.by_passing <= 0.5;
-    (is_needed || shown.by_passing < following::OFTEN) && (is_about_one || shown.share >= 0.5)
+    (is_needed || shown.by_passing < following::OFTEN) && shown.share >= 0.5
 }
 
 /// What a run is about.
@@ -442,17 +441,11 @@ mod tests {
     #[test]
     fn what_passing_runs_show_as_well_is_not_proved_by_following_failing_ones() {
         let shown = |share, by_passing| Shown { runs: &[], share, by_passing, odds_against: 1.0 };
-        let step = |thread, variable| InterleavingStep { thread, variable, ..InterleavingStep::default() };
-        let of = |variables: [u8; 2]| {
-            let steps = [step(1, variables[0]), step(2, variables[1])];
-            Interleaving::new(Treatment::Enforce, &steps).unwrap()
-        };
-        assert!(may_be_followed(&of([0, 0]), &shown(1.0, 0.5)));
-        assert!(!may_be_followed(&of([0, 0]), &shown(1.0, 0.6)));
-        assert!(may_be_followed(&of([0, 0]), &shown(0.2, 0.2)));
-        assert!(!may_be_followed(&of([0, 0]), &shown(0.7, 0.3)), "neither enough nor needed");
-        assert!(may_be_followed(&of([0, 1]), &shown(0.5, 0.1)));
-        assert!(!may_be_followed(&of([0, 1]), &shown(0.4, 0.1)));
+        assert!(may_be_followed(&shown(1.0, 0.5)));
+        assert!(!may_be_followed(&shown(1.0, 0.6)));
+        assert!(may_be_followed(&shown(0.5, 0.2)));
+        assert!(!may_be_followed(&shown(0.4, 0.1)), "others fail without it");
+        assert!(!may_be_followed(&shown(0.7, 0.3)), "neither enough nor needed");
     }
 
     #[test]
