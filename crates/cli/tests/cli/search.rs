@@ -1,6 +1,5 @@
 //! How runs are made: by all schedules of a small test, and by a mixture that learns.
 
-
 use recording::{Beginning, RunPlan, Switch};
 use runner::{RunNumber, Schedules, Session};
 
