@@ -12,7 +12,7 @@ use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
     atomic_locks, buffers, context, control, handovers, location, lock_code, log, noise, passing, sampling,
-    thread, unaligned,
+    split, thread, unaligned,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -215,12 +215,7 @@ unsafe fn own_bytes_of_split<const SIZE: usize, const WRITE: bool>(
         return false;
     }
     for byte in 0..SIZE {
-        let cell = first.add(byte);
-        if WRITE {
-            ((*cell).write, (*cell).write_stamp) = (leaf, (*tls).stamp());
-        } else {
-            ((*cell).read, (*cell).read_stamp) = (leaf, (*tls).stamp());
-        }
+        split::note::<WRITE>(first.add(byte), leaf, (*tls).stamp());
     }
     true
 }
@@ -261,11 +256,7 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
     let cell = shadow::bytes(line).add(address & 7);
     let owner = (&raw const (*cell).owner).read_volatile();
     if owner == (*tls).id() {
-        if WRITE {
-            ((*cell).write, (*cell).write_stamp) = (leaf, (*tls).stamp());
-        } else {
-            ((*cell).read, (*cell).read_stamp) = (leaf, (*tls).stamp());
-        }
+        split::note::<WRITE>(cell, leaf, (*tls).stamp());
         return true;
     }
     if owner & SHARED != 0 {

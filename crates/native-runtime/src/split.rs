@@ -21,6 +21,16 @@ pub struct ByteCell {
     pub write_stamp: u16,
 }
 
+/// Notes an access to a byte by its only thread. Others may look at the cell meanwhile.
+#[inline(always)]
+pub unsafe fn note<const WRITE: bool>(cell: *mut ByteCell, leaf: u32, stamp: u16) {
+    if WRITE {
+        ((*cell).write, (*cell).write_stamp) = (leaf, stamp);
+    } else {
+        ((*cell).read, (*cell).read_stamp) = (leaf, stamp);
+    }
+}
+
 /// Halves that may be split at a time: 32 MiB of cells. Beyond it neighbours' older accesses are forgotten instead,
 /// and counted.
 const MOST: u32 = 1 << 19;

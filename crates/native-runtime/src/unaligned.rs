@@ -8,7 +8,7 @@ use crate::cell::{ID, READ_BY_MANY, SHARED, SPLIT};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
-use crate::split::ByteCell;
+use crate::split::{self, ByteCell};
 use crate::tls::{self, Tls};
 use crate::{control, in_turn, lock_code, log};
 
@@ -85,11 +85,7 @@ unsafe fn note_bytes<const WRITE: bool>(
         let cell = cells.add(byte);
         let owner = (&raw const (*cell).owner).read_volatile();
         if owner == (*tls).id() {
-            if WRITE {
-                ((*cell).write, (*cell).write_stamp) = (leaf, (*tls).stamp());
-            } else {
-                ((*cell).read, (*cell).read_stamp) = (leaf, (*tls).stamp());
-            }
+            split::note::<WRITE>(cell, leaf, (*tls).stamp());
         } else if WRITE || owner != READ_BY_MANY {
             return false;
         }
