@@ -13,8 +13,7 @@ pub fn restate(finding: &mut Finding, leading: &[Access], runs: &Runs) -> Option
     };
     let mut accesses = steps.into_iter().map(told).collect::<Option<Vec<Access>>>()?;
     accesses.dedup();
-    let names = |accesses: &[Access]| accesses.iter().all(|access| !access.variable.is_empty());
-    if accesses.len() < 3 || !names(&accesses) {
+    if accesses.len() < 3 || accesses.iter().any(|access| access.variable.is_empty()) {
         return None;
     }
     let first = accesses[0].thread;
@@ -45,11 +44,11 @@ fn number_from(finding: &mut Finding, first: u32) {
     }
 }
 
+/// Its letter in patterns, in which an update counts as a write.
 fn letter(kind: AccessKind) -> char {
     match kind {
         AccessKind::Read => 'R',
-        AccessKind::Write => 'W',
-        AccessKind::Update => 'U',
+        AccessKind::Write | AccessKind::Update => 'W',
         AccessKind::Lock => 'L',
         AccessKind::Signal => 'S',
         AccessKind::Wait => 'C',
@@ -77,7 +76,7 @@ mod tests {
     #[test]
     fn a_use_that_others_have_to_cross_for_is_told_by_these() {
         let [close, uses] = [access(1, "write", "open", 17), access(2, "read", "open", 20)];
-        let [look, remove] = [access(2, "read", "map", 30), access(1, "write", "map", 39)];
+        let [look, remove] = [access(2, "read", "map", 30), access(1, "update", "map", 39)];
         let order = |first: &serde_json::Value, second: &serde_json::Value| json!({ "first": first, "second": second });
         let told = |orders: Vec<serde_json::Value>, leading: &[serde_json::Value]| {
             let mut finding: Finding = serde_json::from_value(json!({
