@@ -169,11 +169,16 @@ unsafe fn pass_byte(passage: *mut Passage, byte: usize, stamp: u16) {
 pub unsafe fn end<const WRITE: bool>(owner: u32, line: *mut Line) -> bool {
     let tls = tls::current();
     let thread = &mut *(*tls).thread;
-    let passage = at(owner.wrapping_sub(FIRST));
+    // Somebody may have settled the word since it was looked at.
+    if !is_named(owner) {
+        return false;
+    }
+    let passage = at(owner - FIRST);
     (*tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
     let takes_over = (*passage).former != 0;
-    let done = (*passage).next as usize == LAST
+    let done = (*passage).thread.load(Ordering::Relaxed) == (*tls).id()
+        && (*passage).next as usize == LAST
         && !(takes_over && noise::is_due_at_access(thread))
         && exchange(line, pair(owner), pair(CLOSING));
     if done {
