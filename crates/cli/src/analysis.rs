@@ -26,6 +26,7 @@ use crate::hangs::Hangs;
 use crate::interleaving::{self, Forcible};
 use crate::java;
 use crate::names::Names;
+use crate::narrow;
 use crate::replay;
 use crate::runs::Runs;
 use crate::search;
@@ -103,11 +104,16 @@ pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyho
         report.needs = localize::Need::of(&collector, &findings, failed, passed)
             .map(|need| report::Needs { failing: need.failing.into(), passing: need.passing.into() });
         findings.retain(|finding| finding.failed > 0);
+        let narrowed =
+            if technique == Technique::Verdict { narrow::put_first(runs, &mut findings)? } else { None };
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();
         let described = describe(runs, &mut chosen)?;
         interleavings = described.iter().map(|one| one.interleaving.clone()).collect();
+        if let Some(Some(first)) = interleavings.first_mut() {
+            first.narrowed = narrowed;
+        }
         let details: Vec<Details>;
         (report.findings, details) = described.into_iter().map(|one| (one.finding, one.details)).unzip();
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
@@ -168,8 +174,17 @@ pub fn load(
     code: &mut Code,
     names: &mut Names,
 ) -> anyhow::Result<Profile> {
-    let file = session.load(run)?;
-    let mut profile = localize::profile(RunId(run.0), outcome, &recordings(&file)?, code);
+    load_file(&session.load(run)?, outcome, code, names)
+}
+
+/// The same of a run that need not be one of a session's.
+pub fn load_file(
+    file: &RunFile,
+    outcome: Outcome,
+    code: &mut Code,
+    names: &mut Names,
+) -> anyhow::Result<Profile> {
+    let mut profile = localize::profile(RunId(file.record.run.0), outcome, &recordings(file)?, code);
     let mere_counts = names.mere_counts(&profile, code);
     let blocks = profile.locations.iter().map(|location| location.block);
     let tasks: Vec<bool> =

@@ -37,6 +37,8 @@ pub struct Forcible {
     pub whole: Option<Interleaving>,
     /// The accesses that it stands for, where the finding is told by others.
     pub own: Option<Vec<report::Access>>,
+    /// What came of holding a thread right in it, and one step earlier or later, in a run that was made short.
+    pub narrowed: Option<report::Confirmation>,
 }
 
 impl Forcible {
@@ -155,6 +157,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         leading,
         whole: None,
         own: None,
+        narrowed: None,
     })
 }
 
@@ -277,6 +280,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         leading: Vec::new(),
         whole: None,
         own: None,
+        narrowed: None,
     })
 }
 
@@ -373,6 +377,7 @@ mod tests {
             leading: Vec::new(),
             whole: None,
             own: None,
+            narrowed: None,
         }
     }
 

@@ -23,6 +23,7 @@ mod junit;
 mod look;
 mod manual;
 mod names;
+mod narrow;
 mod recorder;
 mod replay;
 mod run;

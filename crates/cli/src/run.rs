@@ -16,7 +16,7 @@ use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::conduct::Conductor;
 use crate::exit::Complaint;
 use crate::search::{Scheduling, Search};
-use crate::{confirm, exit, flags, input, java, look, recorder, replay, screen, sessions};
+use crate::{confirm, exit, flags, input, java, look, narrow, recorder, replay, screen, sessions};
 
 /// A test that is ready to be run.
 pub struct Prepared {
@@ -128,6 +128,9 @@ fn find(
     let ended = if proves_early { conductor.seek_suspect(session, search)? } else { None };
     if proves_early && ended.is_none() {
         let mut analysis = conductor.examine(session, &arguments.ranking)?;
+        if is_found(&analysis) && narrow::seek(session, campaign, until)? {
+            analysis = conductor.examine(session, &arguments.ranking)?;
+        }
         if is_found(&analysis) && confirm::confirm_early(session, campaign, &mut analysis, confirmed)? {
             return Ok(Some((analysis, End::Proved)));
         }
@@ -140,7 +143,11 @@ fn find(
         return Ok(None);
     }
     let mut analysis = conductor.examine(session, &arguments.ranking)?;
-    if is_found(&analysis) && confirmed > 0 && stop != Stop::Interrupted {
+    let may_try = confirmed > 0 && stop != Stop::Interrupted;
+    if may_try && analysis.report.runs.failed > 0 && arguments.ranking.technique.is_none() && narrow::seek(session, campaign, until)? {
+        analysis = conductor.examine(session, &arguments.ranking)?;
+    }
+    if is_found(&analysis) && may_try {
         // However long the analysis took, something is left for the proof.
         let least = arguments.limits.time.and_then(|time| Instant::now().checked_add(time / confirm::LEAST));
         confirm::confirm_first(session, campaign, &mut analysis, confirmed, until.max(least))?;

@@ -41,6 +41,8 @@ pub struct Profile {
     pub images: Vec<Image>,
     /// Names that the recorded program gave itself.
     pub names: GivenNames,
+    /// Who ran when, in a controlled run.
+    pub switches: Vec<TokenSwitch>,
     /// What is missing from the recording and why, in words.
     pub warnings: Vec<String>,
 }
@@ -61,6 +63,21 @@ pub struct GivenName {
     pub text: String,
     /// The first letter of its type in Java's class files: `I` for int, `Z` for boolean, `L` for references.
     pub value_type: char,
+}
+
+/// One thread stops and another goes on, in a controlled run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenSwitch {
+    /// That was before the access with this global index, and after those with smaller ones.
+    pub before: usize,
+    /// Who goes on.
+    pub to: ThreadId,
+    /// Who stops, if anybody ran.
+    pub from: Option<ThreadId>,
+    /// At which of its stops.
+    pub stop: u32,
+    /// Where the one that goes on was held: the calls that lead to what it does next. None if it has just begun.
+    pub stack: Option<StackId>,
 }
 
 /// A thread of the run.
@@ -155,6 +172,7 @@ pub fn profile(id: RunId, outcome: Outcome, recordings: &[Recording], code: &mut
         objects: Vec::new(),
         images: Vec::new(),
         names: GivenNames::default(),
+        switches: Vec::new(),
         warnings: Vec::new(),
     };
     for recording in recordings {
@@ -285,6 +303,7 @@ impl<'a> ProcessReader<'a> {
                 EventKind::Within => self.within_turn(event),
                 EventKind::Iteration => self.iteration(event),
                 EventKind::Sleep => self.sleep(event),
+                EventKind::Switch => self.switch(event),
                 EventKind::Panic => self.cleaning.begin(event.actor(), &self.profile.run.accesses),
                 kind if kind.is_access() => self.access(event),
                 kind => {
@@ -319,6 +338,21 @@ impl<'a> ProcessReader<'a> {
         if let Some(position) = self.positions.get_mut(event.actor() as usize) {
             *position = Some(LoopPosition { entry, iteration });
         }
+    }
+
+    fn switch(&mut self, event: &ThreadEvent) {
+        if !self.is_thread(event.thread) {
+            return;
+        }
+        let (from, leaf) = (event.event.other, event.event.leaf);
+        let stack = (leaf != 0).then(|| self.leaf(leaf).1);
+        self.profile.switches.push(TokenSwitch {
+            before: self.profile.run.accesses.len(),
+            to: ThreadId(self.first_thread + event.thread),
+            from: (from != 0 && self.is_thread(from)).then_some(ThreadId(self.first_thread + from)),
+            stop: event.event.object,
+            stack,
+        });
     }
 
     /// Between two other threads' accesses, so that what precedes it is its own thread's.

@@ -56,6 +56,9 @@ pub struct Switch {
 }
 
 impl Switch {
+    /// As a stop in a schedule that nobody has recorded: the thread goes on until it has to wait, ends, or lets others run.
+    pub const AS_LONG_AS_IT_CAN: u32 = u32::MAX;
+
     /// The one that had the token was blocked where nobody saw it, or computed for long.
     pub fn is_taken_away(&self) -> bool {
         self.flags & u32::from(flag::AWAY) != 0

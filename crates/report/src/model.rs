@@ -473,6 +473,10 @@ pub struct Confirmation {
     /// a step of it, so that it may be no more than what has to come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<u64>,
+    /// A failing run was made as short as it can be: in place of forcing it, a thread was held right in it, and in place of
+    /// forbidding it, one step earlier and one step later. Given where forcing it from the start proved nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub narrowed: bool,
 }
 
 /// Some runs, and how many of them failed.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use recording::{Damage, ENV_SCHEDULE, Recording, RunPlan, SavedSchedule, Stop};
+use recording::{Damage, ENV_SCHEDULE, Recording, RunPlan, SavedSchedule, Stop, Switch};
 
 use crate::campaign::Campaign;
 use crate::error::{Error, Result};
@@ -54,23 +54,51 @@ impl Schedules {
         followed: u64,
         cancelled: &AtomicBool,
     ) -> Result<Option<RunFile>> {
-        let folder = tempfile::Builder::new().prefix("unsnarl-schedule-").tempdir();
-        let folder = folder.map_err(Error::writing(&std::env::temp_dir()))?;
-        let file = folder.path().join("schedule");
-        self.write(&file, followed, None)?;
-        let mut campaign = campaign.clone();
-        campaign.environment.push((ENV_SCHEDULE.into(), file.into()));
-        campaign.once(run, plan, cancelled)
+        follow_file(self.content(followed, None), campaign, run, plan, cancelled)
     }
 
     /// Writes what the recorder is told. `stop` is for a debugger: in which process, and where.
     pub fn write(&self, path: &Path, followed: u64, stop: Option<(usize, Stop)>) -> Result<()> {
+        fs::write(path, self.content(followed, stop)).map_err(Error::writing(path))
+    }
+
+    fn content(&self, followed: u64, stop: Option<(usize, Stop)>) -> Vec<u8> {
         let mut content = Vec::new();
         for (number, process) in self.processes.iter().enumerate() {
             let stop = stop.filter(|(which, _)| *which == number).map(|(_, stop)| stop);
             let run = (&process.switches()[..], process.header.seed);
             SavedSchedule::write(run, followed, stop, &mut content);
         }
-        fs::write(path, content).map_err(Error::writing(path))
+        content
     }
+}
+
+/// Runs a test of one process once, apart from any session, by a schedule of our own making; the seed is that of the run which it was
+/// made from. None if it was cancelled.
+pub fn follow_switches(
+    switches: (&[Switch], u64),
+    campaign: &Campaign,
+    run: RunNumber,
+    plan: RunPlan,
+    cancelled: &AtomicBool,
+) -> Result<Option<RunFile>> {
+    let mut content = Vec::new();
+    SavedSchedule::write(switches, u64::MAX, None, &mut content);
+    follow_file(content, campaign, run, plan, cancelled)
+}
+
+fn follow_file(
+    content: Vec<u8>,
+    campaign: &Campaign,
+    run: RunNumber,
+    plan: RunPlan,
+    cancelled: &AtomicBool,
+) -> Result<Option<RunFile>> {
+    let folder = tempfile::Builder::new().prefix("unsnarl-schedule-").tempdir();
+    let folder = folder.map_err(Error::writing(&std::env::temp_dir()))?;
+    let file = folder.path().join("schedule");
+    fs::write(&file, content).map_err(Error::writing(&file))?;
+    let mut campaign = campaign.clone();
+    campaign.environment.push((ENV_SCHEDULE.into(), file.into()));
+    campaign.once(run, plan, cancelled)
 }

@@ -152,6 +152,7 @@ impl Arms {
             apart: None,
             explained_by: None,
             followed: None,
+            narrowed: false,
         }
     }
 

@@ -90,7 +90,7 @@ pub fn judge(
     limits: &Limits,
 ) -> anyhow::Result<Confirmation> {
     let is_believed = match confirmation.verdict {
-        Verdict::Confirmed => confirmation.followed.is_none(),
+        Verdict::Confirmed => confirmation.followed.is_none() && !confirmation.narrowed,
         Verdict::Inconclusive => is_shown_by_all(shown.share) && ends_all_failures(&confirmation),
         Verdict::Refuted => false,
     };

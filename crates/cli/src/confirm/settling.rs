@@ -323,6 +323,7 @@ mod tests {
             apart: None,
             explained_by: None,
             followed: None,
+            narrowed: false,
         };
         let finding = |(nth, &(rank, tied, verdict)): (usize, &(u64, u64, Option<Verdict>))| {
             let plain = serde_json::json!({

@@ -115,6 +115,8 @@ pub enum Reason {
     FallsIn,
     /// What its two writes leave is looked at where no passing run comes.
     Look,
+    /// It is what happens where a failing run, made as short as it can be, goes wrong.
+    Narrowed,
     /// Of what is as probable, it is complete first.
     First,
     /// The run stands still for this reason.
@@ -146,6 +148,9 @@ impl fmt::Display for Reason {
                 let failing = runs(*failed, *all_failed, "failing");
                 write!(f, "seen in {failing} and {}", runs(*passed, *all_passed, "passing"))
             }
+            Self::Narrowed => f.write_str(
+                "a failing run, made as short as it can be, goes wrong just there: it passes if threads are one step earlier or later",
+            ),
             Self::Reordered => f.write_str("passing runs make the same accesses in another order"),
             Self::Freed => f.write_str("it uses memory that has been freed, which is never right"),
             Self::Fault => f.write_str(

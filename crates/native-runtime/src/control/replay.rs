@@ -122,11 +122,13 @@ unsafe fn read<T: Pod>(content: *const u8, bytes: usize, at: usize) -> Option<T>
 }
 
 impl State {
-    /// Who runs next by the schedule; `otherwise` where that cannot be followed. Zero to wait for one that is away.
-    pub fn follow(&mut self, current: Option<usize>, otherwise: usize) -> usize {
+    /// Who runs next by the schedule; `otherwise` where that cannot be followed. Zero to wait for one that is away. Whoever is to run as long as
+    /// it can has done so when it would rather let others run.
+    pub fn follow(&mut self, current: Option<usize>, otherwise: usize, passes_on: bool) -> usize {
         while let Some(switch) = self.replay.next() {
             let from = self.of_thread(switch.from);
-            if self.seats[from].stops < switch.stop {
+            let has_ended = passes_on && switch.stop == Switch::AS_LONG_AS_IT_CAN;
+            if self.seats[from].stops < switch.stop && !has_ended {
                 // It did not lose the token here: if it waits now, its time was over at once then. That was so because nobody
                 // else could run, or was let; where others can, it waits for one that came sooner then, perhaps for a minute.
                 if !self.any(Standing::Ready) || self.is_near(self.seats[from].deadline) {

@@ -353,7 +353,7 @@ impl State {
         if !follows {
             return chosen;
         }
-        let next = self.follow(current, chosen);
+        let next = self.follow(current, chosen, passes_on);
         if !self.replay.follows() {
             self.trial.watch();
         }

@@ -266,6 +266,9 @@ fn open_question(confirmation: &Confirmation) -> Option<String> {
 
 /// What was done about it in the two kinds of runs that are compared.
 pub(crate) fn forced_and_forbidden(confirmation: &Confirmation) -> [&'static str; 2] {
+    if confirmation.narrowed {
+        return ["a failing run, made short, with a thread held there", "one step earlier or later"];
+    }
     match confirmation.followed {
         None | Some(0) => ["forced", "forbidden"],
         Some(1) => ["a failing run followed until it came about", "up to right before it, then forbidden"],
@@ -389,6 +392,7 @@ mod tests {
             apart: None,
             explained_by: None,
             followed: None,
+            narrowed: false,
         })
     }
 

@@ -46,6 +46,7 @@ pub fn made_of(text: &str) -> Report {
         turned: None,
         explained_by: None,
         followed: None,
+        narrowed: false,
         apart: None,
     });
     for access in &mut finding.accesses {

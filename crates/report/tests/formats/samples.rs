@@ -258,6 +258,7 @@ pub fn confirmed(finding: Finding) -> Finding {
             turned: None,
             explained_by: None,
             followed: None,
+            narrowed: false,
             apart: None,
         }),
         needs: Some(NeededOrders { orders: vec![needed(44, 33), needed(33, 29)], runs: 10, failed: 9 }),

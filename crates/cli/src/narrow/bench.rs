@@ -1,0 +1,134 @@
+//! Runs by schedules of our own making: each thread runs as long as it can, but for where the schedule says otherwise.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use recording::{RunPlan, Schedule, Switch};
+use report::Trial;
+use runner::campaign::Campaign;
+use runner::{Outcome, RunFile, RunNumber, RunRecord, Schedules, Session};
+
+use super::legs::{self, Leg};
+use crate::conduct::INTERRUPTED;
+
+/// A run is waited for this long at least, and for so many times the slowest that passed.
+const LEAST_TIMEOUT: Duration = Duration::from_millis(500);
+const TIMES_SLOWEST: f64 = 10.0;
+
+/// A failing run of one process, and others that are made of it.
+pub struct Bench {
+    pub run: RunNumber,
+    campaign: Campaign,
+    plan: RunPlan,
+    seed: u64,
+    /// Whether the run that failed hung: what ends in another way is another failure.
+    hung: bool,
+    /// Its way.
+    pub legs: Vec<Leg>,
+    known: BTreeMap<Vec<Leg>, bool>,
+    /// Runs that were made.
+    pub made: u32,
+    until: Instant,
+}
+
+/// There was no time for it.
+#[derive(Debug)]
+pub struct OutOfTime;
+
+impl std::fmt::Display for OutOfTime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no time is left for more runs")
+    }
+}
+
+impl std::error::Error for OutOfTime {}
+
+impl Bench {
+    /// None if the run has no schedule that could be followed.
+    pub fn of(session: &Session, record: &RunRecord, campaign: &Campaign, until: Instant) -> Option<Bench> {
+        let plan: RunPlan = record.plan.parse().ok()?;
+        if plan.schedule == Schedule::Free {
+            return None;
+        }
+        let schedules = Schedules::of(&session.load(record.run).ok()?).ok()?;
+        // In each of several processes it would be another way.
+        let [process] = schedules.processes() else { return None };
+        let switches: Vec<Switch> = process.switches();
+        let passes = session.runs().iter().filter(|record| record.outcome == Outcome::Pass);
+        let slowest = passes.map(|record| record.seconds).fold(0.0, f64::max);
+        // Other ways than those that threads took by themselves can go on for ever, and say nothing then.
+        let timeout = LEAST_TIMEOUT.max(Duration::from_secs_f64(slowest * TIMES_SLOWEST));
+        let timeout = campaign.timeout.map_or(timeout, |given| given.min(timeout));
+        // Where the points are depends on the plan's sites.
+        let plan = RunPlan {
+            schedule: Schedule::Bounded,
+            interleaving: None,
+            avoided: None,
+            beginning: None,
+            directed: false,
+            ..plan
+        };
+        Some(Bench {
+            run: record.run,
+            campaign: Campaign { timeout: Some(timeout), ..campaign.clone() },
+            plan,
+            seed: process.header.seed,
+            hung: record.outcome.is_hang(),
+            legs: legs::of_switches(&switches),
+            known: BTreeMap::new(),
+            made: 0,
+            until,
+        })
+    }
+
+    /// Does a run that goes this way fail?
+    pub fn fails(&mut self, legs: &[Leg]) -> anyhow::Result<bool> {
+        if let Some(&known) = self.known.get(legs) {
+            return Ok(known);
+        }
+        let file = self.make(legs)?;
+        let failed = self.is_failure(&file);
+        self.known.insert(legs.to_vec(), failed);
+        Ok(failed)
+    }
+
+    /// The run once more, if it ends as it did before: what does not is not decided by the schedule.
+    pub fn again(&mut self, legs: &[Leg]) -> anyhow::Result<Option<RunFile>> {
+        let before = self.fails(legs)?;
+        let file = self.make(legs)?;
+        Ok((self.is_failure(&file) == before).then_some(file))
+    }
+
+    /// So many runs that go this way.
+    pub fn repeat(&mut self, legs: &[Leg], runs: u64, trial: &mut Trial) -> anyhow::Result<()> {
+        for _ in 0..runs {
+            let file = self.make(legs)?;
+            trial.runs += 1;
+            trial.failed += u64::from(self.is_failure(&file));
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, legs: &[Leg]) -> anyhow::Result<RunFile> {
+        if Instant::now() >= self.until {
+            return Err(OutOfTime.into());
+        }
+        self.made += 1;
+        let run = RunNumber(self.made);
+        let switches = legs::to_switches(legs);
+        let made =
+            runner::follow_switches((&switches, self.seed), &self.campaign, run, self.plan, &INTERRUPTED)?;
+        if let (Some(file), true) = (&made, std::env::var_os("NARROW_DEBUG").is_some()) {
+            eprintln!("{:.3} s {} {:?}", file.record.seconds, file.record.outcome.reason(), legs.iter().take(6).map(|leg| (leg.thread, leg.until, leg.by_time)).collect::<Vec<_>>());
+        }
+        made.ok_or_else(|| OutOfTime.into())
+    }
+
+    fn is_failure(&self, file: &RunFile) -> bool {
+        match file.record.outcome {
+            Outcome::Fail { .. } => !self.hung,
+            Outcome::Hang { .. } => self.hung,
+            Outcome::Pass | Outcome::Damaged { .. } => false,
+        }
+    }
+}

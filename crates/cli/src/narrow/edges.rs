@@ -1,0 +1,216 @@
+//! How far threads may be when another one comes in between: at each of these edges, one step more or less decides whether the
+//! run fails.
+
+use report::Trial;
+use runner::{RunFile, Schedules};
+
+use super::bench::Bench;
+use super::legs::{FOREVER, Leg, joined, of_switches};
+
+/// So many stops are tried one by one, before some are left out: in a loop, the next round may have such a window of its own.
+const ONE_BY_ONE: u32 = 16;
+/// As far as it is looked for an edge.
+const FURTHEST: u32 = 1 << 14;
+
+/// Runs that prove it: with the thread held there, and elsewhere. If all of the former fail and none of the latter, chance would do that
+/// once in 3,432 times.
+const HELD_THERE: u64 = 7;
+const ELSEWHERE: u64 = 8;
+
+/// A run in which a thread was held at one of its stops.
+pub struct Stand {
+    pub file: RunFile,
+    pub stop: u32,
+}
+
+/// What is known of where a failing run goes wrong: runs at the edges.
+pub struct Edges {
+    /// The thread that is held up, and the one that runs meanwhile.
+    pub held: u32,
+    pub other: u32,
+    /// A run that passes, since the held thread has not done its next step when the other one runs. None if it need not have done anything.
+    pub before: Option<Stand>,
+    /// A run that fails.
+    pub failing: Stand,
+    /// The last one that does: the held thread may be so far, but not one step further.
+    pub after: Stand,
+    /// A run that passes, since the other thread has not done its next step when the held one goes on. None if that is not known.
+    pub between: Option<Stand>,
+    /// Runs with the thread held there, and one step earlier or later.
+    pub held_there: Trial,
+    pub elsewhere: Trial,
+}
+
+/// Legs at whose ends it is looked for edges, at most: the last ones, since what came first may only have brought the threads to where they
+/// are.
+const MOST_HELD: usize = 2;
+
+/// The edges of a way, of the last switches first: each is about a thread that loses the token though it could go on, or that would have got it in the place of the last one.
+pub fn edges(bench: &mut Bench, legs: &[Leg]) -> anyhow::Result<Vec<Edges>> {
+    let held_up = (0..legs.len().saturating_sub(1)).rev().filter(|&at| legs[at].until != FOREVER);
+    let mut found = Vec::new();
+    for at in held_up.take(MOST_HELD) {
+        found.extend(of_leg(bench, legs, at)?);
+    }
+    if found.is_empty()
+        && let Some((last, base)) = legs.split_last()
+        && let Some(instead) = instead(bench, legs, base)?
+    {
+        let own = Leg { thread: instead, until: 0, by_time: false };
+        let legs: Vec<Leg> = base.iter().copied().chain([own, *last]).collect();
+        found.extend(of_leg(bench, &legs, base.len())?);
+    }
+    Ok(found)
+}
+
+/// The edges of what a thread does up to the end of one of its legs. None if there are none.
+fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<Edges>> {
+    let held = legs[at];
+    let way = |until: u32| -> Vec<Leg> {
+        let leg = |(nth, &leg): (usize, &Leg)| if nth == at { Leg { until, ..leg } } else { leg };
+        joined(legs.iter().enumerate().map(leg))
+    };
+    // Whoever follows, until it is its turn again.
+    let next = legs[at + 1..].iter().position(|leg| leg.thread == held.thread).map(|next| at + 1 + next);
+    let last_other = next.unwrap_or(legs.len()) - 1;
+    if last_other == at {
+        return Ok(None);
+    }
+    let other = legs[last_other];
+    let Some(latest) = furthest(bench, held.until, FURTHEST, &way)? else { return Ok(None) };
+    let Some(file) = bench.again(&way(latest))? else { return Ok(None) };
+    let after = Stand { file, stop: latest };
+    let begun = legs[..at].iter().rev().find(|leg| leg.thread == held.thread).map_or(0, |leg| leg.until);
+    let before = if begun < held.until { earliest(bench, begun, held.until, &way)? } else { None };
+    // What it had done before it was held up in an earlier leg is not asked for.
+    if before.is_none() && begun != 0 {
+        return Ok(None);
+    }
+    // As soon as it has done that, it holds fewer locks than later, which keep others out.
+    let soonest = before.map_or(held.until, |before| before + 1);
+    let Some(file) = bench.again(&way(soonest))? else { return Ok(None) };
+    let failing = Stand { file, stop: soonest };
+    let before = match before {
+        Some(stop) => bench.again(&way(stop))?.map(|file| Stand { file, stop }),
+        None => None,
+    };
+    let begun = legs[..last_other].iter().rev().find(|leg| leg.thread == other.thread && leg.until != FOREVER);
+    let between = |until: u32| -> Vec<Leg> {
+        let mut legs = legs.to_vec();
+        legs[at].until = soonest;
+        legs[last_other].until = until;
+        if next.is_none() {
+            legs.push(Leg { until: FOREVER, by_time: false, ..held });
+        }
+        joined(legs.into_iter())
+    };
+    let between = match needed(bench, begun.map_or(0, |leg| leg.until), &between)? {
+        Some(stop) => bench.again(&between(stop))?.map(|file| Stand { file, stop }),
+        None => None,
+    };
+    let mut held_there = Trial { runs: 0, failed: 0 };
+    bench.repeat(&way(soonest), HELD_THERE, &mut held_there)?;
+    let mut elsewhere = Trial { runs: 0, failed: 0 };
+    let earlier = before.as_ref().map(|stand| stand.stop);
+    for stop in earlier.into_iter().chain([latest + 1]) {
+        bench.repeat(&way(stop), if earlier.is_some() { ELSEWHERE / 2 } else { ELSEWHERE }, &mut elsewhere)?;
+    }
+    let (held, other) = (held.thread, other.thread);
+    Ok(Some(Edges { held, other, before, failing, after, between, held_there, elsewhere }))
+}
+
+/// Who runs in the place of the last one if that does not.
+fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Option<u32>> {
+    if base.is_empty() || bench.fails(base)? {
+        return Ok(None);
+    }
+    let mut taken = |legs: &[Leg]| -> anyhow::Result<Vec<u32>> {
+        let Some(file) = bench.again(legs)? else { return Ok(Vec::new()) };
+        let schedules = Schedules::of(&file)?;
+        let switches = schedules.processes().first().map_or_else(Vec::new, |one| one.switches());
+        Ok(of_switches(&switches).iter().map(|leg| leg.thread).collect())
+    };
+    let (fails, passes) = (taken(legs)?, taken(base)?);
+    let differ = fails.iter().zip(&passes).find(|(one, other)| one != other);
+    Ok(differ.map(|(_, other)| *other))
+}
+
+/// The last stop from `from` on at which runs fail, if it has an end.
+fn furthest(
+    bench: &mut Bench,
+    from: u32,
+    most: u32,
+    way: &impl Fn(u32) -> Vec<Leg>,
+) -> anyhow::Result<Option<u32>> {
+    let (mut fails, mut step) = (from, 1);
+    let mut passes = loop {
+        let next = fails.saturating_add(step);
+        if next - from > most {
+            return Ok(None);
+        }
+        if !bench.fails(&way(next))? {
+            break next;
+        }
+        step = next_step(step, next - from);
+        fails = next;
+    };
+    while passes - fails > 1 {
+        let middle = fails + (passes - fails) / 2;
+        if bench.fails(&way(middle))? { fails = middle } else { passes = middle }
+    }
+    Ok(Some(fails))
+}
+
+/// The last stop below `from`, not below `least`, at which runs pass though they fail from there to `from`. None if they fail from `least` on.
+fn earliest(
+    bench: &mut Bench,
+    least: u32,
+    from: u32,
+    way: &impl Fn(u32) -> Vec<Leg>,
+) -> anyhow::Result<Option<u32>> {
+    let (mut fails, mut step) = (from, 1);
+    let mut passes = loop {
+        let next = fails.saturating_sub(step).max(least);
+        if !bench.fails(&way(next))? {
+            break next;
+        }
+        if next == least {
+            return Ok(None);
+        }
+        step = next_step(step, from - next);
+        fails = next;
+    };
+    while fails - passes > 1 {
+        let middle = passes + (fails - passes) / 2;
+        if bench.fails(&way(middle))? { fails = middle } else { passes = middle }
+    }
+    Ok(Some(passes))
+}
+
+fn next_step(step: u32, tried: u32) -> u32 {
+    if tried < ONE_BY_ONE { 1 } else { step * 2 }
+}
+
+/// The last stop from `from` on at which runs pass, if they fail afterwards.
+fn needed(
+    bench: &mut Bench,
+    from: u32,
+    way: &impl Fn(u32) -> Vec<Leg>,
+) -> anyhow::Result<Option<u32>> {
+    let (mut passes, mut step) = (from, 1);
+    let mut fails = loop {
+        let next = passes.saturating_add(step);
+        if next - from > FURTHEST {
+            return Ok(None);
+        }
+        if bench.fails(&way(next))? {
+            break next;
+        }
+        (passes, step) = (next, step * 2);
+    };
+    while fails - passes > 1 {
+        let middle = passes + (fails - passes) / 2;
+        if bench.fails(&way(middle))? { fails = middle } else { passes = middle }
+    }
+    Ok(Some(passes))
+}

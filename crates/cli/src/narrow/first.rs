@@ -1,0 +1,237 @@
+//! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
+//! forced and forbidden like it; but it comes after the place where the outcome is decided.
+
+use localize::{Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
+use report::{Confirmation, Verdict};
+use runner::RunNumber;
+
+use super::edges::Edges;
+use super::{intrusion, kept};
+use crate::analysis;
+use crate::runs::Runs;
+
+/// How probable what happens there is to be the cause.
+const CONFIDENCE: f64 = 0.9;
+/// Chance does as much so rarely.
+const BEYOND_DOUBT: f64 = 0.001;
+
+/// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known.
+pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
+    for window in kept::recall(runs.session) {
+        let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? else { continue };
+        let place = Place::of(&profile, &intrusion);
+        if std::env::var_os("NARROW_DEBUG").is_some() {
+            let tell = |index: &usize| {
+                let access = &profile.run.accesses[*index];
+                let place = runs.code.place(access.site).map(|place| format!("{}:{}", place.function, place.line.unwrap_or(0)));
+                format!("{:?}@{}#{}", access.kind, place.unwrap_or_default(), access.location.0)
+            };
+            for (what, list) in [("look", &intrusion.look), ("between", &intrusion.between), ("decisive", &intrusion.decisive), ("act", &intrusion.act)] {
+                eprintln!("{what}: {:?}", list.iter().map(tell).collect::<Vec<_>>());
+            }
+            for (class, row) in intrusion.rows(&profile.run) {
+                eprintln!("  {class} {row:?}");
+            }
+        }
+        let fits: Vec<Fit> = findings.iter().map(|finding| place.fit(finding)).collect();
+        let is_standstill = |finding: &Finding| matches!(&finding.detail, Detail::Verdict(reasoning) if reasoning.standstill.is_some());
+        // A standstill is there to be seen.
+        if findings.first().is_some_and(is_standstill) {
+            return Ok(None);
+        }
+        let proof = proof(&window.edges);
+        if let Some(fit) = fits.first().filter(|fit| **fit >= Fit::Act) {
+            let first = findings.remove(0);
+            lead(findings, first);
+            return Ok(proof.filter(|_| *fit == Fit::Whole));
+        }
+        let best = |least: Fit| fits.iter().position(|fit| *fit >= least);
+        if let Some(at) = best(Fit::Whole) {
+            let first = findings.remove(at);
+            lead(findings, first);
+            return Ok(proof);
+        }
+        let rows = intrusion.rows(&profile.run);
+        if let Some(first) = of_rows(runs, &rows)? {
+            lead(findings, first);
+            return Ok(proof);
+        }
+        if let Some(at) = best(Fit::Act) {
+            let first = findings.remove(at);
+            lead(findings, first);
+            return Ok(None);
+        }
+    }
+    Ok(None)
+}
+
+/// What the runs with a thread held there, and elsewhere, prove.
+fn proof(edges: &Edges) -> Option<Confirmation> {
+    let (enforced, forbidden) = (edges.held_there, edges.elsewhere);
+    let p_value = localize::fisher((enforced.failed, enforced.runs), (forbidden.failed, forbidden.runs));
+    let is_clear = p_value < BEYOND_DOUBT && forbidden.failed == 0;
+    is_clear.then_some(Confirmation {
+        enforced,
+        forbidden,
+        verdict: Verdict::Confirmed,
+        delayed: None,
+        came_about: None,
+        p_value: Some(p_value),
+        turned: None,
+        explained_by: None,
+        apart: None,
+        followed: None,
+        narrowed: true,
+    })
+}
+
+/// Gives a finding the first place, and what probability goes with it.
+fn lead(findings: &mut Vec<Finding>, mut first: Finding) {
+    let others: f64 = findings.iter().map(|finding| finding.score).sum();
+    let own = first.score.max(CONFIDENCE);
+    let share = if others > 1.0 - own { (1.0 - own) / others } else { 1.0 };
+    for finding in findings.iter_mut() {
+        believe(finding, finding.score * share);
+    }
+    if let Detail::Verdict(reasoning) = &mut first.detail {
+        reasoning.reasons.push(Reason::Narrowed);
+    }
+    believe(&mut first, own);
+    findings.insert(0, first);
+    for (nth, finding) in findings.iter_mut().enumerate() {
+        (finding.rank, finding.tied) = (nth + 1, 1);
+    }
+}
+
+fn believe(finding: &mut Finding, confidence: f64) {
+    finding.score = confidence;
+    if let Detail::Verdict(reasoning) = &mut finding.detail {
+        reasoning.confidence = confidence;
+    }
+}
+
+/// How much of a finding is what happens there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Not,
+    /// It is the order that decides, without what the held thread had looked at.
+    Order,
+    /// It has the order that decides.
+    Act,
+    /// And it begins with what the held thread had done just before.
+    Whole,
+}
+
+/// The places in the code of what happens there.
+struct Place {
+    look: Vec<SiteId>,
+    /// What another thread does in between and what the held one does then, to the same data.
+    orders: Vec<(SiteId, SiteId)>,
+}
+
+impl Place {
+    fn of(profile: &Profile, intrusion: &Intrusion) -> Place {
+        let site = |index: usize| profile.run.accesses[index].site;
+        let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
+        Place { look: intrusion.look.iter().map(|&index| site(index)).collect(), orders: orders.collect() }
+    }
+
+    fn fit(&self, finding: &Finding) -> Fit {
+        let sites = finding.pattern.sites().iter().copied();
+        let steps: Vec<(Step, SiteId)> = finding.pattern.shape().steps().zip(sites).collect();
+        let mut best = Fit::Not;
+        for second in 1..steps.len() {
+            for first in 0..second {
+                let ((one, other_site), (two, own_site)) = (steps[first], steps[second]);
+                let decides = one.variable == two.variable
+                    && one.thread != two.thread
+                    && self.orders.contains(&(other_site, own_site));
+                if !decides {
+                    continue;
+                }
+                let looked = steps[..second].iter().find(|(step, _)| step.thread == two.thread);
+                let fit = match looked {
+                    Some((_, site)) if self.look.contains(site) => Fit::Whole,
+                    None if self.look.is_empty() && steps.len() == 2 => Fit::Whole,
+                    _ if steps.len() > 2 => Fit::Act,
+                    _ => Fit::Order,
+                };
+                best = best.max(fit);
+            }
+        }
+        best
+    }
+}
+
+/// A finding that the runs alone did not give, told by the row that tells failing from passing runs best, of those that are as good.
+fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
+    let Some(&(best, _)) = rows.first() else { return Ok(None) };
+    let mut told: Vec<Told> = rows.iter().filter(|(class, _)| *class == best).map(|(_, row)| Told::new(row)).collect();
+    for record in runs.records.clone() {
+        let Some(outcome) = analysis::outcome(&record.outcome) else { continue };
+        let Ok(profile) = runs.load(record.run, outcome) else { continue };
+        told.iter_mut().for_each(|told| told.observe(&profile.run, record.run));
+    }
+    let failing = runs.records.iter().filter(|record| record.outcome.is_failing()).count();
+    let judged = runs.records.iter().filter(|record| analysis::outcome(&record.outcome).is_some()).count();
+    if std::env::var_os("NARROW_DEBUG").is_some() {
+        for told in &told {
+            eprintln!("  {:?} in {} of {failing} failing, {} of {} passing", told.row, told.failing.len(), told.passed, judged - failing);
+        }
+    }
+    told.retain(|told| told.example.is_some() && told.failing.len() * 2 >= failing);
+    // The first of those that are as good.
+    let share = |told: &Told| {
+        let passing = judged.saturating_sub(failing).max(1) as f64;
+        told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
+    };
+    let best = told.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)));
+    Ok(best.and_then(|told| told.into_finding(failing, judged)))
+}
+
+/// What runs say of a row.
+struct Told<'a> {
+    row: &'a Row,
+    failing: Vec<RunId>,
+    passed: u32,
+    example: Option<(RunNumber, Vec<usize>)>,
+}
+
+impl<'a> Told<'a> {
+    fn new(row: &'a Row) -> Told<'a> {
+        Told { row, failing: Vec::new(), passed: 0, example: None }
+    }
+
+    fn observe(&mut self, run: &Run, number: RunNumber) {
+        let Some(accesses) = self.row.occurrence(run) else { return };
+        if run.outcome.is_failing() {
+            self.failing.push(run.id);
+            self.example.get_or_insert((number, accesses));
+        } else {
+            self.passed += 1;
+        }
+    }
+
+    fn into_finding(self, failing: usize, judged: usize) -> Option<Finding> {
+        let (run, accesses) = self.example?;
+        let failed = self.failing.len() as u32;
+        let reasons = vec![Reason::Runs {
+            failed,
+            all_failed: failing as u32,
+            passed: self.passed,
+            all_passed: (judged - failing) as u32,
+        }];
+        let reasoning = Reasoning { confidence: CONFIDENCE, reasons, standstill: None };
+        Some(Finding {
+            rank: 1,
+            tied: 1,
+            score: CONFIDENCE,
+            failed,
+            passed: self.passed,
+            pattern: self.row.pattern(),
+            failing_runs: self.failing,
+            example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
+            detail: Detail::Verdict(Box::new(reasoning)),
+        })
+    }
+}

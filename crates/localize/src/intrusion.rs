@@ -1,0 +1,192 @@
+//! What happens while a thread is held up: what it had done just before, what others do meanwhile, and what it does when it goes on.
+//!
+//! A failing run that is made as short as it can be has few switches left. Where the last of them can be moved without a change of
+//! the outcome, and where not, tells which steps matter ([docs](../../../docs/narrowing.md)): one thread has *looked*, another one does
+//! something *decisive* before it *acts*. What these steps are as a pattern, and which runs show it, is told here.
+
+use crate::pattern::{Crossing, Pattern, PatternId};
+use crate::run::{Access, AccessKind, Run, SiteId};
+
+/// The steps, as indices into the accesses of one run, each list ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Intrusion {
+    /// What the held thread did last before; nothing if all the same to the outcome.
+    pub look: Vec<usize>,
+    /// What others did while it was held.
+    pub between: Vec<usize>,
+    /// Of these, what had to be done before it went on, as far as it is known.
+    pub decisive: Vec<usize>,
+    /// What it did first when it went on.
+    pub act: Vec<usize>,
+}
+
+/// Accesses as a row of the table, at their sites, in time order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The row.
+    pub id: PatternId,
+    /// The sites.
+    pub sites: Vec<SiteId>,
+}
+
+impl Row {
+    /// What tells it across runs.
+    pub fn pattern(&self) -> Pattern {
+        Pattern::new(self.id, &self.sites)
+    }
+
+    /// The tightest occurrence in a run: of the steps of the first thread those nearest to the other's, and none of them done again
+    /// in between.
+    pub fn occurrence(&self, run: &Run) -> Option<Vec<usize>> {
+        let accesses = &run.accesses;
+        let steps = self.id.steps();
+        let others: Vec<usize> = (0..steps.len()).filter(|&nth| steps[nth].thread == 2).collect();
+        let is_at = |index: usize, nth: usize| {
+            accesses[index].site == self.sites[nth] && does(&accesses[index], steps[nth].kind)
+        };
+        let mut best: Option<Vec<usize>> = None;
+        for first_other in (0..accesses.len()).filter(|&index| is_at(index, others[0])) {
+            let Some(found) = self.around(run, first_other, &others, &is_at) else { continue };
+            let span = |list: &[usize]| list[list.len() - 1] - list[0];
+            if best.as_ref().is_none_or(|best| span(&found) < span(best)) {
+                best = Some(found);
+            }
+        }
+        best
+    }
+
+    /// All steps, if the first one of the other thread is there.
+    fn around(
+        &self,
+        run: &Run,
+        first_other: usize,
+        others: &[usize],
+        is_at: &impl Fn(usize, usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        let (accesses, steps) = (&run.accesses, self.id.steps());
+        let other = accesses[first_other].thread;
+        let mut found: Vec<Option<usize>> = vec![None; steps.len()];
+        found[others[0]] = Some(first_other);
+        let mut locations = [None; 2];
+        let of = |nth: usize| usize::from(steps[nth].variable != 'x');
+        locations[of(others[0])] = Some(accesses[first_other].location);
+        // Back to what came before it, then on to what comes after it.
+        let mut held = None;
+        for nth in (0..others[0]).rev() {
+            let index = (0..first_other).rev().find(|&index| {
+                is_at(index, nth)
+                    && accesses[index].thread != other
+                    && held.is_none_or(|held| accesses[index].thread == held)
+                    && locations[of(nth)].is_none_or(|known| accesses[index].location == known)
+            })?;
+            held = Some(accesses[index].thread);
+            locations[of(nth)] = Some(accesses[index].location);
+            found[nth] = Some(index);
+        }
+        let mut after = first_other;
+        for nth in others[0] + 1..steps.len() {
+            let by_other = steps[nth].thread == 2;
+            let index = (after + 1..accesses.len()).find(|&index| {
+                is_at(index, nth)
+                    && (accesses[index].thread == other) == by_other
+                    && (by_other || held.is_none_or(|held| accesses[index].thread == held))
+                    && locations[of(nth)].is_none_or(|known| accesses[index].location == known)
+            })?;
+            if !by_other {
+                held = Some(accesses[index].thread);
+            }
+            locations[of(nth)] = Some(accesses[index].location);
+            found[nth] = Some(index);
+            after = index;
+        }
+        let found = found.into_iter().collect::<Option<Vec<usize>>>()?;
+        // Who looks once more goes by that.
+        let looks_again = (first_other + 1..found[found.len() - 1]).any(|index| {
+            let is_same = Some(accesses[index].thread) == held && accesses[index].location == accesses[found[0]].location;
+            steps[0].thread == 1 && is_same && is_at(index, 0)
+        });
+        (!looks_again).then_some(found)
+    }
+}
+
+fn does(access: &Access, kind: AccessKind) -> bool {
+    access.kind == AccessKind::Update || access.kind == kind
+}
+
+impl Intrusion {
+    /// What others do in between that is about the same data as what the held thread does then.
+    pub fn orders(&self, run: &Run) -> Vec<(usize, usize)> {
+        let of_act = |&act: &usize| {
+            self.between.iter().filter(move |&&other| conflict(run, other, act)).map(move |&other| (other, act))
+        };
+        self.act.iter().flat_map(of_act).collect()
+    }
+
+    /// The rows that it can be told by, the best first, each with its class: over the look, what is decisive, and the act; then what has
+    /// less of these.
+    pub fn rows(&self, run: &Run) -> Vec<(u8, Row)> {
+        let mut found: Vec<(u8, Row)> = Vec::new();
+        for &act in &self.act {
+            for &other in self.between.iter().filter(|&&other| conflict(run, other, act)) {
+                let is_decisive = self.decisive.is_empty() || self.decisive.contains(&other);
+                let mut rows: Vec<(u8, Row)> = self.look.iter().filter_map(|&look| self.with_look(run, look, other, act)).collect();
+                if rows.is_empty() {
+                    let pairs = kinds(run, other).into_iter().flat_map(|first| kinds(run, act).map(|second| PatternId::pair(first, second)));
+                    rows.extend(pairs.flatten().next().map(|id| (2, row(run, id, &[other, act]))));
+                }
+                let distance = u8::from(!is_decisive);
+                found.extend(rows.into_iter().map(|(order, row)| (2 * order + distance, row)));
+            }
+        }
+        found.sort_by_key(|(order, _)| *order);
+        let mut rows: Vec<(u8, Row)> = Vec::new();
+        for (class, row) in found {
+            if rows.iter().all(|(_, known)| *known != row) {
+                rows.push((class, row));
+            }
+        }
+        rows
+    }
+
+    /// The row over a look, another's step and the act, and how far from the best it is by its kind.
+    fn with_look(&self, run: &Run, look: usize, other: usize, act: usize) -> Option<(u8, Row)> {
+        let accesses = &run.accesses;
+        if accesses[look].location == accesses[act].location {
+            let triples = kinds(run, look).into_iter().flat_map(|first| {
+                kinds(run, other).into_iter().flat_map(move |middle| {
+                    kinds(run, act).map(move |last| PatternId::triple(first, middle, last))
+                })
+            });
+            return triples.flatten().next().map(|id| (0, row(run, id, &[look, other, act])));
+        }
+        let same = |&&first: &&usize| {
+            accesses[first].thread == accesses[other].thread && conflict(run, look, first)
+        };
+        let first = *self.between.iter().find(same)?;
+        let pair = |one: usize, two: usize| {
+            let pairs = kinds(run, one).into_iter().flat_map(|first| kinds(run, two).map(|second| PatternId::pair(first, second)));
+            pairs.flatten().next()
+        };
+        let crossing = if first < other { Crossing::Apart } else { Crossing::Overlapping };
+        let id = PatternId::quadruple(pair(look, first)?, pair(other, act)?, crossing)?;
+        let steps = if first < other { [look, first, other, act] } else { [look, other, first, act] };
+        Some((1, row(run, id, &steps)))
+    }
+}
+
+fn row(run: &Run, id: PatternId, steps: &[usize]) -> Row {
+    Row { id, sites: steps.iter().map(|&index| run.accesses[index].site).collect() }
+}
+
+/// What an access can stand for in a row: an update reads and writes.
+fn kinds(run: &Run, index: usize) -> [AccessKind; 2] {
+    match run.accesses[index].kind {
+        AccessKind::Update => [AccessKind::Write, AccessKind::Read],
+        kind => [kind, kind],
+    }
+}
+
+fn conflict(run: &Run, one: usize, other: usize) -> bool {
+    let (one, other) = (&run.accesses[one], &run.accesses[other]);
+    one.location == other.location && one.thread != other.thread && (one.kind.writes() || other.kind.writes())
+}
