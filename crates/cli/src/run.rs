@@ -144,7 +144,11 @@ fn find(
     }
     let mut analysis = conductor.examine(session, &arguments.ranking)?;
     let may_try = confirmed > 0 && stop != Stop::Interrupted;
-    if may_try && analysis.report.runs.failed > 0 && arguments.ranking.technique.is_none() && narrow::seek(session, campaign, until)? {
+    if may_try
+        && analysis.report.runs.failed > 0
+        && arguments.ranking.technique.is_none()
+        && narrow::seek(session, campaign, until)?
+    {
         analysis = conductor.examine(session, &arguments.ranking)?;
     }
     if is_found(&analysis) && may_try {

@@ -12,6 +12,8 @@ use crate::run::{Access, AccessKind, Run, SiteId};
 pub struct Intrusion {
     /// What the held thread did last before; nothing if all the same to the outcome.
     pub look: Vec<usize>,
+    /// What else it had done shortly before.
+    pub around: Vec<usize>,
     /// What others did while it was held.
     pub between: Vec<usize>,
     /// Of these, what had to be done before it went on, as far as it is known.
@@ -102,7 +104,8 @@ impl Row {
         let found = found.into_iter().collect::<Option<Vec<usize>>>()?;
         // Who looks once more goes by that.
         let looks_again = (first_other + 1..found[found.len() - 1]).any(|index| {
-            let is_same = Some(accesses[index].thread) == held && accesses[index].location == accesses[found[0]].location;
+            let is_same = Some(accesses[index].thread) == held
+                && accesses[index].location == accesses[found[0]].location;
             steps[0].thread == 1 && is_same && is_at(index, 0)
         });
         (!looks_again).then_some(found)
@@ -117,7 +120,10 @@ impl Intrusion {
     /// What others do in between that is about the same data as what the held thread does then.
     pub fn orders(&self, run: &Run) -> Vec<(usize, usize)> {
         let of_act = |&act: &usize| {
-            self.between.iter().filter(move |&&other| conflict(run, other, act)).map(move |&other| (other, act))
+            self.between
+                .iter()
+                .filter(move |&&other| conflict(run, other, act))
+                .map(move |&other| (other, act))
         };
         self.act.iter().flat_map(of_act).collect()
     }
@@ -126,19 +132,30 @@ impl Intrusion {
     /// less of these.
     pub fn rows(&self, run: &Run) -> Vec<(u8, Row)> {
         let mut found: Vec<(u8, Row)> = Vec::new();
-        for &act in &self.act {
-            for &other in self.between.iter().filter(|&&other| conflict(run, other, act)) {
-                let is_decisive = self.decisive.is_empty() || self.decisive.contains(&other);
-                let mut rows: Vec<(u8, Row)> = self.look.iter().filter_map(|&look| self.with_look(run, look, other, act)).collect();
-                if rows.is_empty() {
-                    let pairs = kinds(run, other).into_iter().flat_map(|first| kinds(run, act).map(|second| PatternId::pair(first, second)));
-                    rows.extend(pairs.flatten().next().map(|id| (2, row(run, id, &[other, act]))));
-                }
-                let distance = u8::from(!is_decisive);
-                found.extend(rows.into_iter().map(|(order, row)| (2 * order + distance, row)));
+        for (other, act) in self.orders(run) {
+            let is_decisive = self.decisive.is_empty() || self.decisive.contains(&other);
+            let looks = self
+                .look
+                .iter()
+                .map(|look| (0, look))
+                .chain(self.around.iter().map(|look| (class::AROUND, look)));
+            let with_look = looks.filter_map(|(class, &look)| {
+                let (kind, steps, id) = self.with_look(run, look, other, act)?;
+                Some((class + kind, steps, id))
+            });
+            let mut rows: Vec<(u8, Vec<usize>, PatternId)> = with_look.collect();
+            if rows.is_empty() {
+                rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id)));
             }
+            found.extend(rows.into_iter().map(|(class, steps, id)| {
+                let is_atomic = steps.iter().all(|&index| run.accesses[index].kind == AccessKind::Update);
+                let class = class
+                    + if is_decisive { 0 } else { class::NOT_DECISIVE }
+                    + if is_atomic { class::ATOMIC } else { 0 };
+                (class, row(run, id, &steps))
+            }));
         }
-        found.sort_by_key(|(order, _)| *order);
+        found.sort_by_key(|(class, _)| *class);
         let mut rows: Vec<(u8, Row)> = Vec::new();
         for (class, row) in found {
             if rows.iter().all(|(_, known)| *known != row) {
@@ -148,8 +165,14 @@ impl Intrusion {
         rows
     }
 
-    /// The row over a look, another's step and the act, and how far from the best it is by its kind.
-    fn with_look(&self, run: &Run, look: usize, other: usize, act: usize) -> Option<(u8, Row)> {
+    /// The row over a look, another's step and the act, with its class.
+    fn with_look(
+        &self,
+        run: &Run,
+        look: usize,
+        other: usize,
+        act: usize,
+    ) -> Option<(u8, Vec<usize>, PatternId)> {
         let accesses = &run.accesses;
         if accesses[look].location == accesses[act].location {
             let triples = kinds(run, look).into_iter().flat_map(|first| {
@@ -157,21 +180,35 @@ impl Intrusion {
                     kinds(run, act).map(move |last| PatternId::triple(first, middle, last))
                 })
             });
-            return triples.flatten().next().map(|id| (0, row(run, id, &[look, other, act])));
+            return triples.flatten().next().map(|id| (class::TRIPLE, vec![look, other, act], id));
         }
-        let same = |&&first: &&usize| {
-            accesses[first].thread == accesses[other].thread && conflict(run, look, first)
-        };
+        let same =
+            |&&first: &&usize| accesses[first].thread == accesses[other].thread && conflict(run, look, first);
         let first = *self.between.iter().find(same)?;
-        let pair = |one: usize, two: usize| {
-            let pairs = kinds(run, one).into_iter().flat_map(|first| kinds(run, two).map(|second| PatternId::pair(first, second)));
-            pairs.flatten().next()
-        };
         let crossing = if first < other { Crossing::Apart } else { Crossing::Overlapping };
-        let id = PatternId::quadruple(pair(look, first)?, pair(other, act)?, crossing)?;
-        let steps = if first < other { [look, first, other, act] } else { [look, other, first, act] };
-        Some((1, row(run, id, &steps)))
+        let id = PatternId::quadruple(pair(run, look, first)?, pair(run, other, act)?, crossing)?;
+        let steps = if first < other { vec![look, first, other, act] } else { vec![look, other, first, act] };
+        Some((class::QUADRUPLE, steps, id))
     }
+}
+
+/// How far a row is from the best: what is on one variable and all of it at the edges.
+mod class {
+    pub const TRIPLE: u8 = 0;
+    /// Among several that others do, nothing says that this is what matters.
+    pub const NOT_DECISIVE: u8 = 1;
+    pub const QUADRUPLE: u8 = 2;
+    /// It begins with what was done a little before the edge.
+    pub const AROUND: u8 = 6;
+    /// Counts that are kept right by themselves.
+    pub const ATOMIC: u8 = 8;
+    pub const PAIR: u8 = 12;
+}
+
+fn pair(run: &Run, one: usize, two: usize) -> Option<PatternId> {
+    let mut kinds =
+        kinds(run, one).into_iter().flat_map(|first| kinds(run, two).map(|second| (first, second)));
+    kinds.find_map(|(first, second)| PatternId::pair(first, second))
 }
 
 fn row(run: &Run, id: PatternId, steps: &[usize]) -> Row {

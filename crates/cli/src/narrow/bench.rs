@@ -118,9 +118,6 @@ impl Bench {
         let switches = legs::to_switches(legs);
         let made =
             runner::follow_switches((&switches, self.seed), &self.campaign, run, self.plan, &INTERRUPTED)?;
-        if let (Some(file), true) = (&made, std::env::var_os("NARROW_DEBUG").is_some()) {
-            eprintln!("{:.3} s {} {:?}", file.record.seconds, file.record.outcome.reason(), legs.iter().take(6).map(|leg| (leg.thread, leg.until, leg.by_time)).collect::<Vec<_>>());
-        }
         made.ok_or_else(|| OutOfTime.into())
     }
 

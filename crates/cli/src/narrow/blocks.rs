@@ -27,7 +27,11 @@ pub fn at_stop(profile: &Profile, code: &Code, thread: ThreadId, stop: u32) -> O
     let back = goes_on.map_or(accesses.len(), |switch| switch.before);
     let of_thread = |index: &usize| accesses[*index].thread == thread;
     let Some(next) = (back..accesses.len()).find(of_thread) else {
-        return Some(Held { between: left..back, next: Vec::new(), step: section_before(profile, thread, left) });
+        return Some(Held {
+            between: left..back,
+            next: Vec::new(),
+            step: section_before(profile, thread, left),
+        });
     };
     let place = goes_on.and_then(|switch| switch.stack);
     if place.is_some_and(|stack| is_same_place(code, stack, accesses[next].stack)) {
@@ -76,6 +80,8 @@ fn outermost(profile: &Profile, access: &Access) -> Option<(ObjectId, StackId)> 
 /// before it has a line.
 fn is_taken_at(profile: &Profile, code: &Code, access: &Access, stack: StackId) -> bool {
     let frames = code.stack(stack);
-    let is_there = |taken: &[SiteId]| taken == frames || taken.get(1..) == Some(frames) || frames.get(1..) == Some(taken);
+    let is_there = |taken: &[SiteId]| {
+        taken == frames || taken.get(1..) == Some(frames) || frames.get(1..) == Some(taken)
+    };
     profile.run.held(access).is_some_and(|locks| locks.iter().any(|lock| is_there(code.stack(lock.taken_at))))
 }

@@ -6,11 +6,7 @@ use runner::{RunFile, Schedules};
 
 use super::bench::Bench;
 use super::legs::{FOREVER, Leg, joined, of_switches};
-
-/// So many stops are tried one by one, before some are left out: in a loop, the next round may have such a window of its own.
-const ONE_BY_ONE: u32 = 16;
-/// As far as it is looked for an edge.
-const FURTHEST: u32 = 1 << 14;
+use super::search;
 
 /// Runs that prove it: with the thread held there, and elsewhere. If all of the former fail and none of the latter, chance would do that
 /// once in 3,432 times.
@@ -77,11 +73,15 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         return Ok(None);
     }
     let other = legs[last_other];
-    let Some(latest) = furthest(bench, held.until, FURTHEST, &way)? else { return Ok(None) };
+    let Some(latest) = search::furthest(held.until, |stop| bench.fails(&way(stop)))? else { return Ok(None) };
     let Some(file) = bench.again(&way(latest))? else { return Ok(None) };
     let after = Stand { file, stop: latest };
     let begun = legs[..at].iter().rev().find(|leg| leg.thread == held.thread).map_or(0, |leg| leg.until);
-    let before = if begun < held.until { earliest(bench, begun, held.until, &way)? } else { None };
+    let before = if begun < held.until {
+        search::earliest(begun, held.until, |stop| bench.fails(&way(stop)))?
+    } else {
+        None
+    };
     // What it had done before it was held up in an earlier leg is not asked for.
     if before.is_none() && begun != 0 {
         return Ok(None);
@@ -94,7 +94,8 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         Some(stop) => bench.again(&way(stop))?.map(|file| Stand { file, stop }),
         None => None,
     };
-    let begun = legs[..last_other].iter().rev().find(|leg| leg.thread == other.thread && leg.until != FOREVER);
+    let begun =
+        legs[..last_other].iter().rev().find(|leg| leg.thread == other.thread && leg.until != FOREVER);
     let between = |until: u32| -> Vec<Leg> {
         let mut legs = legs.to_vec();
         legs[at].until = soonest;
@@ -104,7 +105,8 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         }
         joined(legs.into_iter())
     };
-    let between = match needed(bench, begun.map_or(0, |leg| leg.until), &between)? {
+    let between = match search::needed(begun.map_or(0, |leg| leg.until), |stop| bench.fails(&between(stop)))?
+    {
         Some(stop) => bench.again(&between(stop))?.map(|file| Stand { file, stop }),
         None => None,
     };
@@ -113,7 +115,11 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     let mut elsewhere = Trial { runs: 0, failed: 0 };
     let earlier = before.as_ref().map(|stand| stand.stop);
     for stop in earlier.into_iter().chain([latest + 1]) {
-        bench.repeat(&way(stop), if earlier.is_some() { ELSEWHERE / 2 } else { ELSEWHERE }, &mut elsewhere)?;
+        bench.repeat(
+            &way(stop),
+            if earlier.is_some() { ELSEWHERE / 2 } else { ELSEWHERE },
+            &mut elsewhere,
+        )?;
     }
     let (held, other) = (held.thread, other.thread);
     Ok(Some(Edges { held, other, before, failing, after, between, held_there, elsewhere }))
@@ -133,84 +139,4 @@ fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Opti
     let (fails, passes) = (taken(legs)?, taken(base)?);
     let differ = fails.iter().zip(&passes).find(|(one, other)| one != other);
     Ok(differ.map(|(_, other)| *other))
-}
-
-/// The last stop from `from` on at which runs fail, if it has an end.
-fn furthest(
-    bench: &mut Bench,
-    from: u32,
-    most: u32,
-    way: &impl Fn(u32) -> Vec<Leg>,
-) -> anyhow::Result<Option<u32>> {
-    let (mut fails, mut step) = (from, 1);
-    let mut passes = loop {
-        let next = fails.saturating_add(step);
-        if next - from > most {
-            return Ok(None);
-        }
-        if !bench.fails(&way(next))? {
-            break next;
-        }
-        step = next_step(step, next - from);
-        fails = next;
-    };
-    while passes - fails > 1 {
-        let middle = fails + (passes - fails) / 2;
-        if bench.fails(&way(middle))? { fails = middle } else { passes = middle }
-    }
-    Ok(Some(fails))
-}
-
-/// The last stop below `from`, not below `least`, at which runs pass though they fail from there to `from`. None if they fail from `least` on.
-fn earliest(
-    bench: &mut Bench,
-    least: u32,
-    from: u32,
-    way: &impl Fn(u32) -> Vec<Leg>,
-) -> anyhow::Result<Option<u32>> {
-    let (mut fails, mut step) = (from, 1);
-    let mut passes = loop {
-        let next = fails.saturating_sub(step).max(least);
-        if !bench.fails(&way(next))? {
-            break next;
-        }
-        if next == least {
-            return Ok(None);
-        }
-        step = next_step(step, from - next);
-        fails = next;
-    };
-    while fails - passes > 1 {
-        let middle = passes + (fails - passes) / 2;
-        if bench.fails(&way(middle))? { fails = middle } else { passes = middle }
-    }
-    Ok(Some(passes))
-}
-
-fn next_step(step: u32, tried: u32) -> u32 {
-    if tried < ONE_BY_ONE { 1 } else { step * 2 }
-}
-
-/// The last stop from `from` on at which runs pass, if they fail afterwards.
-fn needed(
-    bench: &mut Bench,
-    from: u32,
-    way: &impl Fn(u32) -> Vec<Leg>,
-) -> anyhow::Result<Option<u32>> {
-    let (mut passes, mut step) = (from, 1);
-    let mut fails = loop {
-        let next = passes.saturating_add(step);
-        if next - from > FURTHEST {
-            return Ok(None);
-        }
-        if bench.fails(&way(next))? {
-            break next;
-        }
-        (passes, step) = (next, step * 2);
-    };
-    while fails - passes > 1 {
-        let middle = passes + (fails - passes) / 2;
-        if bench.fails(&way(middle))? { fails = middle } else { passes = middle }
-    }
-    Ok(Some(passes))
 }

@@ -1,7 +1,9 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
+use localize::{
+    Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
+};
 use report::{Confirmation, Verdict};
 use runner::RunNumber;
 
@@ -18,21 +20,10 @@ const BEYOND_DOUBT: f64 = 0.001;
 /// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known.
 pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
     for window in kept::recall(runs.session) {
-        let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? else { continue };
+        let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? else {
+            continue;
+        };
         let place = Place::of(&profile, &intrusion);
-        if std::env::var_os("NARROW_DEBUG").is_some() {
-            let tell = |index: &usize| {
-                let access = &profile.run.accesses[*index];
-                let place = runs.code.place(access.site).map(|place| format!("{}:{}", place.function, place.line.unwrap_or(0)));
-                format!("{:?}@{}#{}", access.kind, place.unwrap_or_default(), access.location.0)
-            };
-            for (what, list) in [("look", &intrusion.look), ("between", &intrusion.between), ("decisive", &intrusion.decisive), ("act", &intrusion.act)] {
-                eprintln!("{what}: {:?}", list.iter().map(tell).collect::<Vec<_>>());
-            }
-            for (class, row) in intrusion.rows(&profile.run) {
-                eprintln!("  {class} {row:?}");
-            }
-        }
         let fits: Vec<Fit> = findings.iter().map(|finding| place.fit(finding)).collect();
         let is_standstill = |finding: &Finding| matches!(&finding.detail, Detail::Verdict(reasoning) if reasoning.standstill.is_some());
         // A standstill is there to be seen.
@@ -146,7 +137,9 @@ impl Place {
                 let decides = one.variable == two.variable
                     && one.thread != two.thread
                     && self.orders.contains(&(other_site, own_site));
-                if !decides {
+                // What comes then about other data follows from it.
+                let ends = steps[second + 1..].iter().all(|(step, _)| step.variable == two.variable);
+                if !decides || !ends {
                     continue;
                 }
                 let looked = steps[..second].iter().find(|(step, _)| step.thread == two.thread);
@@ -166,7 +159,8 @@ impl Place {
 /// A finding that the runs alone did not give, told by the row that tells failing from passing runs best, of those that are as good.
 fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
     let Some(&(best, _)) = rows.first() else { return Ok(None) };
-    let mut told: Vec<Told> = rows.iter().filter(|(class, _)| *class == best).map(|(_, row)| Told::new(row)).collect();
+    let mut told: Vec<Told> =
+        rows.iter().filter(|(class, _)| *class == best).map(|(_, row)| Told::new(row)).collect();
     for record in runs.records.clone() {
         let Some(outcome) = analysis::outcome(&record.outcome) else { continue };
         let Ok(profile) = runs.load(record.run, outcome) else { continue };
@@ -174,11 +168,6 @@ fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Fin
     }
     let failing = runs.records.iter().filter(|record| record.outcome.is_failing()).count();
     let judged = runs.records.iter().filter(|record| analysis::outcome(&record.outcome).is_some()).count();
-    if std::env::var_os("NARROW_DEBUG").is_some() {
-        for told in &told {
-            eprintln!("  {:?} in {} of {failing} failing, {} of {} passing", told.row, told.failing.len(), told.passed, judged - failing);
-        }
-    }
     told.retain(|told| told.example.is_some() && told.failing.len() * 2 >= failing);
     // The first of those that are as good.
     let share = |told: &Told| {

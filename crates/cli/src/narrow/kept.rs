@@ -48,7 +48,12 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
     fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
     let mut all = Vec::new();
     for (number, Window { run, switches, edges }) in windows.iter().enumerate() {
-        let stands = [("before", edges.before.as_ref()), ("failing", Some(&edges.failing)), ("after", Some(&edges.after)), ("between", edges.between.as_ref())];
+        let stands = [
+            ("before", edges.before.as_ref()),
+            ("failing", Some(&edges.failing)),
+            ("after", Some(&edges.after)),
+            ("between", edges.between.as_ref()),
+        ];
         for (name, stand) in stands {
             if let Some(stand) = stand {
                 stand.file.write(&folder.join(format!("{number}-{name}.run")))?;
@@ -82,7 +87,8 @@ pub fn recall(session: &Session) -> Vec<Window> {
             let file = RunFile::read(&folder.join(format!("{number}-{name}.run"))).ok()?;
             Some(Stand { file, stop })
         };
-        let Kept { run, switches, held, other, before, failing, after, between, held_there, elsewhere } = kept;
+        let Kept { run, switches, held, other, before, failing, after, between, held_there, elsewhere } =
+            kept;
         let edges = Edges {
             held,
             other,

@@ -48,3 +48,39 @@ pub fn to_switches(legs: &[Leg]) -> Vec<Switch> {
     };
     before.zip(legs).map(switch).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switch(from: u32, stop: u32, to: u32) -> Switch {
+        Switch { to, from, stop, flags: 0 }
+    }
+
+    #[test]
+    fn a_way_is_that_of_its_switches() {
+        let switches = [switch(0, 0, 1), switch(1, 14, 3), switch(3, 7, 1), switch(1, 20, 2)];
+        let leg = |thread, until| Leg { thread, until, by_time: false };
+        let legs = of_switches(&switches);
+        assert_eq!(legs, [leg(1, 14), leg(3, 7), leg(1, 20), leg(2, FOREVER)]);
+        assert_eq!(to_switches(&legs), switches);
+        // Nobody had the token: the one before was blocked where nobody saw it.
+        let lost = [switch(0, 0, 1), switch(0, 0, 2), switch(2, 5, 1)];
+        assert_eq!(of_switches(&lost), [leg(1, FOREVER), leg(2, 5), leg(1, FOREVER)]);
+    }
+
+    #[test]
+    fn a_thread_that_follows_on_itself_goes_on() {
+        let leg = |thread, until| Leg { thread, until, by_time: false };
+        let legs = joined([leg(1, 3), leg(1, 9), leg(2, 4), leg(1, 12)].into_iter());
+        assert_eq!(legs, [leg(1, 9), leg(2, 4), leg(1, 12)]);
+    }
+
+    #[test]
+    fn who_had_waited_until_its_time_was_over_does_so_again() {
+        let by_time = Switch { flags: flag::BY_TIME.into(), ..switch(1, 3, 2) };
+        let legs = of_switches(&[switch(0, 0, 1), by_time]);
+        assert!(legs[1].by_time && !legs[0].by_time);
+        assert_eq!(to_switches(&legs)[1], by_time);
+    }
+}

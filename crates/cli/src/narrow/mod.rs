@@ -8,6 +8,7 @@ mod edges;
 mod first;
 mod kept;
 mod legs;
+mod search;
 mod shorter;
 
 use std::collections::BTreeMap;
@@ -33,18 +34,19 @@ const MOST_RUNS: usize = 4;
 const MOST_MOVED: usize = 2;
 /// Switches that no thread asked for, at most, in a run whose edges are looked for.
 const MOST_HELD_UP: usize = 3;
-/// How long it may take, where the runs of the session took less or more.
-const LEAST_TIME: Duration = Duration::from_millis(1500);
-const MOST_TIME: Duration = Duration::from_secs(15);
+/// Accesses before the edge that may belong to what was done there: a library's function makes several.
+const AROUND: usize = 4;
+/// It may take as long as so many runs of the session did on average, within limits.
+const RUNS: f64 = 300.0;
+const LEAST_TIME: Duration = Duration::from_secs(2);
+const MOST_TIME: Duration = Duration::from_secs(20);
 
 /// Looks for where the failing runs of a session go wrong, unless that was done before, and says whether it found anything.
 pub fn seek(session: &Session, campaign: &Campaign, until: Option<Instant>) -> anyhow::Result<bool> {
     if kept::is_known(session) {
         return Ok(false);
     }
-    // Nobody waits for this much longer than for the runs.
-    let took = Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0));
-    let usual = Instant::now() + (took * 2).clamp(LEAST_TIME, MOST_TIME);
+    let usual = Instant::now() + usual_time(session);
     let until = until.map_or(usual, |until| until.min(usual));
     let mut found = Vec::new();
     match find(session, campaign, until, &mut found) {
@@ -57,6 +59,13 @@ pub fn seek(session: &Session, campaign: &Campaign, until: Option<Instant>) -> a
     Ok(!found.is_empty())
 }
 
+fn usual_time(session: &Session) -> Duration {
+    let ended = session.runs().iter().filter(|record| !record.outcome.is_hang());
+    let (seconds, runs) =
+        ended.fold((0.0, 0.0), |(seconds, runs), record| (seconds + record.seconds, runs + 1.0));
+    Duration::from_secs_f64(RUNS * seconds / f64::max(runs, 1.0)).clamp(LEAST_TIME, MOST_TIME)
+}
+
 fn find(
     session: &Session,
     campaign: &Campaign,
@@ -66,7 +75,8 @@ fn find(
     let mut short: Vec<(usize, Vec<Leg>, Bench)> = Vec::new();
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
         let Some(mut bench) = Bench::of(session, record, campaign, until) else { continue };
-        let Some(legs) = shorter::shorter(&mut bench)? else { continue };
+        let all = bench.legs.clone();
+        let Some(legs) = shorter::shorter(all, |legs| bench.fails(legs))? else { continue };
         let held_up = legs.iter().filter(|leg| leg.until != FOREVER).count();
         // What takes many switches is not told by the last of them.
         if held_up > MOST_HELD_UP {
@@ -84,7 +94,11 @@ fn find(
     for (_, legs, mut bench) in short.into_iter().take(MOST_MOVED) {
         let run = bench.run;
         let switches = legs.len() as u64 - 1;
-        found.extend(edges::edges(&mut bench, &legs)?.into_iter().map(|edges| Window { run, switches, edges }));
+        found.extend(edges::edges(&mut bench, &legs)?.into_iter().map(|edges| Window {
+            run,
+            switches,
+            edges,
+        }));
     }
     Ok(())
 }
@@ -141,11 +155,13 @@ fn intrusion(
         indices
     };
     let (look, act) = (in_order(last), in_order(first));
+    let earlier = look.first().map_or(0..0, |&look| 0..look);
+    let around = own(earlier).rev().take(AROUND).collect();
     let act = if act.is_empty() { next } else { act };
     let between: Vec<usize> = between.filter(|&index| accesses[index].thread != held).collect();
     let is_decisive = |index: &usize| decisive.contains(&accesses[*index].site);
     let decisive = between.iter().copied().filter(is_decisive).collect();
-    let intrusion = Intrusion { look, between, decisive, act };
+    let intrusion = Intrusion { look, around, between, decisive, act };
     Ok(Some((profile, intrusion)))
 }
 

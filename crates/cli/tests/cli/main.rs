@@ -25,6 +25,7 @@ mod kit;
 mod limits;
 mod little;
 mod loops;
+mod narrowing;
 mod oracles;
 mod processes;
 mod ranking;

@@ -1,0 +1,137 @@
+//! Where runs stop to fail, or begin to, as a thread is held at one stop or another.
+
+/// So many stops are tried one by one, before some are left out: in a loop, the next round may have such a window of its own.
+const ONE_BY_ONE: u32 = 16;
+/// As far as it is looked for an edge.
+const FURTHEST: u32 = 1 << 14;
+
+/// The last stop from `from` on at which runs fail, if that has an end.
+pub fn furthest(
+    from: u32,
+    mut fails: impl FnMut(u32) -> anyhow::Result<bool>,
+) -> anyhow::Result<Option<u32>> {
+    let (mut last, mut step) = (from, 1);
+    let passes = loop {
+        let next = last.saturating_add(step);
+        if next - from > FURTHEST {
+            return Ok(None);
+        }
+        if !fails(next)? {
+            break next;
+        }
+        step = next_step(step, next - from);
+        last = next;
+    };
+    between(last, passes, |stop| Ok(!fails(stop)?)).map(|(last, _)| Some(last))
+}
+
+/// The last stop below `from`, not below `least`, at which runs pass though they fail from there to `from`. None if they fail from
+/// `least` on.
+pub fn earliest(
+    least: u32,
+    from: u32,
+    mut fails: impl FnMut(u32) -> anyhow::Result<bool>,
+) -> anyhow::Result<Option<u32>> {
+    let (mut first, mut step) = (from, 1);
+    let passes = loop {
+        let next = first.saturating_sub(step).max(least);
+        if !fails(next)? {
+            break next;
+        }
+        if next == least {
+            return Ok(None);
+        }
+        step = next_step(step, from - next);
+        first = next;
+    };
+    between(passes, first, fails).map(|(passes, _)| Some(passes))
+}
+
+/// The last stop from `from` on at which runs pass, if they fail afterwards.
+pub fn needed(from: u32, mut fails: impl FnMut(u32) -> anyhow::Result<bool>) -> anyhow::Result<Option<u32>> {
+    let (mut passes, mut step) = (from, 1);
+    let first = loop {
+        let next = passes.saturating_add(step);
+        if next - from > FURTHEST {
+            return Ok(None);
+        }
+        if fails(next)? {
+            break next;
+        }
+        (passes, step) = (next, step * 2);
+    };
+    between(passes, first, fails).map(|(passes, _)| Some(passes))
+}
+
+fn next_step(step: u32, tried: u32) -> u32 {
+    if tried < ONE_BY_ONE { 1 } else { step * 2 }
+}
+
+/// Two neighbours, of which it holds for the second alone, by halves.
+fn between(
+    mut not: u32,
+    mut holds: u32,
+    mut is_so: impl FnMut(u32) -> anyhow::Result<bool>,
+) -> anyhow::Result<(u32, u32)> {
+    while holds - not > 1 {
+        let middle = not + (holds - not) / 2;
+        if is_so(middle)? { holds = middle } else { not = middle }
+    }
+    Ok((not, holds))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::RangeInclusive;
+
+    use super::*;
+
+    /// Runs fail at these stops; how many were made.
+    fn count(
+        windows: &[RangeInclusive<u32>],
+        search: impl Fn(&mut dyn FnMut(u32) -> anyhow::Result<bool>) -> anyhow::Result<Option<u32>>,
+    ) -> (Option<u32>, u32) {
+        let mut runs = 0;
+        let found = search(&mut |stop| {
+            runs += 1;
+            Ok(windows.iter().any(|window| window.contains(&stop)))
+        });
+        (found.unwrap(), runs)
+    }
+
+    #[test]
+    fn both_edges_are_found_wherever_it_begins() {
+        for (first, last) in [(6, 7), (10, 30), (100, 900), (1, 5000)] {
+            for from in [first, (first + last) / 2, last] {
+                let (found, runs) = count(&[first..=last], |fails| furthest(from, fails));
+                assert_eq!(found, Some(last), "{first} to {last} from {from}");
+                assert!(runs < 60, "{runs} runs");
+                let (found, _) = count(&[first..=last], |fails| earliest(0, from, fails));
+                assert_eq!(found, Some(first - 1), "{first} to {last} from {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_window_of_the_next_round_is_another_one() {
+        let rounds = [6..=9, 14..=17, 22..=25];
+        assert_eq!(count(&rounds, |fails| furthest(14, fails)).0, Some(17));
+        assert_eq!(count(&rounds, |fails| earliest(0, 17, fails)).0, Some(13));
+    }
+
+    #[test]
+    fn what_has_no_edge_has_none() {
+        assert_eq!(count(&[0..=u32::MAX], |fails| furthest(3, fails)).0, None);
+        assert_eq!(count(&[0..=9], |fails| earliest(0, 5, fails)).0, None, "from the start");
+        assert_eq!(count(&[], |fails| needed(3, fails)).0, None);
+    }
+
+    #[test]
+    fn a_thread_must_have_come_so_far() {
+        for first in [4, 5, 77, 1000] {
+            let (found, runs) = count(&[first..=u32::MAX], |fails| needed(3, fails));
+            assert_eq!(found, Some(first - 1));
+            assert!(runs < 30, "{runs} runs");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What happens while a thread is held up is told as a row of the table, and found again in other runs.
+
+mod support;
+
+use localize::{Intrusion, Row, Run};
+
+/// One run, in which `^` stands before what the held thread had done last, `!` before what decides, and `*` before what it does when it goes on; the
+/// first access tells the held thread, and what others do between `^` and `*` is what they do meanwhile.
+fn held(trace: &str) -> (support::Session, Intrusion) {
+    let words: Vec<&str> = trace.split_whitespace().collect();
+    let plain: String =
+        words.iter().map(|word| word.trim_start_matches(['^', '!', '*', '~']).to_owned() + " ").collect();
+    let session = support::parse(&format!("F: {plain}"));
+    let marked =
+        |mark: char| (0..words.len()).filter(|&nth| words[nth].starts_with(mark)).collect::<Vec<_>>();
+    let (look, act) = (marked('^'), marked('*'));
+    let from = look.last().map_or(0, |look| look + 1);
+    let own = session.runs[0].accesses[act[0]].thread;
+    let between = (from..act[0]).filter(|&nth| session.runs[0].accesses[nth].thread != own).collect();
+    (session, Intrusion { look, around: marked('~'), between, decisive: marked('!'), act })
+}
+
+/// The rows of the best class.
+fn told(trace: &str) -> Vec<String> {
+    let (session, intrusion) = held(trace);
+    let rows = intrusion.rows(&session.runs[0]);
+    let best = rows.first().map(|(class, _)| *class);
+    let names =
+        |row: &Row| row.sites.iter().map(|site| session.sites[site.0 as usize].clone()).collect::<Vec<_>>();
+    let best = rows.iter().filter(|(class, _)| Some(*class) == best);
+    best.map(|(_, row)| format!("{:?} {}", row.id, names(row).join(" "))).collect()
+}
+
+#[test]
+fn a_look_an_update_by_another_and_an_act_are_a_triple() {
+    assert_eq!(told("^R1(size)@look !W2(size)@pop *R1(size)@use"), ["P4 look pop use"]);
+    assert_eq!(told("^R1(size)@look !W2(size)@pop *W1(size)@set"), ["P7 look pop set"]);
+    assert_eq!(told("^R1(size)@look !U2(size)@pop *U1(size)@take"), ["P7 look pop take"]);
+}
+
+/// Who uses a thing after it was closed had looked it up before it was taken away.
+#[test]
+fn a_look_at_one_thing_and_an_act_on_another_are_two_orders_that_cross() {
+    let trace = "^R1(current)@look W2(current)@replace W2(count)@release *R1(count)@retain R1(closed)@use";
+    assert_eq!(told(trace), ["P14 look replace release retain"]);
+}
+
+#[test]
+fn without_a_look_it_is_an_order() {
+    assert_eq!(told("!R2(x)@use *W1(x)@init"), ["P1 use init"]);
+}
+
+#[test]
+fn what_decides_goes_before_what_else_was_done_meanwhile() {
+    let trace = "^R1(x)@look ^R1(y)@see W2(y)@note !W2(x)@change *R1(x)@use *R1(y)@read";
+    assert_eq!(told(trace), ["P4 look change use"]);
+    // Both are in the sections that exclude each other, and nothing tells which of them matters.
+    let trace = "^R1(x)@look ^R1(y)@see W2(y)@note W2(x)@change *R1(x)@use *R1(y)@read";
+    assert_eq!(told(trace), ["P4 look change use", "P4 see note read"]);
+}
+
+/// A pointer is read and a count is raised, which is what the edge is at.
+#[test]
+fn counts_that_are_kept_right_by_themselves_are_told_last() {
+    let trace =
+        "~R1(p)@look ^U1(count)@raise W2(p)@replace U2(count)@lower !W2(q)@set U2(count)@again *R1(q)@use";
+    assert_eq!(told(trace), ["P14 raise lower set use"]);
+    let trace = "~R1(p)@look ^U1(count)@raise U2(count)@lower W2(p)@replace W2(q)@set U2(other)@drop *R1(q)@use *U1(other)@keep";
+    assert_eq!(told(trace)[0], "P14 raise lower set use");
+    let trace = "~R1(p)@look ^U1(count)@raise W2(p)@replace !W2(q)@set *R1(q)@use";
+    assert_eq!(told(trace), ["P14 look replace set use"]);
+}
+
+#[test]
+fn reads_alone_are_nothing() {
+    assert_eq!(told("^R1(x)@look !R2(x)@see *R1(x)@use"), Vec::<String>::new());
+}
+
+fn row(trace: &str) -> (support::Session, Row) {
+    let (session, intrusion) = held(trace);
+    let row = intrusion.rows(&session.runs[0])[0].1.clone();
+    (session, row)
+}
+
+/// Where a row stands in other runs, whose sites are those of the first.
+fn found(first: &str, others: &[&str]) -> Vec<Option<Vec<usize>>> {
+    let (known, row) = row(first);
+    let plain: String = first.chars().filter(|c| !"^!*~".contains(*c)).collect();
+    let lines: String = std::iter::once(plain.as_str())
+        .chain(others.iter().copied())
+        .map(|trace| format!("F: {trace}\n"))
+        .collect();
+    let session = support::parse(&lines);
+    assert_eq!(session.sites[..known.sites.len()], known.sites, "the same names");
+    session.runs[1..].iter().map(|run: &Run| row.occurrence(run)).collect()
+}
+
+#[test]
+fn a_row_is_found_where_its_steps_are_nearest() {
+    let first = "^R1(x)@look !W2(x)@change *R1(x)@use";
+    let runs = [
+        "R5(x)@look R5(x)@look W7(x)@change R5(x)@use R5(x)@use",
+        "R5(x)@look W7(x)@change R5(x)@look R5(x)@use",
+        "R5(x)@look W7(x)@change R5(y)@look R5(x)@use",
+        "R5(x)@look W7(x)@change R6(x)@use",
+        "R5(x)@look W7(y)@change R5(x)@use",
+        "R5(x)@look R5(x)@use W7(x)@change",
+    ];
+    let expected = [Some(vec![1, 2, 3]), None, Some(vec![0, 1, 3]), None, None, None];
+    assert_eq!(found(first, &runs), expected);
+}
+
+#[test]
+fn two_variables_stay_two() {
+    let first = "^R1(a)@look W2(a)@replace W2(b)@release *R1(b)@retain";
+    let runs = [
+        "R1(a)@look W3(a)@replace W3(b)@release R1(b)@retain",
+        "R1(a)@look W3(a)@replace W4(b)@release R1(b)@retain",
+        "R1(a)@look W3(b)@release W3(a)@replace R1(b)@retain",
+        "W3(a)@replace R1(a)@look W3(b)@release R1(b)@retain",
+    ];
+    assert_eq!(found(first, &runs), [Some(vec![0, 1, 2, 3]), None, None, None]);
+}
