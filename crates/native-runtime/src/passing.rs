@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cell::{Cell, ID, READ_BY_MANY, SHARED, SPLIT};
+use crate::cell::{Cell, ID, Masks, READ_BY_MANY, SHARED, SPLIT};
 use crate::cells::{Kind, Touch, byte_mask, remember_reader, try_lock, unlock};
 use crate::shadow::Line;
 use crate::split::{self, split};
@@ -51,7 +51,11 @@ unsafe fn take_over_half(
             return false;
         }
         if !split(thread, line, half) {
-            return false;
+            let is_own = *cell.owner & ID == thread.id;
+            if !is_own {
+                take_over_part(thread, cell, mask, touch);
+            }
+            return !is_own;
         }
     }
     for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
@@ -73,6 +77,15 @@ unsafe fn take_over_half(
         split::join(thread, line, half);
     }
     true
+}
+
+/// Gives these bytes of a half to this thread where there is no room to describe each: what another did to its neighbours is forgotten.
+/// It would take up more room as a location.
+unsafe fn take_over_part(thread: &mut Thread, cell: Cell, mask: u32, touch: Touch) {
+    log::count_thinned(thread);
+    let masks =
+        Masks { reads: if touch.reads() { mask } else { 0 }, writes: if touch.writes() { mask } else { 0 } };
+    cell.take_as(thread, masks.owner(thread.id), touch);
 }
 
 /// Takes over a byte of a split half, if that is no more news than the last that this thread took over: whoever goes
@@ -153,7 +166,7 @@ unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, add
 unsafe fn is_no_news(thread: &mut Thread, word: usize, cell: &Cell, touch: Touch) -> bool {
     let is_reader_after_reader = *cell.write == 0 && !touch.writes();
     let is_on_trail = is_reader_after_reader && trails::goes_on(&mut thread.trails, touch.leaf, word);
-    handovers::is_no_news(thread, cell.newest(), touch.leaf, is_on_trail)
+    handovers::is_no_news(thread, word, cell.newest(), touch.leaf, is_on_trail)
 }
 
 /// Takes a cell from the one thread that has used it so far.
