@@ -82,7 +82,7 @@ unsafe fn take_over_half(
 /// Gives these bytes of a half to this thread where there is no room to describe each: what another did to its neighbours is forgotten.
 /// It would take up more room as a location.
 unsafe fn take_over_part(thread: &mut Thread, cell: Cell, mask: u32, touch: Touch) {
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
     let masks =
         Masks { reads: if touch.reads() { mask } else { 0 }, writes: if touch.writes() { mask } else { 0 } };
     cell.take_as(thread, masks.owner(thread.id), touch);
@@ -129,8 +129,7 @@ pub unsafe fn take_over_first_byte<const WRITE: bool>(
     let mut done = cell.is_whole_of_another(thread) && is_last_again::<WRITE>(thread, &cell, leaf);
     if done && address.is_multiple_of(8) && passages::begin_to_take_over::<WRITE>(thread, line, address, leaf)
     {
-        noise::pass_access(thread);
-        log::count_thinned(thread);
+        // What is left out is counted when the word is passed.
     } else if done {
         done = split(thread, line, half);
         if done {
@@ -153,7 +152,7 @@ unsafe fn is_last_again<const WRITE: bool>(thread: &Thread, cell: &Cell, leaf: u
 unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, address: usize, leaf: u32) {
     let (half, byte) = ((address >> 2) & 1, address & 3);
     noise::pass_access(thread);
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     Cell::byte(line, half, byte).take(thread, Touch { kind, flags: 0, leaf });
     if byte == 3 {
@@ -174,7 +173,7 @@ unsafe fn take_over_cell(thread: &mut Thread, word: usize, cell: Cell, touch: To
     if !is_no_news(thread, word, &cell, touch) {
         return false;
     }
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
     if *cell.write == 0 && !touch.writes() {
         // From reader to reader and back, for as long as nobody writes: no thread's bytes any more.
         *cell.write = *cell.owner & ID;
