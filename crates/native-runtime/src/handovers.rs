@@ -58,11 +58,12 @@ pub unsafe fn is_no_news(thread: &mut Thread, word: usize, from: u32, to: u32, i
         return false;
     }
     let has_room = has_room(before);
-    let is_of_buffer = thread.in_buffer
-        || is_on_trail
-        || buffers::are_accessed_at(from)
-        || blocks::has_locations(thread, word, MOST_RECORDED);
-    if has_room && !is_of_buffer {
+    if has_room
+        && !thread.in_buffer
+        && !is_on_trail
+        && !buffers::are_accessed_at(from)
+        && !is_full(thread, word)
+    {
         return false;
     }
     pair.increment(before);
@@ -71,6 +72,12 @@ pub unsafe fn is_no_news(thread: &mut Thread, word: usize, from: u32, to: u32, i
         thread.no_news = (from, to);
     }
     true
+}
+
+/// Has the heap block of this word as many locations as one may have? The look for the block is long, and in vain where the run has not
+/// that many.
+unsafe fn is_full(thread: &mut Thread, word: usize) -> bool {
+    count_of_locations() >= MOST_RECORDED && blocks::has_locations(thread, word, MOST_RECORDED)
 }
 
 /// Where to find what is kept of a pair beyond the budget; none if there is no room for it.
@@ -90,8 +97,11 @@ unsafe fn has_room(before: u32) -> bool {
 }
 
 unsafe fn has_room_for_locations() -> bool {
-    let count = mapping::record_count::<Location>(RegionId::Locations);
-    u64::from(count) < log::budget() / BUDGET_PER_LOCATION
+    u64::from(count_of_locations()) < log::budget() / BUDGET_PER_LOCATION
+}
+
+unsafe fn count_of_locations() -> u32 {
+    mapping::record_count::<Location>(RegionId::Locations)
 }
 
 impl Pair {
