@@ -3,7 +3,7 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use crate::cell::{BYTES, Cell, ID, Masks, READS_AT, SHARED, SPLIT, WRITES_AT, exchange};
+use crate::cell::{BYTES, Cell, ID, Masks, READ_BY_MANY, READS_AT, SHARED, SPLIT, WRITES_AT, exchange};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::passages::{self, Step};
@@ -56,8 +56,12 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         if !byte_of_split::<WRITE>(line, address, leaf, pc) {
             byte_of_another::<WRITE>(address, pc, line, leaf);
         }
-    } else if SIZE == 2 && owner & SPLIT != 0 && own_bytes_of_split::<SIZE, WRITE>(line, address, leaf) {
-        // So are those that are used in units of different sizes.
+    } else if SIZE == 2
+        && owner & SPLIT != 0
+        && (own_bytes_of_split::<SIZE, WRITE>(line, address, leaf)
+            || location_of_split::<SIZE, WRITE>(line, address, leaf, pc))
+    {
+        // So are those that are used in units of different sizes, and small fields of records.
     } else if SIZE == 1 {
         byte_of_half::<WRITE>(address, pc, line, leaf);
     } else {
@@ -265,6 +269,26 @@ unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf
         return true;
     }
     false
+}
+
+/// An access to bytes of a split half that are one location, most often; false if it needs a closer look.
+#[inline(always)]
+unsafe fn location_of_split<const SIZE: usize, const WRITE: bool>(
+    line: *mut Line,
+    address: usize,
+    leaf: u32,
+    pc: usize,
+) -> bool {
+    let tls = tls::current();
+    let cell = shadow::bytes(line).add(address & 7);
+    let owner = (&raw const (*cell).owner).read_volatile();
+    // The other bytes need not be read by many if the first is.
+    if owner & SHARED == 0 || owner == READ_BY_MANY {
+        return false;
+    }
+    let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
+    shared::<SIZE, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
+    true
 }
 
 /// An access to the first byte of a half that another thread has handed on as a whole, with this owner field; false if it

@@ -2,7 +2,7 @@
 //!
 //! The C library keeps a block's length in the eight bytes before it, which no program touches. The line that describes
 //! these in the shadow is free to say where the block was allocated: it has no owner, but a leaf and a length where
-//! those of reads would be. Large blocks are in a table besides, since the way back from their end is long.
+//! those of reads would be, and how many locations the block has where those of writes would. Large blocks are in a table besides, since the way back from their end is long.
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -47,6 +47,7 @@ pub unsafe fn born(start: usize, bytes: usize, allocated_at: u32) {
     }
     let block = Block { start, end: start + bytes, allocated_at };
     (*line).read = [allocated_at, words(bytes)];
+    (*line).write = [0; 2];
     if start < LOWEST.load(Ordering::Relaxed) {
         LOWEST.fetch_min(start, Ordering::Relaxed);
     }
@@ -78,12 +79,26 @@ pub fn dead(start: usize) {
     }
 }
 
-/// Tells a new location where its block was allocated, if it lies in one.
+/// Tells a new location where its block was allocated, if it lies in one, and counts it there.
 pub unsafe fn describe(thread: &mut Thread, location: *mut Location) -> bool {
     let Some(block) = containing(thread, (*location).address as usize) else { return false };
+    let count = locations_in(&block);
+    // A lost increment does no harm.
+    *count = (*count).saturating_add(1);
     (*location).allocated_at = block.allocated_at;
     (*location).block_offset = ((*location).address as usize - block.start) as u32;
     true
+}
+
+/// Have this many pieces of the block at this address become locations?
+pub unsafe fn has_locations(thread: &mut Thread, address: usize, count: u32) -> bool {
+    containing(thread, address).is_some_and(|block| *locations_in(&block) >= count)
+}
+
+/// Where a block's locations are counted.
+unsafe fn locations_in(block: &Block) -> *mut u32 {
+    let line = shadow::line_if_mapped(block.start - LENGTH);
+    &raw mut (*line).write[0]
 }
 
 unsafe fn containing(thread: &mut Thread, address: usize) -> Option<Block> {

@@ -135,13 +135,19 @@ impl Cell {
     /// Gives the cell, whose last user's accesses are of no more interest, to this thread.
     #[inline(always)]
     pub unsafe fn take(&self, thread: &Thread, touch: Touch) {
+        self.take_as(thread, thread.id, touch);
+    }
+
+    /// The same with an owner field that tells more of it.
+    #[inline(always)]
+    pub unsafe fn take_as(&self, thread: &Thread, owner: u32, touch: Touch) {
         let stamp = thread.last_tick as u16;
         let (read, write) = (touch.reads(), touch.writes());
         *self.read = if read { touch.leaf } else { 0 };
         *self.read_stamp = if read { stamp } else { 0 };
         *self.write = if write { touch.leaf } else { 0 };
         *self.write_stamp = if write { stamp } else { 0 };
-        AtomicU32::from_ptr(self.owner).store(thread.id, Ordering::Release);
+        AtomicU32::from_ptr(self.owner).store(owner, Ordering::Release);
     }
 
     /// Has one thread alone used it?

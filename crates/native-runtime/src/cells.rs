@@ -426,7 +426,7 @@ unsafe fn share(thread: &mut Thread, word: usize, cells: &[Cell], leaf: u32) -> 
     let last = cells.last()?;
     let owner = *first.owner & ID;
     if !handovers::is_worth_a_location(first.newest(), leaf) {
-        log::count_thinned(thread);
+        log::count_thinned(thread, 1);
         cells.iter().for_each(|cell| cell.clear());
         return None;
     }

@@ -164,7 +164,7 @@ unsafe fn begin(thread: &mut Thread, index: u32, turn: *mut Slot, touch: Touch, 
     if ended.thread != thread.id {
         kept::keep(thread, location, index, &ended, &next);
     }
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
 }
 
 /// Makes it this thread's turn, by this access. The process may end in the midst of it: then the slot tells of no access rather than of
@@ -217,7 +217,7 @@ unsafe fn begin_reading(thread: &mut Thread, index: u32, turn: *mut Slot, touch:
         kept::keep(thread, location, index, &ended, &next);
     }
     if is_new {
-        log::count_thinned(thread);
+        log::count_thinned(thread, 1);
     }
     note_site(thread, index, touch.leaf);
 }

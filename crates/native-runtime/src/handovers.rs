@@ -9,14 +9,15 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use recording::{Location, RegionId};
 
 use crate::thread::Thread;
-use crate::{buffers, log, mapping};
+use crate::{blocks, buffers, log, mapping};
 
 /// Bytes of budget per location: of the usual 64 MiB, 131,072 locations with 8 MiB of records.
 const BUDGET_PER_LOCATION: u64 = 512;
 /// Handovers between two sites that are always recorded.
 pub const ALWAYS_RECORDED: u32 = 64;
-/// Handovers between two sites that are recorded within the budget: more items than a test has accounts, jobs or
-/// nodes, fewer than it has bytes in its buffers.
+/// Handovers between two sites that are recorded within the budget, and locations in one heap block that are: more items than a
+/// test has accounts, jobs or nodes, fewer than it has bytes in its buffers. A block beyond that is a buffer, or the workspace of whoever
+/// has it just now, each word of which changes hands with the whole.
 const MOST_RECORDED: u32 = 4096;
 
 /// An access to so many bytes or more is one to a buffer: its first words have shown the same handover often enough. So have those
@@ -47,7 +48,7 @@ pub unsafe fn is_worth_a_location(from: u32, to: u32) -> bool {
 
 /// Is this handover one of those that are not recorded any more? Counts it only if so.
 #[inline]
-pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32, is_on_trail: bool) -> bool {
+pub unsafe fn is_no_news(thread: &mut Thread, word: usize, from: u32, to: u32, is_on_trail: bool) -> bool {
     if thread.no_news == (from, to) {
         return true;
     }
@@ -57,7 +58,12 @@ pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32, is_on_trail: b
         return false;
     }
     let has_room = has_room(before);
-    if has_room && !thread.in_buffer && !is_on_trail && !buffers::are_accessed_at(from) {
+    if has_room
+        && !thread.in_buffer
+        && !is_on_trail
+        && !buffers::are_accessed_at(from)
+        && !is_full(thread, word)
+    {
         return false;
     }
     pair.increment(before);
@@ -66,6 +72,12 @@ pub unsafe fn is_no_news(thread: &mut Thread, from: u32, to: u32, is_on_trail: b
         thread.no_news = (from, to);
     }
     true
+}
+
+/// Has the heap block of this word as many locations as one may have? The look for the block is long, and in vain where the run has not
+/// that many.
+unsafe fn is_full(thread: &mut Thread, word: usize) -> bool {
+    count_of_locations() >= MOST_RECORDED && blocks::has_locations(thread, word, MOST_RECORDED)
 }
 
 /// Where to find what is kept of a pair beyond the budget; none if there is no room for it.
@@ -85,8 +97,11 @@ unsafe fn has_room(before: u32) -> bool {
 }
 
 unsafe fn has_room_for_locations() -> bool {
-    let count = mapping::record_count::<Location>(RegionId::Locations);
-    u64::from(count) < log::budget() / BUDGET_PER_LOCATION
+    u64::from(count_of_locations()) < log::budget() / BUDGET_PER_LOCATION
+}
+
+unsafe fn count_of_locations() -> u32 {
+    mapping::record_count::<Location>(RegionId::Locations)
 }
 
 impl Pair {

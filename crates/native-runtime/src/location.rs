@@ -101,9 +101,10 @@ pub unsafe fn note_repetition(
     slot: *mut Slot,
     touch: Touch,
 ) -> bool {
-    // Where there is no room for further sites, one more of them changes nothing either.
+    // Where there is no room for further sites, one more of them changes nothing either; nor does it where it would leave no event.
     let read_on_record = || {
         slots::has_read_at(slot, touch.leaf, 1)
+            || is_thinned(location) && sites::is_noted(touch.leaf)
             || slots::knows_site(slot, touch.leaf)
             || sites::is_noted(touch.leaf) && slots::has_all_sites(slot)
     };
@@ -118,11 +119,20 @@ pub unsafe fn note_repetition(
     };
     if on_record {
         slots::note(slot, touch, thread);
-        if touch.kind == Kind::Read && !slots::has_among_first(slot, touch.leaf) {
+        if touch.kind == Kind::Read
+            && !slots::has_among_first(slot, touch.leaf)
+            && !(is_thinned(location) && slots::adds_among_first(slot, touch.leaf))
+        {
             known_reads::remember(&mut thread.known_reads, slot, touch.leaf);
         }
     }
     on_record
+}
+
+/// Is the budget used up, and has the location's history its gap? Then there is nothing to record of a turn but how it ends.
+#[inline]
+unsafe fn is_thinned(location: *const Location) -> bool {
+    log::over_budget() && (*location).gapped != 0
 }
 
 /// Records an access that is not a repetition. False, with nothing done, if the location has ended in the meantime.

@@ -66,22 +66,24 @@ pub unsafe fn count(counter: *mut u64) {
 }
 
 /// Counts what was left out.
-pub unsafe fn count_thinned(thread: &mut Thread) {
-    count_now_and_then(&mut thread.thinned, &raw mut (*mapping::header()).thinned);
+pub unsafe fn count_thinned(thread: &mut Thread, count: u32) {
+    count_now_and_then(&mut thread.thinned, &raw mut (*mapping::header()).thinned, count);
 }
 
 /// Counts bytes whose last access was forgotten.
 pub unsafe fn count_forgotten(thread: &mut Thread) {
-    count_now_and_then(&mut thread.forgotten, &raw mut (*mapping::header()).forgotten);
+    count_now_and_then(&mut thread.forgotten, &raw mut (*mapping::header()).forgotten, 1);
 }
 
 /// Adds to one of the header's counters what the thread has counted, the first at once: where this counts, all threads count at once.
-unsafe fn count_now_and_then(counted: &mut u32, counter: *mut u64) {
+#[inline]
+unsafe fn count_now_and_then(counted: &mut u32, counter: *mut u64, count: u32) {
     const STEP: u32 = 64;
-    *counted += 1;
-    if *counted == 1 || counted.is_multiple_of(STEP) {
-        let step = if *counted == 1 { 1 } else { STEP as u64 };
-        AtomicU64::from_ptr(counter).fetch_add(step, Ordering::Relaxed);
+    let before = *counted;
+    *counted = before.wrapping_add(count);
+    if before == 0 || before / STEP != *counted / STEP {
+        let step = if before == 0 { count } else { STEP };
+        AtomicU64::from_ptr(counter).fetch_add(step.into(), Ordering::Relaxed);
     }
 }
 

@@ -91,6 +91,18 @@ pub fn pass_access(thread: &mut Thread) {
     thread.noise.accesses_left -= 1;
 }
 
+/// Will it be at one of the next so many accesses?
+#[inline]
+pub fn is_due_within(thread: &Thread, accesses: u32) -> bool {
+    thread.noise.accesses_left <= accesses
+}
+
+/// Counts that many at which it was not.
+#[inline]
+pub fn pass_accesses(thread: &mut Thread, accesses: u32) {
+    thread.noise.accesses_left -= accesses;
+}
+
 /// Before an access to bytes that several threads use.
 #[inline]
 pub unsafe fn at_access(thread: &mut Thread) {

@@ -27,10 +27,10 @@ use crate::{log, noise, spin, thread};
 const PER_THREAD: u32 = 2;
 /// Threads that can have passages at a time; others do without.
 const THREADS: u32 = 128;
-const COUNT: u32 = PER_THREAD * THREADS;
+pub const COUNT: u32 = PER_THREAD * THREADS;
 
 /// Owner fields that name passages, from this on: ids that no thread has.
-const FIRST: u32 = ID + 1 - COUNT;
+pub const FIRST: u32 = ID + 1 - COUNT;
 /// The owner field of a word whose passage ends right now.
 const CLOSING: u32 = FIRST - 1;
 /// The highest id that a thread can have.
@@ -38,16 +38,16 @@ pub const LAST_THREAD: u32 = CLOSING - 1;
 
 /// What is known of the word's bytes: all zero if nobody had touched them.
 #[repr(C, align(64))]
-struct Passage {
+pub struct Passage {
     /// The word's address; zero before the first.
     word: usize,
     /// Whose passage it is; zero if nobody's.
-    thread: AtomicU32,
+    pub thread: AtomicU32,
     /// Where its thread is: all bytes up to this one have been accessed.
-    next: u32,
+    pub next: u32,
     /// The site of these accesses, and their times.
-    leaf: u32,
-    stamps: [u16; 8],
+    pub leaf: u32,
+    pub stamps: [u16; 8],
     /// Who had the word before, and how.
     former: u32,
     read: u32,
@@ -59,10 +59,10 @@ struct Passage {
 }
 const _: () = assert!(size_of::<Passage>() == 64);
 
-struct Passages(UnsafeCell<[Passage; COUNT as usize]>);
+pub struct Passages(UnsafeCell<[Passage; COUNT as usize]>);
 // SAFETY: what may be read and written when is told above.
 unsafe impl Sync for Passages {}
-static PASSAGES: Passages = Passages(UnsafeCell::new([const { Passage::none() }; COUNT as usize]));
+pub static PASSAGES: Passages = Passages(UnsafeCell::new([const { Passage::none() }; COUNT as usize]));
 
 impl Passage {
     const fn none() -> Passage {
@@ -131,11 +131,6 @@ pub unsafe fn goes_on(owner: u32, line: *mut Line, address: usize, leaf: u32) ->
     if byte == LAST {
         return Step::Last;
     }
-    let thread = &mut *(*tls).thread;
-    let takes_over = (*passage).former != 0;
-    if takes_over && noise::is_due_at_access(thread) {
-        return Step::Elsewhere;
-    }
     // From here on a signal handler, which may need the passage for another word, is kept out.
     (*tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
@@ -143,18 +138,15 @@ pub unsafe fn goes_on(owner: u32, line: *mut Line, address: usize, leaf: u32) ->
     let done = is_here && (*passage).next as usize == byte;
     if done {
         pass_byte(passage, byte, (*tls).stamp());
-        if takes_over {
-            noise::pass_access(thread);
-            log::count_thinned(thread);
-        }
     }
     compiler_fence(Ordering::SeqCst);
     (*tls).busy = 0;
     if done { Step::Noted } else { Step::Elsewhere }
 }
 
-/// The last byte of a word.
+/// The last byte of a word, and how many it has.
 const LAST: usize = 7;
+const BYTES: u32 = LAST as u32 + 1;
 
 /// The thread has accessed this byte, and all before it.
 #[inline(always)]
@@ -176,10 +168,8 @@ pub unsafe fn end<const WRITE: bool>(owner: u32, line: *mut Line) -> bool {
     let passage = at(owner - FIRST);
     (*tls).busy = 1;
     compiler_fence(Ordering::SeqCst);
-    let takes_over = (*passage).former != 0;
     let done = (*passage).thread.load(Ordering::Relaxed) == (*tls).id()
         && (*passage).next as usize == LAST
-        && !(takes_over && noise::is_due_at_access(thread))
         && exchange(line, pair(owner), pair(CLOSING));
     if done {
         pass_byte(passage, LAST, (*tls).stamp());
@@ -187,9 +177,8 @@ pub unsafe fn end<const WRITE: bool>(owner: u32, line: *mut Line) -> bool {
             describe_as_passed(line, half, passage, WRITE, half * 4 + 3);
         }
         owners(line).store((*tls).owner_pair, Ordering::Release);
-        if takes_over {
-            noise::pass_access(thread);
-            log::count_thinned(thread);
+        if (*passage).former != 0 {
+            log::count_thinned(thread, BYTES);
         }
     }
     thread::leave(thread);
@@ -247,9 +236,15 @@ pub unsafe fn begin_to_take_over<const WRITE: bool>(
 ) -> bool {
     let former = (*line).owner[0];
     let is_alike = (*line).read[0] == (*line).read[1] && (*line).write[0] == (*line).write[1];
-    is_alike
+    // All of the word's accesses count as passed where a delay may be due, so that none has to look whether it is.
+    let done = is_alike
+        && !noise::is_due_within(thread, BYTES)
         && has_come_this_way::<WRITE>(thread.tls, line, leaf)
-        && begin::<WRITE>(thread, line, address, leaf, former)
+        && begin::<WRITE>(thread, line, address, leaf, former);
+    if done {
+        noise::pass_accesses(thread, BYTES);
+    }
+    done
 }
 
 #[inline(always)]
@@ -370,6 +365,9 @@ unsafe fn describe(thread: &mut Thread, line: *mut Line, number: u32) {
     let passage = at(number);
     let (id, writes) = ((*passage).thread.load(Ordering::Relaxed), number % PER_THREAD == 1);
     let next = AtomicU32::from_ptr(&raw mut (*passage).next).load(Ordering::Acquire) as usize;
+    if (*passage).former != 0 {
+        log::count_thinned(thread, next as u32);
+    }
     let mut owners_then = [0; 2];
     for (half, owner) in owners_then.iter_mut().enumerate() {
         let passed = next.saturating_sub(half * 4).min(4);

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cell::{Cell, ID, READ_BY_MANY, SHARED, SPLIT};
+use crate::cell::{Cell, ID, Masks, READ_BY_MANY, SHARED, SPLIT};
 use crate::cells::{Kind, Touch, byte_mask, remember_reader, try_lock, unlock};
 use crate::shadow::Line;
 use crate::split::{self, split};
@@ -51,7 +51,11 @@ unsafe fn take_over_half(
             return false;
         }
         if !split(thread, line, half) {
-            return false;
+            let is_own = *cell.owner & ID == thread.id;
+            if !is_own {
+                take_over_part(thread, cell, mask, touch);
+            }
+            return !is_own;
         }
     }
     for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
@@ -73,6 +77,15 @@ unsafe fn take_over_half(
         split::join(thread, line, half);
     }
     true
+}
+
+/// Gives these bytes of a half to this thread where there is no room to describe each: what another did to its neighbours is forgotten.
+/// It would take up more room as a location.
+unsafe fn take_over_part(thread: &mut Thread, cell: Cell, mask: u32, touch: Touch) {
+    log::count_thinned(thread, 1);
+    let masks =
+        Masks { reads: if touch.reads() { mask } else { 0 }, writes: if touch.writes() { mask } else { 0 } };
+    cell.take_as(thread, masks.owner(thread.id), touch);
 }
 
 /// Takes over a byte of a split half, if that is no more news than the last that this thread took over: whoever goes
@@ -116,8 +129,7 @@ pub unsafe fn take_over_first_byte<const WRITE: bool>(
     let mut done = cell.is_whole_of_another(thread) && is_last_again::<WRITE>(thread, &cell, leaf);
     if done && address.is_multiple_of(8) && passages::begin_to_take_over::<WRITE>(thread, line, address, leaf)
     {
-        noise::pass_access(thread);
-        log::count_thinned(thread);
+        // What is left out is counted when the word is passed.
     } else if done {
         done = split(thread, line, half);
         if done {
@@ -140,7 +152,7 @@ unsafe fn is_last_again<const WRITE: bool>(thread: &Thread, cell: &Cell, leaf: u
 unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, address: usize, leaf: u32) {
     let (half, byte) = ((address >> 2) & 1, address & 3);
     noise::pass_access(thread);
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     Cell::byte(line, half, byte).take(thread, Touch { kind, flags: 0, leaf });
     if byte == 3 {
@@ -153,7 +165,7 @@ unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, add
 unsafe fn is_no_news(thread: &mut Thread, word: usize, cell: &Cell, touch: Touch) -> bool {
     let is_reader_after_reader = *cell.write == 0 && !touch.writes();
     let is_on_trail = is_reader_after_reader && trails::goes_on(&mut thread.trails, touch.leaf, word);
-    handovers::is_no_news(thread, cell.newest(), touch.leaf, is_on_trail)
+    handovers::is_no_news(thread, word, cell.newest(), touch.leaf, is_on_trail)
 }
 
 /// Takes a cell from the one thread that has used it so far.
@@ -161,7 +173,7 @@ unsafe fn take_over_cell(thread: &mut Thread, word: usize, cell: Cell, touch: To
     if !is_no_news(thread, word, &cell, touch) {
         return false;
     }
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
     if *cell.write == 0 && !touch.writes() {
         // From reader to reader and back, for as long as nobody writes: no thread's bytes any more.
         *cell.write = *cell.owner & ID;

@@ -62,6 +62,7 @@ unsafe fn forget_lines(thread: &mut Thread, from: usize, to: usize) {
         } else if (*line).read[0] != 0 {
             // Where a block began in an earlier life: see [`crate::blocks`].
             (*line).read = [0, 0];
+            (*line).write = [0, 0];
         }
         line = line.add(1);
     }

@@ -417,6 +417,12 @@ pub unsafe fn has_room_for_site(slot: *const Slot) -> bool {
     (*slot).sites[SLOT_SITES - 1] == 0
 }
 
+/// Puts a site among those in a turn's first slot, if there is room. Without the lock: only the slot's own thread looks at its sites.
+pub unsafe fn adds_among_first(slot: *mut Slot, leaf: u32) -> bool {
+    let free = (*slot).sites.iter_mut().find(|site| **site == 0);
+    free.map(|free| *free = leaf).is_some()
+}
+
 #[inline(never)]
 pub unsafe fn knows_site(slot: *mut Slot, leaf: u32) -> bool {
     (*slot).sites.contains(&leaf) || slots_from(slot).skip(1).any(|slot| (*slot).sites.contains(&leaf))

@@ -138,7 +138,7 @@ unsafe fn record(
 /// Marks, once, that this location's history has a gap from here on.
 #[cold]
 unsafe fn thin(thread: &mut Thread, location: *mut Location, index: u32, tick: u64) {
-    log::count_thinned(thread);
+    log::count_thinned(thread, 1);
     if (*location).gapped == 0 {
         (*location).gapped = 1;
         let event = Event {

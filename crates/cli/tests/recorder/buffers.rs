@@ -97,3 +97,48 @@ fn of_what_many_have_read_and_one_access_fills_anew_the_first_words_are_told() {
     expected.push("+12000:8 third w@anew | fourth R@far".to_owned());
     assert_eq!(told, expected);
 }
+
+/// Four sites fill a heap block, so that none of them fills thousands of words: its words become locations until there are
+/// thousands.
+#[test]
+fn of_a_heap_block_the_first_thousands_of_words_are_told_and_what_is_new() {
+    let source = r#"
+enum { PART = 3000 };
+static long *block;
+volatile long sink;
+THREAD(filler) {
+    for (int i = 0; i < PART; i++)
+        block[i] = 1; //@one
+    for (int i = PART; i < 2 * PART; i++)
+        block[i] = 2; //@two
+    for (int i = 2 * PART; i < 3 * PART; i++)
+        block[i] = 3; //@three
+    return NULL;
+}
+THREAD(user) {
+    for (int i = 0; i < 3 * PART; i++)
+        sink = ((volatile long *)block)[i]; //@use
+    return NULL;
+}
+THREAD(late) {
+    sink = ((volatile long *)block)[3 * PART - 1]; //@end
+    ((volatile long *)block)[3 * PART - 2] = 4; //@late
+    return NULL;
+}
+int main(void) {
+    block = malloc(3 * PART * sizeof *block);
+    in_thread(filler);
+    in_thread(user);
+    in_thread(late);
+    return 0;
+}
+"#;
+    let told: Vec<String> = c(source).record().heap().lines().map(str::to_owned).collect();
+    let mut expected = words(0..3000, "filler w@one | user R@use");
+    expected.extend(words(3000..4096, "filler w@two | user R@use"));
+    // Of what has not been seen before, as many as of any handover.
+    expected.extend(words(6000..6064, "filler w@three | user R@use"));
+    expected.push("+71984:8 user r@use | late W@late".to_owned());
+    expected.push("+71992:8 user r@use | late R@end".to_owned());
+    assert_eq!(told, expected);
+}

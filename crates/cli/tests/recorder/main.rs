@@ -7,6 +7,7 @@ mod contested;
 mod control;
 mod differential;
 mod endings;
+mod fields;
 mod history;
 mod holds;
 mod interface;

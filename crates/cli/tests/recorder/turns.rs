@@ -373,6 +373,67 @@ int main(void) {
     assert!((2..10).contains(&gaps), "{gaps} gaps");
 }
 
+/// A turn reads at more sites than one record of it has room for, in another order each time: what is kept of it is the last.
+#[test]
+fn beyond_the_budget_the_last_of_many_reading_sites_is_kept() {
+    for last in 0..5 {
+        let program = c(&format!(
+            r#"
+volatile int shared, sink;
+static void read_at(int site) {{
+    switch (site) {{
+    case 0: sink = shared; break; //@r0
+    case 1: sink = shared; break; //@r1
+    case 2: sink = shared; break; //@r2
+    case 3: sink = shared; break; //@r3
+    case 4: sink = shared; break; //@r4
+    }}
+}}
+static sem_t turn[2];
+enum {{ ROUNDS = 2000 + {last} }};
+THREAD(reader) {{
+    for (int round = 0; round < ROUNDS; round++) {{
+        sem_wait(&turn[1]);
+        for (int i = 0; i <= 8; i++)
+            read_at((round + i) % 5);
+        sem_post(&turn[0]);
+    }}
+    return NULL;
+}}
+THREAD(writer) {{
+    for (int round = 0; round <= ROUNDS; round++) {{
+        sem_wait(&turn[0]);
+        shared = round; //@write
+        sem_post(&turn[1]);
+    }}
+    return NULL;
+}}
+int main(void) {{
+    sem_init(&turn[0], 0, 1);
+    sem_init(&turn[1], 0, 0);
+    pthread_t threads[] = {{start(reader, NULL), start(writer, NULL)}};
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}}
+"#
+        ))
+        .plan("seed=1,noise=off,budget=16384");
+        let process = program.record();
+        assert!(process.recording.header.thinned > 1000);
+        let history = process.history("shared");
+        // The newest of each of the five pairs of sites, and the last of all.
+        let turns: Vec<&str> = history.split(" | ").collect();
+        let read_last = format!("r@r{}", (2000 + last - 1 + 8) % 5);
+        let [.., reader, writer] = turns[..] else { panic!("{history}") };
+        assert!(reader.starts_with("reader ") && reader.ends_with(&read_last), "{reader}");
+        assert!(writer.starts_with("writer W@write"), "{writer}");
+        for site in 0..5 {
+            assert!(turns.iter().any(|turn| turn.ends_with(&format!("r@r{site}"))), "{site}: {history}");
+        }
+    }
+}
+
 /// Recursion makes more pairs of places than can be counted: 160 depths of the one function by 160 of the other.
 #[test]
 fn handovers_between_countless_places_stay_within_the_budget() {

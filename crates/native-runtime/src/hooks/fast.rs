@@ -8,6 +8,7 @@ use core::mem::offset_of;
 
 use crate::cell::{BYTES, READS_AT, SPLIT, WRITES_AT};
 use crate::cells::Kind;
+use crate::passages::{self, Passage};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::tls::{Frame, Tls};
@@ -135,6 +136,7 @@ macro_rules! hook4 {
     };
 }
 
+/// At label 7 what [`passages::goes_on`] does.
 macro_rules! hook1 {
     ($name:ident, $write:literal, $leaves:ident, $stamps:ident) => {
         hook!(
@@ -154,7 +156,7 @@ macro_rules! hook1 {
             and r10d, 3
             add r10d, {first_bit}
             bt r9d, r10d
-            jnc 3f
+            jnc 7f
             and r9d, {not_masks}
             cmp r9d, {bytes}
             jne 3f
@@ -181,7 +183,50 @@ macro_rules! hook1 {
             mov [r9 + r10 + {cell_leaf}], eax
             mov eax, fs:[rcx + {stamp}]
             mov [r9 + r10 + {cell_stamp}], ax
-            ret",
+            ret
+            7:
+            mov r9d, [rdx + r8]
+            sub r9d, {first_passage}
+            cmp r9d, {passage_count}
+            jae 3f
+            cmp dword ptr fs:[rcx + {busy}], 0
+            jne 3f
+            mov dword ptr fs:[rcx + {busy}], 1
+            lea r11d, [r9 + {first_passage}]
+            cmp r11d, [rdx + r8]
+            jne 8f
+            shl r9d, {passage_bits}
+            lea r10, [rip + {passages}]
+            add r9, r10
+            mov r10d, edi
+            and r10d, 7
+            cmp eax, [r9 + {passage_leaf}]
+            jne 8f
+            mov r11d, fs:[rcx + {owner}]
+            cmp r11d, [r9 + {passage_thread}]
+            jne 8f
+            cmp r10d, [r9 + {passage_next}]
+            jne 8f
+            cmp r10d, 7
+            je 8f
+            mov eax, fs:[rcx + {stamp}]
+            mov [r9 + r10 * 2 + {passage_stamps}], ax
+            inc r10d
+            mov [r9 + {passage_next}], r10d
+            mov dword ptr fs:[rcx + {busy}], 0
+            ret
+            8:
+            mov dword ptr fs:[rcx + {busy}], 0
+            jmp 3f",
+            busy = const offset_of!(Tls, busy),
+            passages = sym passages::PASSAGES,
+            passage_bits = const size_of::<Passage>().ilog2(),
+            first_passage = const passages::FIRST,
+            passage_count = const passages::COUNT,
+            passage_thread = const offset_of!(Passage, thread),
+            passage_next = const offset_of!(Passage, next),
+            passage_leaf = const offset_of!(Passage, leaf),
+            passage_stamps = const offset_of!(Passage, stamps),
             split = const SPLIT,
             block_mask = const shadow::BLOCK_MASK,
             offset_mask = const !shadow::BLOCK_MASK,
