@@ -63,12 +63,11 @@ fn what_decides_goes_before_what_else_was_done_meanwhile() {
 #[test]
 fn counts_that_are_kept_right_by_themselves_are_told_last() {
     let trace =
-        "~R1(p)@look ^U1(count)@raise W2(p)@replace U2(count)@lower !W2(q)@set U2(count)@again *R1(q)@use";
-    assert_eq!(told(trace), ["P14 raise lower set use"]);
-    let trace = "~R1(p)@look ^U1(count)@raise U2(count)@lower W2(p)@replace W2(q)@set U2(other)@drop *R1(q)@use *U1(other)@keep";
-    assert_eq!(told(trace)[0], "P14 raise lower set use");
-    let trace = "~R1(p)@look ^U1(count)@raise W2(p)@replace !W2(q)@set *R1(q)@use";
+        "~R1(p)@look ^U1(a)@raise U2(a)@lower W2(p)@replace W2(q)@set U2(b)@drop *R1(q)@use *U1(b)@keep";
     assert_eq!(told(trace), ["P14 look replace set use"]);
+    // Where there is nothing else, they are.
+    let trace = "^U1(a)@raise U2(a)@lower U2(b)@drop *U1(b)@keep";
+    assert_eq!(told(trace), ["P9 raise lower drop keep"]);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn marks(finding: &Value) -> Vec<&'static str> {
 fn session() -> Workplace {
     let place = Workplace::new();
     place.compile(&format!("{UNSNARL} cc"), "handles", HANDLES);
-    place.call("run --session handles --schedule pos --seed 1 --json report.json -- ./handles").exits(0);
+    place.call("run --session handles --schedule pos --seed 1 --runs 60 --confirm 1 --json report.json -- ./handles").exits(0);
     place
 }
 
@@ -113,6 +113,6 @@ fn runs_one_step_earlier_or_later_pass() {
 fn without_confirmation_nothing_is_narrowed() {
     let place = Workplace::new();
     place.compile(&format!("{UNSNARL} cc"), "handles", HANDLES);
-    place.call("run --session handles --schedule pos --seed 1 --no-confirm -- ./handles").exits(0);
+    place.call("run --session handles --schedule pos --seed 1 --runs 60 -- ./handles").exits(0);
     assert!(!place.path(".unsnarl/handles/windows").exists());
 }
