@@ -148,7 +148,8 @@ impl Intrusion {
                 rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id)));
             }
             found.extend(rows.into_iter().map(|(class, steps, id)| {
-                let is_atomic = steps.iter().all(|&index| run.accesses[index].kind == AccessKind::Update);
+                let updates = steps.iter().filter(|&&index| run.accesses[index].kind == AccessKind::Update);
+                let is_atomic = updates.count() * 2 > steps.len();
                 let class = class
                     + if is_decisive { 0 } else { class::NOT_DECISIVE }
                     + if is_atomic { class::ATOMIC } else { 0 };
@@ -200,7 +201,7 @@ mod class {
     pub const QUADRUPLE: u8 = 2;
     /// It begins with what was done a little before the edge.
     pub const AROUND: u8 = 6;
-    /// Counts that are kept right by themselves.
+    /// Most of it are counts that are kept right by themselves.
     pub const ATOMIC: u8 = 8;
     pub const PAIR: u8 = 12;
 }

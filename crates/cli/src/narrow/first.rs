@@ -2,7 +2,7 @@
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
 use localize::{
-    Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
+    Detail, Example, Finding, Intrusion, Pattern, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
 };
 use report::{Confirmation, Verdict};
 use runner::RunNumber;
@@ -14,6 +14,8 @@ use crate::runs::Runs;
 
 /// How probable what happens there is to be the cause.
 const CONFIDENCE: f64 = 0.9;
+/// Rows that are looked for in the session's runs.
+const MOST_ROWS: usize = 64;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
@@ -36,18 +38,18 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
             lead(findings, first);
             return Ok(proof.filter(|_| *fit == Fit::Whole));
         }
-        let best = |least: Fit| fits.iter().position(|fit| *fit >= least);
-        if let Some(at) = best(Fit::Whole) {
-            let first = findings.remove(at);
+        let told = of_rows(runs, &intrusion.rows(&profile.run))?;
+        let known = |pattern: &Pattern| findings.iter().position(|finding| finding.pattern == *pattern);
+        let place = match &told {
+            Some(told) => known(&told.pattern),
+            None => fits.iter().position(|fit| *fit == Fit::Whole),
+        };
+        // What the runs say of it by themselves is more than what is counted here.
+        if let Some(first) = place.map(|at| findings.remove(at)).or(told) {
             lead(findings, first);
             return Ok(proof);
         }
-        let rows = intrusion.rows(&profile.run);
-        if let Some(first) = of_rows(runs, &rows)? {
-            lead(findings, first);
-            return Ok(proof);
-        }
-        if let Some(at) = best(Fit::Act) {
+        if let Some(at) = fits.iter().position(|fit| *fit == Fit::Act) {
             let first = findings.remove(at);
             lead(findings, first);
             return Ok(None);
@@ -156,11 +158,13 @@ impl Place {
     }
 }
 
-/// A finding that the runs alone did not give, told by the row that tells failing from passing runs best, of those that are as good.
+/// A finding of the row that tells failing from passing runs best, of those of the best class that do.
 fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
-    let Some(&(best, _)) = rows.first() else { return Ok(None) };
     let mut told: Vec<Told> =
-        rows.iter().filter(|(class, _)| *class == best).map(|(_, row)| Told::new(row)).collect();
+        rows.iter().take(MOST_ROWS).map(|(class, row)| Told::new(*class, row)).collect();
+    if told.is_empty() {
+        return Ok(None);
+    }
     for record in runs.records.clone() {
         let Some(outcome) = analysis::outcome(&record.outcome) else { continue };
         let Ok(profile) = runs.load(record.run, outcome) else { continue };
@@ -168,18 +172,21 @@ fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Fin
     }
     let failing = runs.records.iter().filter(|record| record.outcome.is_failing()).count();
     let judged = runs.records.iter().filter(|record| analysis::outcome(&record.outcome).is_some()).count();
-    told.retain(|told| told.example.is_some() && told.failing.len() * 2 >= failing);
-    // The first of those that are as good.
-    let share = |told: &Told| {
+    let difference = |told: &Told| {
         let passing = judged.saturating_sub(failing).max(1) as f64;
         told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
     };
-    let best = told.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)));
+    told.retain(|told| difference(told) > 0.0);
+    let best = told.iter().map(|told| told.class).min();
+    let best = told.into_iter().filter(|told| Some(told.class) == best);
+    // The first of those that are as good.
+    let best = best.rev().max_by(|one, other| difference(one).total_cmp(&difference(other)));
     Ok(best.and_then(|told| told.into_finding(failing, judged)))
 }
 
 /// What runs say of a row.
 struct Told<'a> {
+    class: u8,
     row: &'a Row,
     failing: Vec<RunId>,
     passed: u32,
@@ -187,8 +194,8 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn new(row: &'a Row) -> Told<'a> {
-        Told { row, failing: Vec::new(), passed: 0, example: None }
+    fn new(class: u8, row: &'a Row) -> Told<'a> {
+        Told { class, row, failing: Vec::new(), passed: 0, example: None }
     }
 
     fn observe(&mut self, run: &Run, number: RunNumber) {
