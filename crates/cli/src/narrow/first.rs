@@ -2,7 +2,7 @@
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
 use localize::{
-    Detail, Example, Finding, Intrusion, Pattern, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
+    Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
 };
 use report::{Confirmation, Verdict};
 use runner::RunNumber;
@@ -19,39 +19,46 @@ const MOST_ROWS: usize = 64;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
-/// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known.
+/// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known, and says what proves it. If the
+/// first one happens at one of these places, it stays: of several switches that a failure takes, the last can be where it is found out.
 pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
+    let is_standstill = |finding: &Finding| matches!(&finding.detail, Detail::Verdict(reasoning) if reasoning.standstill.is_some());
+    // A standstill is there to be seen.
+    if findings.first().is_some_and(is_standstill) {
+        return Ok(None);
+    }
+    let mut places = Vec::new();
     for window in kept::recall(runs.session) {
-        let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? else {
-            continue;
-        };
-        let place = Place::of(&profile, &intrusion);
-        let fits: Vec<Fit> = findings.iter().map(|finding| place.fit(finding)).collect();
-        let is_standstill = |finding: &Finding| matches!(&finding.detail, Detail::Verdict(reasoning) if reasoning.standstill.is_some());
-        // A standstill is there to be seen.
-        if findings.first().is_some_and(is_standstill) {
-            return Ok(None);
+        if let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? {
+            places.push(Place::new(profile, intrusion, proof(&window.edges)));
         }
-        let proof = proof(&window.edges);
-        if let Some(fit) = fits.first().filter(|fit| **fit >= Fit::Act) {
-            let first = findings.remove(0);
-            lead(findings, first);
-            return Ok(proof.filter(|_| *fit == Fit::Whole));
+    }
+    if let Some(first) = findings.first() {
+        let best = places.iter().map(|place| (place.fit(first), place.proof)).max_by_key(|(fit, _)| *fit);
+        if let Some((fit, proof)) = best.filter(|(fit, _)| *fit >= Fit::Act) {
+            lead(findings, 0);
+            return Ok(proof.filter(|_| fit == Fit::Whole));
         }
-        let told = of_rows(runs, &intrusion.rows(&profile.run))?;
-        let known = |pattern: &Pattern| findings.iter().position(|finding| finding.pattern == *pattern);
-        let place = match &told {
-            Some(told) => known(&told.pattern),
-            None => fits.iter().position(|fit| *fit == Fit::Whole),
+    }
+    for place in &places {
+        let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(finding) == wanted);
+        let told = of_rows(runs, &place.rows)?;
+        let known = match &told {
+            Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
+            None => of_fit(Fit::Whole),
         };
         // What the runs say of it by themselves is more than what is counted here.
-        if let Some(first) = place.map(|at| findings.remove(at)).or(told) {
-            lead(findings, first);
-            return Ok(proof);
+        if let Some(at) = known {
+            lead(findings, at);
+            return Ok(place.proof);
         }
-        if let Some(at) = fits.iter().position(|fit| *fit == Fit::Act) {
-            let first = findings.remove(at);
-            lead(findings, first);
+        if let Some(told) = told {
+            findings.push(told);
+            lead(findings, findings.len() - 1);
+            return Ok(place.proof);
+        }
+        if let Some(at) = of_fit(Fit::Act) {
+            lead(findings, at);
             return Ok(None);
         }
     }
@@ -79,7 +86,8 @@ fn proof(edges: &Edges) -> Option<Confirmation> {
 }
 
 /// Gives a finding the first place, and what probability goes with it.
-fn lead(findings: &mut Vec<Finding>, mut first: Finding) {
+fn lead(findings: &mut Vec<Finding>, at: usize) {
+    let mut first = findings.remove(at);
     let others: f64 = findings.iter().map(|finding| finding.score).sum();
     let own = first.score.max(CONFIDENCE);
     let share = if others > 1.0 - own { (1.0 - own) / others } else { 1.0 };
@@ -115,18 +123,25 @@ enum Fit {
     Whole,
 }
 
-/// The places in the code of what happens there.
+/// Where a failing run goes wrong: the places in the code of what happens there.
 struct Place {
     look: Vec<SiteId>,
     /// What another thread does in between and what the held one does then, to the same data.
     orders: Vec<(SiteId, SiteId)>,
+    rows: Vec<(u8, Row)>,
+    proof: Option<Confirmation>,
 }
 
 impl Place {
-    fn of(profile: &Profile, intrusion: &Intrusion) -> Place {
+    fn new(profile: Profile, intrusion: Intrusion, proof: Option<Confirmation>) -> Place {
         let site = |index: usize| profile.run.accesses[index].site;
         let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
-        Place { look: intrusion.look.iter().map(|&index| site(index)).collect(), orders: orders.collect() }
+        Place {
+            look: intrusion.look.iter().map(|&index| site(index)).collect(),
+            orders: orders.collect(),
+            rows: intrusion.rows(&profile.run),
+            proof,
+        }
     }
 
     fn fit(&self, finding: &Finding) -> Fit {
