@@ -8,6 +8,7 @@
 //! Freeing memory is a write to it, so that a use after it shows. Where nothing follows, the write is left out:
 //! it ends every object's life, and would only hide the accesses before it from rules that keep a turn's write.
 
+mod switches;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ use crate::run::{
     StackId, ThreadId,
 };
 use crate::synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget};
+
+pub use switches::TokenSwitch;
 
 /// A run, and what its ids stand for.
 #[derive(Clone, Debug)]
@@ -63,21 +66,6 @@ pub struct GivenName {
     pub text: String,
     /// The first letter of its type in Java's class files: `I` for int, `Z` for boolean, `L` for references.
     pub value_type: char,
-}
-
-/// One thread stops and another goes on, in a controlled run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenSwitch {
-    /// That was before the access with this global index, and after those with smaller ones.
-    pub before: usize,
-    /// Who goes on.
-    pub to: ThreadId,
-    /// Who stops, if anybody ran.
-    pub from: Option<ThreadId>,
-    /// At which of its stops.
-    pub stop: u32,
-    /// Where the one that goes on was held: the calls that lead to what it does next. None if it has just begun.
-    pub stack: Option<StackId>,
 }
 
 /// A thread of the run.
@@ -338,21 +326,6 @@ impl<'a> ProcessReader<'a> {
         if let Some(position) = self.positions.get_mut(event.actor() as usize) {
             *position = Some(LoopPosition { entry, iteration });
         }
-    }
-
-    fn switch(&mut self, event: &ThreadEvent) {
-        if !self.is_thread(event.thread) {
-            return;
-        }
-        let (from, leaf) = (event.event.other, event.event.leaf);
-        let stack = (leaf != 0).then(|| self.leaf(leaf).1);
-        self.profile.switches.push(TokenSwitch {
-            before: self.profile.run.accesses.len(),
-            to: ThreadId(self.first_thread + event.thread),
-            from: (from != 0 && self.is_thread(from)).then_some(ThreadId(self.first_thread + from)),
-            stop: event.event.object,
-            stack,
-        });
     }
 
     /// Between two other threads' accesses, so that what precedes it is its own thread's.
