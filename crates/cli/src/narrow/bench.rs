@@ -31,6 +31,13 @@ pub struct Bench {
     until: Instant,
 }
 
+/// How far a thread has come while another one was held.
+pub struct Come {
+    pub stops: u32,
+    /// It goes on afterwards, so that it had to wait.
+    pub goes_on: bool,
+}
+
 /// There was no time for it.
 #[derive(Debug)]
 pub struct OutOfTime;
@@ -97,6 +104,22 @@ impl Bench {
         let before = self.fails(legs)?;
         let file = self.make(legs)?;
         Ok((self.is_failure(&file) == before).then_some(file))
+    }
+
+    /// How far another thread comes while one is held at a stop of its own.
+    pub fn come(&mut self, legs: &[Leg], (held, stop): (u32, u32), other: u32) -> anyhow::Result<Come> {
+        let file = self.make(legs)?;
+        let schedules = Schedules::of(&file)?;
+        let switches = schedules.processes().first().map_or_else(Vec::new, |process| process.switches());
+        let is_held = |switch: &Switch| switch.from == held && switch.stop >= stop;
+        let since = switches.iter().position(is_held).map_or(&[][..], |at| &switches[at + 1..]);
+        // Whoever gives the token back to the held thread is the last that counts.
+        let back = since.iter().position(|switch| switch.to == held).map_or(since.len(), |at| at + 1);
+        let stops = since[..back].iter().filter(|switch| switch.from == other).map(|switch| switch.stop);
+        Ok(Come {
+            stops: stops.max().unwrap_or(0),
+            goes_on: since[back..].iter().any(|switch| switch.to == other),
+        })
     }
 
     /// So many runs that go this way.

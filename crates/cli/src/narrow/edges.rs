@@ -6,8 +6,10 @@ use runner::{RunFile, Schedules};
 
 use super::bench::Bench;
 use super::legs::{FOREVER, Leg, joined, of_switches};
-use super::search;
+use super::search::{self, Beyond};
 
+/// Stops beyond an edge at which it is looked whether the other thread was merely kept out there.
+const BEYOND: u32 = 24;
 /// Runs that prove it: with the thread held there, and elsewhere. If all of the former fail and none of the latter, chance would do that
 /// once in 6,435 times.
 const HELD_THERE: u64 = 7;
@@ -74,28 +76,12 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     }
     let other = legs[last_other];
     let Some(latest) = search::furthest(held.until, |stop| bench.fails(&way(stop)))? else { return Ok(None) };
-    let Some(file) = bench.again(&way(latest))? else { return Ok(None) };
-    let after = Stand { file, stop: latest };
     let begun = legs[..at].iter().rev().find(|leg| leg.thread == held.thread).map_or(0, |leg| leg.until);
-    let before = if begun < held.until {
-        search::earliest(begun, held.until, |stop| bench.fails(&way(stop)))?
-    } else {
-        None
+    let before = match begun < held.until {
+        true => search::earliest(begun, held.until, |stop| bench.fails(&way(stop)))?,
+        false => None,
     };
-    // What it had done before it was held up in an earlier leg is not asked for.
-    if before.is_none() && begun != 0 {
-        return Ok(None);
-    }
-    // As soon as it has done that, it holds fewer locks than later, which keep others out.
     let soonest = before.map_or(held.until, |before| before + 1);
-    let Some(file) = bench.again(&way(soonest))? else { return Ok(None) };
-    let failing = Stand { file, stop: soonest };
-    let before = match before {
-        Some(stop) => bench.again(&way(stop))?.map(|file| Stand { file, stop }),
-        None => None,
-    };
-    let begun =
-        legs[..last_other].iter().rev().find(|leg| leg.thread == other.thread && leg.until != FOREVER);
     let between = |until: u32| -> Vec<Leg> {
         let mut legs = legs.to_vec();
         legs[at].until = soonest;
@@ -105,21 +91,49 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         }
         joined(legs.into_iter())
     };
-    let between = match search::needed(begun.map_or(0, |leg| leg.until), |stop| bench.fails(&between(stop)))?
-    {
-        Some(stop) => bench.again(&between(stop))?.map(|file| Stand { file, stop }),
+    let earlier = legs[..last_other].iter().rev();
+    let mut earlier = earlier.filter(|leg| leg.thread == other.thread && leg.until != FOREVER);
+    let from = earlier.next().map_or(0, |leg| leg.until);
+    let Some(decisive) = search::needed(from, |stop| bench.fails(&between(stop)))? else { return Ok(None) };
+    // A thread that holds a lock keeps the other one out, and so what that would have done to it.
+    let free = bench.come(&way(soonest), (held.thread, soonest), other.thread)?;
+    let mut beyond = |stop: u32| -> anyhow::Result<Beyond> {
+        if bench.fails(&way(stop))? {
+            return Ok(Beyond::Fails);
+        }
+        let come = bench.come(&way(stop), (held.thread, stop), other.thread)?;
+        let is_kept_out = come.goes_on && come.stops < free.stops;
+        Ok(if is_kept_out { Beyond::KeptOut } else { Beyond::Passes })
+    };
+    let Some((latest, later)) =
+        search::free_edge(latest, (1..=BEYOND).map(|step| latest + step), &mut beyond)?
+    else {
+        return Ok(None);
+    };
+    let lower = (begun..soonest).rev().take(BEYOND as usize);
+    let lower = search::free_edge(soonest, lower, &mut beyond)?;
+    // What it had done before it was held up in an earlier leg is not asked for.
+    if lower.is_none() && begun != 0 {
+        return Ok(None);
+    }
+    // As soon as it has looked, it holds fewer locks than later.
+    let (soonest, earlier) = lower.map_or((soonest, None), |(soonest, earlier)| (soonest, Some(earlier)));
+    let mut stand = |legs: &[Leg], stop: u32| -> anyhow::Result<Option<Stand>> {
+        Ok(bench.again(legs)?.map(|file| Stand { file, stop }))
+    };
+    let Some(failing) = stand(&way(soonest), soonest)? else { return Ok(None) };
+    let Some(after) = stand(&way(latest), latest)? else { return Ok(None) };
+    let before = match earlier {
+        Some(_) => stand(&way(soonest - 1), soonest - 1)?,
         None => None,
     };
+    let between = stand(&between(decisive), decisive)?;
     let mut held_there = Trial { runs: 0, failed: 0 };
     bench.repeat(&way(soonest), HELD_THERE, &mut held_there)?;
     let mut elsewhere = Trial { runs: 0, failed: 0 };
-    let earlier = before.as_ref().map(|stand| stand.stop);
-    for stop in earlier.into_iter().chain([latest + 1]) {
-        bench.repeat(
-            &way(stop),
-            if earlier.is_some() { ELSEWHERE / 2 } else { ELSEWHERE },
-            &mut elsewhere,
-        )?;
+    for stop in earlier.into_iter().chain([later]) {
+        let runs = if earlier.is_some() { ELSEWHERE / 2 } else { ELSEWHERE };
+        bench.repeat(&way(stop), runs, &mut elsewhere)?;
     }
     let (held, other) = (held.thread, other.thread);
     Ok(Some(Edges { held, other, before, failing, after, between, held_there, elsewhere }))

@@ -63,6 +63,33 @@ pub fn needed(from: u32, mut fails: impl FnMut(u32) -> anyhow::Result<bool>) -> 
     between(passes, first, fails).map(|(passes, _)| Some(passes))
 }
 
+/// What a run comes to with a thread held at a stop beyond an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    Fails,
+    /// It passes though the other thread has done what matters.
+    Passes,
+    /// It passes, and the other thread had to wait before it could do that.
+    KeptOut,
+}
+
+/// The true edge, if the other thread was merely kept out at the first one: the last of the stops at which runs fail, from one at which they do,
+/// and the first one after it at which they pass though the other thread does what matters. None if there is no such stop.
+pub fn free_edge(
+    mut last: u32,
+    stops: impl Iterator<Item = u32>,
+    beyond: &mut impl FnMut(u32) -> anyhow::Result<Beyond>,
+) -> anyhow::Result<Option<(u32, u32)>> {
+    for stop in stops {
+        match beyond(stop)? {
+            Beyond::Fails => last = stop,
+            Beyond::Passes => return Ok(Some((last, stop))),
+            Beyond::KeptOut => {}
+        }
+    }
+    Ok(None)
+}
+
 fn next_step(step: u32, tried: u32) -> u32 {
     if tried < ONE_BY_ONE { 1 } else { step * 2 }
 }
@@ -124,6 +151,27 @@ mod tests {
         assert_eq!(count(&[0..=u32::MAX], |fails| furthest(3, fails)).0, None);
         assert_eq!(count(&[0..=9], |fails| earliest(0, 5, fails)).0, None, "from the start");
         assert_eq!(count(&[], |fails| needed(3, fails)).0, None);
+    }
+
+    /// F fails, k is kept out, . passes.
+    fn free(stops: &str) -> Option<(u32, u32)> {
+        let kinds: Vec<char> = stops.chars().collect();
+        let mut beyond = |stop: u32| {
+            Ok(match kinds[stop as usize] {
+                'F' => Beyond::Fails,
+                'k' => Beyond::KeptOut,
+                _ => Beyond::Passes,
+            })
+        };
+        free_edge(0, 1..kinds.len() as u32, &mut beyond).unwrap()
+    }
+
+    #[test]
+    fn who_is_merely_kept_out_says_nothing() {
+        assert_eq!(free("FFkk.."), Some((1, 4)), "the act is in the section");
+        assert_eq!(free("FFkkFFkk..FF"), Some((5, 8)), "a section of another kind comes before it");
+        assert_eq!(free("F.F"), Some((0, 1)));
+        assert_eq!(free("FkkFkk"), None, "never free");
     }
 
     #[test]
