@@ -129,7 +129,7 @@ impl Intrusion {
     }
 
     /// The rows that it can be told by, the best first, each with its class: over the look, what is decisive, and the act; then what has
-    /// less of these.
+    /// less of these. Of several looks, the one nearest to the edge comes first.
     pub fn rows(&self, run: &Run) -> Vec<(u8, Row)> {
         let mut found: Vec<(u8, Row)> = Vec::new();
         for (other, act) in self.orders(run) {
@@ -137,6 +137,7 @@ impl Intrusion {
             let looks = self
                 .look
                 .iter()
+                .rev()
                 .map(|look| (0, look))
                 .chain(self.around.iter().map(|look| (class::AROUND, look)));
             let with_look = looks.filter_map(|(class, &look)| {
