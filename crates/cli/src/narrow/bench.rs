@@ -1,6 +1,7 @@
 //! Runs by schedules of our own making: each thread runs as long as it can, but for where the schedule says otherwise.
 
 use std::collections::BTreeMap;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use recording::{RunPlan, Schedule, Switch};
@@ -25,10 +26,16 @@ pub struct Bench {
     hung: bool,
     /// Its way.
     pub legs: Vec<Leg>,
-    known: BTreeMap<Vec<Leg>, bool>,
+    known: BTreeMap<Vec<Leg>, Gone>,
     /// Runs that were made.
     pub made: u32,
     until: Instant,
+}
+
+/// What came of a way.
+struct Gone {
+    failed: bool,
+    switches: Vec<Switch>,
 }
 
 /// How far a thread has come while another one was held.
@@ -88,29 +95,41 @@ impl Bench {
         })
     }
 
-    /// Does a run that goes this way fail?
-    pub fn fails(&mut self, legs: &[Leg]) -> anyhow::Result<bool> {
-        if let Some(&known) = self.known.get(legs) {
-            return Ok(known);
-        }
-        let file = self.make(legs)?;
-        let failed = self.is_failure(&file);
-        self.known.insert(legs.to_vec(), failed);
-        Ok(failed)
+    /// Does a run that goes this way fail? If it is likely which one will be asked for next, that run is made at the same time.
+    pub fn fails(&mut self, legs: &[Leg], next: Option<Vec<Leg>>) -> anyhow::Result<bool> {
+        self.go(legs, next).map(|gone| gone.failed)
     }
 
-    /// The run once more, if it ends as it did before: what does not is not decided by the schedule.
-    pub fn again(&mut self, legs: &[Leg]) -> anyhow::Result<Option<RunFile>> {
-        let before = self.fails(legs)?;
-        let file = self.make(legs)?;
-        Ok((self.is_failure(&file) == before).then_some(file))
+    fn go(&mut self, legs: &[Leg], next: Option<Vec<Leg>>) -> anyhow::Result<&Gone> {
+        if !self.known.contains_key(legs) {
+            let has_room = self.campaign.jobs.get() > 1;
+            let next = next.filter(|next| has_room && next != legs && !self.known.contains_key(next));
+            let ways: Vec<Vec<Leg>> = std::iter::once(legs.to_vec()).chain(next).collect();
+            let files = self.make(&ways)?;
+            for (way, file) in ways.into_iter().zip(files) {
+                let gone = Gone { failed: self.is_failure(&file), switches: switches(&file) };
+                self.known.insert(way, gone);
+            }
+        }
+        Ok(&self.known[legs])
+    }
+
+    /// These runs once more, each if it ends as it did before: what does not is not decided by the schedule.
+    pub fn again(&mut self, ways: &[Vec<Leg>]) -> anyhow::Result<Vec<Option<RunFile>>> {
+        let before = ways.iter().map(|way| self.fails(way, None)).collect::<anyhow::Result<Vec<bool>>>()?;
+        let files = self.make(ways)?.into_iter().zip(before);
+        Ok(files.map(|(file, before)| (self.is_failure(&file) == before).then_some(file)).collect())
+    }
+
+    /// The threads that have the token one after the other in a run that goes this way.
+    pub fn taken(&mut self, legs: &[Leg]) -> anyhow::Result<Vec<u32>> {
+        let gone = self.go(legs, None)?;
+        Ok(legs::of_switches(&gone.switches).iter().map(|leg| leg.thread).collect())
     }
 
     /// How far another thread comes while one is held at a stop of its own.
     pub fn come(&mut self, legs: &[Leg], (held, stop): (u32, u32), other: u32) -> anyhow::Result<Come> {
-        let file = self.make(legs)?;
-        let schedules = Schedules::of(&file)?;
-        let switches = schedules.processes().first().map_or_else(Vec::new, |process| process.switches());
+        let switches = &self.go(legs, None)?.switches;
         let is_held = |switch: &Switch| switch.from == held && switch.stop >= stop;
         let since = switches.iter().position(is_held).map_or(&[][..], |at| &switches[at + 1..]);
         // Whoever gives the token back to the held thread is the last that counts.
@@ -123,24 +142,40 @@ impl Bench {
     }
 
     /// So many runs that go this way.
-    pub fn repeat(&mut self, legs: &[Leg], runs: u64, trial: &mut Trial) -> anyhow::Result<()> {
-        for _ in 0..runs {
-            let file = self.make(legs)?;
-            trial.runs += 1;
-            trial.failed += u64::from(self.is_failure(&file));
-        }
+    pub fn repeat(&mut self, legs: &[Leg], runs: usize, trial: &mut Trial) -> anyhow::Result<()> {
+        let files = self.make(&vec![legs.to_vec(); runs])?;
+        trial.runs += files.len() as u64;
+        trial.failed += files.iter().filter(|file| self.is_failure(file)).count() as u64;
         Ok(())
     }
 
-    fn make(&mut self, legs: &[Leg]) -> anyhow::Result<RunFile> {
-        if Instant::now() >= self.until {
-            return Err(OutOfTime.into());
+    /// Runs that go these ways, as many at a time as the session's.
+    fn make(&mut self, ways: &[Vec<Leg>]) -> anyhow::Result<Vec<RunFile>> {
+        let mut made = Vec::new();
+        for ways in ways.chunks(self.campaign.jobs.get()) {
+            if Instant::now() >= self.until {
+                return Err(OutOfTime.into());
+            }
+            let bench = &*self;
+            let files = thread::scope(|scope| {
+                let making = ways.iter().zip(bench.made + 1..);
+                let making: Vec<_> =
+                    making.map(|(way, nth)| scope.spawn(move || bench.one(way, nth))).collect();
+                let join = |one: thread::ScopedJoinHandle<'_, anyhow::Result<RunFile>>| {
+                    one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                };
+                making.into_iter().map(join).collect::<anyhow::Result<Vec<RunFile>>>()
+            })?;
+            self.made += files.len() as u32;
+            made.extend(files);
         }
-        self.made += 1;
-        let run = RunNumber(self.made);
-        let switches = legs::to_switches(legs);
+        Ok(made)
+    }
+
+    fn one(&self, way: &[Leg], nth: u32) -> anyhow::Result<RunFile> {
+        let switches = (&*legs::to_switches(way), self.seed);
         let made =
-            runner::follow_switches((&switches, self.seed), &self.campaign, run, self.plan, &INTERRUPTED)?;
+            runner::follow_switches(switches, &self.campaign, RunNumber(nth), self.plan, &INTERRUPTED)?;
         made.ok_or_else(|| OutOfTime.into())
     }
 
@@ -151,4 +186,11 @@ impl Bench {
             Outcome::Pass | Outcome::Damaged { .. } => false,
         }
     }
+}
+
+/// The switches of a run; none if they cannot be read.
+fn switches(file: &RunFile) -> Vec<Switch> {
+    let schedules = Schedules::of(file).ok();
+    let process = schedules.as_ref().and_then(|schedules| schedules.processes().first());
+    process.map_or_else(Vec::new, |process| process.switches())
 }

@@ -2,18 +2,18 @@
 //! run fails.
 
 use report::Trial;
-use runner::{RunFile, Schedules};
+use runner::RunFile;
 
 use super::bench::Bench;
-use super::legs::{FOREVER, Leg, joined, of_switches};
+use super::legs::{FOREVER, Leg, joined};
 use super::search::{self, Beyond};
 
 /// Stops beyond an edge at which it is looked whether the other thread was merely kept out there.
 const BEYOND: u32 = 24;
 /// Runs that prove it: with the thread held there, and elsewhere. If all of the former fail and none of the latter, chance would do that
 /// once in 6,435 times.
-const HELD_THERE: u64 = 7;
-const ELSEWHERE: u64 = 8;
+const HELD_THERE: usize = 7;
+const ELSEWHERE: usize = 8;
 
 /// A run in which a thread was held at one of its stops.
 pub struct Stand {
@@ -75,10 +75,16 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         return Ok(None);
     }
     let other = legs[last_other];
-    let Some(latest) = search::furthest(held.until, |stop| bench.fails(&way(stop)))? else { return Ok(None) };
+    let Some(latest) = search::furthest(held.until, |stop| bench.fails(&way(stop), Some(way(stop + 1))))?
+    else {
+        return Ok(None);
+    };
     let begun = legs[..at].iter().rev().find(|leg| leg.thread == held.thread).map_or(0, |leg| leg.until);
     let before = match begun < held.until {
-        true => search::earliest(begun, held.until, |stop| bench.fails(&way(stop)))?,
+        true => {
+            let next = |stop: u32| (stop > begun).then(|| way(stop - 1));
+            search::earliest(begun, held.until, |stop| bench.fails(&way(stop), next(stop)))?
+        }
         false => None,
     };
     let soonest = before.map_or(held.until, |before| before + 1);
@@ -94,11 +100,17 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     let earlier = legs[..last_other].iter().rev();
     let mut earlier = earlier.filter(|leg| leg.thread == other.thread && leg.until != FOREVER);
     let from = earlier.next().map_or(0, |leg| leg.until);
-    let Some(decisive) = search::needed(from, |stop| bench.fails(&between(stop)))? else { return Ok(None) };
+    let Some(decisive) =
+        search::needed(from, |stop| bench.fails(&between(stop), Some(between(search::doubled(from, stop)))))?
+    else {
+        return Ok(None);
+    };
     // A thread that holds a lock keeps the other one out, and so what that would have done to it.
     let free = bench.come(&way(soonest), (held.thread, soonest), other.thread)?;
     let mut beyond = |stop: u32| -> anyhow::Result<Beyond> {
-        if bench.fails(&way(stop))? {
+        // It is looked on in the same direction.
+        let next = if stop > soonest { Some(stop + 1) } else { stop.checked_sub(1) };
+        if bench.fails(&way(stop), next.map(way))? {
             return Ok(Beyond::Fails);
         }
         let come = bench.come(&way(stop), (held.thread, stop), other.thread)?;
@@ -118,16 +130,14 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     }
     // As soon as it has looked, it holds fewer locks than later.
     let (soonest, earlier) = lower.map_or((soonest, None), |(soonest, earlier)| (soonest, Some(earlier)));
-    let mut stand = |legs: &[Leg], stop: u32| -> anyhow::Result<Option<Stand>> {
-        Ok(bench.again(legs)?.map(|file| Stand { file, stop }))
-    };
-    let Some(failing) = stand(&way(soonest), soonest)? else { return Ok(None) };
-    let Some(after) = stand(&way(latest), latest)? else { return Ok(None) };
-    let before = match earlier {
-        Some(_) => stand(&way(soonest - 1), soonest - 1)?,
-        None => None,
-    };
-    let between = stand(&between(decisive), decisive)?;
+    let mut wanted = vec![(way(soonest), soonest), (way(latest), latest), (between(decisive), decisive)];
+    wanted.extend(earlier.map(|_| (way(soonest - 1), soonest - 1)));
+    let (ways, stops): (Vec<Vec<Leg>>, Vec<u32>) = wanted.into_iter().unzip();
+    let files = bench.again(&ways)?.into_iter().zip(stops);
+    let mut stands = files.map(|(file, stop)| file.map(|file| Stand { file, stop }));
+    let mut stand = || stands.next().flatten();
+    let (failing, after, between, before) = (stand(), stand(), stand(), stand());
+    let (Some(failing), Some(after)) = (failing, after) else { return Ok(None) };
     let mut held_there = Trial { runs: 0, failed: 0 };
     bench.repeat(&way(soonest), HELD_THERE, &mut held_there)?;
     let mut elsewhere = Trial { runs: 0, failed: 0 };
@@ -141,16 +151,10 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
 
 /// Who runs in the place of the last one if that does not.
 fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Option<u32>> {
-    if base.is_empty() || bench.fails(base)? {
+    if base.is_empty() || bench.fails(base, None)? {
         return Ok(None);
     }
-    let mut taken = |legs: &[Leg]| -> anyhow::Result<Vec<u32>> {
-        let Some(file) = bench.again(legs)? else { return Ok(Vec::new()) };
-        let schedules = Schedules::of(&file)?;
-        let switches = schedules.processes().first().map_or_else(Vec::new, |one| one.switches());
-        Ok(of_switches(&switches).iter().map(|leg| leg.thread).collect())
-    };
-    let (fails, passes) = (taken(legs)?, taken(base)?);
+    let (fails, passes) = (bench.taken(legs)?, bench.taken(base)?);
     let differ = fails.iter().zip(&passes).find(|(one, other)| one != other);
     Ok(differ.map(|(_, other)| *other))
 }

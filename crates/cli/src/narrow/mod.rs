@@ -30,7 +30,10 @@ use legs::{FOREVER, Leg};
 
 /// Failing runs that are made shorter.
 const MOST_RUNS: usize = 4;
-/// Of these, the ones whose edges are looked for.
+/// Of these, as many may stay long before the others are not tried any more: where the stops of a thread depend on who ran before, that is so
+/// of all of them.
+const MOST_IN_VAIN: usize = 2;
+/// Of those that got short, the ones whose edges are looked for.
 const MOST_MOVED: usize = 2;
 /// Switches that no thread asked for, at most, in a run whose edges are looked for.
 const MOST_HELD_UP: usize = 3;
@@ -73,13 +76,18 @@ fn find(
     found: &mut Vec<Window>,
 ) -> anyhow::Result<()> {
     let mut short: Vec<(usize, Vec<Leg>, Bench)> = Vec::new();
+    let mut in_vain = 0;
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
         let Some(mut bench) = Bench::of(session, record, campaign, until) else { continue };
         let all = bench.legs.clone();
-        let Some(legs) = shorter::shorter(all, |legs| bench.fails(legs))? else { continue };
+        let Some(legs) = shorter::shorter(all, |legs, next| bench.fails(legs, next))? else { continue };
         let held_up = legs.iter().filter(|leg| leg.until != FOREVER).count();
         // What takes many switches is not told by the last of them.
         if held_up > MOST_HELD_UP {
+            in_vain += 1;
+            if in_vain == MOST_IN_VAIN {
+                break;
+            }
             continue;
         }
         if short.iter().all(|(_, known, _)| *known != legs) {

@@ -63,6 +63,11 @@ pub fn needed(from: u32, mut fails: impl FnMut(u32) -> anyhow::Result<bool>) -> 
     between(passes, first, fails).map(|(passes, _)| Some(passes))
 }
 
+/// The stop that `needed` asks for after this one, as long as runs pass.
+pub fn doubled(from: u32, stop: u32) -> u32 {
+    stop.saturating_add(stop - from + 1)
+}
+
 /// What a run comes to with a thread held at a stop beyond an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
@@ -172,6 +177,19 @@ mod tests {
         assert_eq!(free("FFkkFFkk..FF"), Some((5, 8)), "a section of another kind comes before it");
         assert_eq!(free("F.F"), Some((0, 1)));
         assert_eq!(free("FkkFkk"), None, "never free");
+    }
+
+    #[test]
+    fn what_is_asked_for_next_is_known() {
+        let mut asked = Vec::new();
+        let found = needed(3, |stop| {
+            asked.push(stop);
+            Ok(stop >= 66)
+        });
+        assert_eq!(found.unwrap(), Some(65));
+        let doubling = asked.windows(2).take_while(|pair| pair[0] < 66);
+        assert!(doubling.clone().count() >= 5, "{asked:?}");
+        doubling.for_each(|pair| assert_eq!(doubled(3, pair[0]), pair[1], "{asked:?}"));
     }
 
     #[test]

@@ -309,7 +309,7 @@ fn tests_of_a_workspace_run_in_their_packages() {
     assert!(!place.path("shop/target").exists(), "there is one target folder");
     unsnarl(&place, "cargo --runs 2 run -p shop --example open -- early").exits(10).says(&["2 passed"]);
     // A library without tests is no choice, one with some is.
-    unsnarl(&place, "cargo --runs 2 test -p shop").exits(10).says(&["2 passed"]);
+    unsnarl(&place, "cargo --runs 2 --jobs 1 test -p shop").exits(10).says(&["2 passed"]);
     unsnarl(&place, "cargo --runs 2 test").exits(2).complains(&["2 programs qualify"]);
     let optimized = "`dev` profile [optimized + debuginfo]";
     let built = unsnarl(&place, "cargo build --workspace").exits(0);
