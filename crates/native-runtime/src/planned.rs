@@ -22,10 +22,17 @@ pub unsafe fn start(plan: &RunPlan) {
             count += 1;
         }
     }
+    COUNT.store(count, Ordering::Relaxed);
     if count > 0 {
+        look_at_all();
+    }
+}
+
+/// From now on threads that begin look at each of their accesses.
+pub unsafe fn look_at_all() {
+    if EMPTY_ROOT.load(Ordering::Relaxed).is_null() {
         EMPTY_ROOT.store(mapping::reserve(shadow::ROOT_BYTES).cast(), Ordering::Relaxed);
     }
-    COUNT.store(count, Ordering::Relaxed);
 }
 
 /// Where the hooks look for what is known about memory.

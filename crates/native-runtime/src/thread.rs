@@ -61,6 +61,8 @@ pub struct Thread {
     pub id: u32,
     /// Where [`control`] keeps what it knows of this thread, zero if it is not controlled.
     pub seat: u32,
+    /// How far it has come in a controlled run, see `control::progress`.
+    pub progress: u32,
     pub chunk_left: u32,
     pub chunk: *mut u8,
     pub last_tick: u64,

@@ -41,8 +41,8 @@ pub use plan::{
 };
 #[cfg(feature = "read")]
 pub use read::{Damage, Frame, Module, Name, Recording, ThreadEvent, compact, header, parse};
+pub use schedule::{Beginning, ENV_SCHEDULE, Numbering, SCHEDULE_MAGIC, SavedSchedule, Switch};
 #[cfg(feature = "read")]
-pub use schedule::Stop;
-pub use schedule::{Beginning, ENV_SCHEDULE, SCHEDULE_MAGIC, SavedSchedule, Switch};
+pub use schedule::{Course, Stop};
 pub use scheduling::{Decision, Deviation, Visit};
 pub use site::Site;

@@ -1,7 +1,7 @@
 //! The schedule of a controlled run, for another run to follow: a file that the runner makes of a recording.
 //!
 //! The file has a part for each process of the run, in the order in which they started: a [`SavedSchedule`], then its
-//! [`Switch`]es. A process takes the first part that no other one has taken.
+//! [`Switch`]es, then the [`Site`]s that count if stops are numbered by progress. A process takes the first part that no other one has taken.
 
 use core::fmt;
 use core::str::FromStr;
@@ -9,11 +9,12 @@ use core::str::FromStr;
 use crate::event::flag;
 use crate::layout::Pod;
 use crate::plan::PlanError;
+use crate::site::Site;
 
 /// Environment variable naming the file of schedules to follow.
 pub const ENV_SCHEDULE: &str = "UNSNARL_SCHEDULE";
 /// First eight bytes of every part.
-pub const SCHEDULE_MAGIC: u64 = u64::from_le_bytes(*b"UNSCHED\x02");
+pub const SCHEDULE_MAGIC: u64 = u64::from_le_bytes(*b"UNSCHED\x03");
 
 /// The schedule of one process.
 #[repr(C)]
@@ -33,10 +34,28 @@ pub struct SavedSchedule {
     pub stop_after: u64,
     /// The thread to stop.
     pub stop_thread: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// What the numbers of stops count: a [`Numbering`].
+    pub numbering: u32,
     /// The build id of the module to stop in, padded with zeros.
     pub stop_build_id: [u8; 32],
+    /// How many sites stand behind the switches.
+    pub sites: u64,
+}
+
+/// What the number of a stop says, in a schedule and in the recording of a run that follows it.
+///
+/// Which accesses are stops depends on who has used the bytes before. So the number of a thread's stop means another place in a run in
+/// which others have done less by then. A thread's *progress* does not depend on that: it is how many of its accesses at certain sites,
+/// whoever the bytes belong to, and how many atomic operations and synchronizations are behind it.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbering {
+    /// Stops of the thread so far, this one included.
+    Stops = 0,
+    /// The schedule counts stops, the recording tells the thread's progress.
+    FromStopsToProgress = 1,
+    /// The thread's progress. Wherever it is to lose the token there is a stop.
+    Progress = 2,
 }
 
 /// The token passed from one thread to another.
@@ -49,7 +68,7 @@ pub struct Switch {
     pub to: u32,
     /// Who had it, zero if nobody.
     pub from: u32,
-    /// The stop, by number, no later than which that one lost it.
+    /// The stop, by number (see [`Numbering`]), no later than which that one lost it.
     pub stop: u32,
     /// [`flag::AWAY`] and [`flag::BY_TIME`].
     pub flags: u32,
@@ -100,6 +119,8 @@ impl FromStr for Beginning {
 unsafe impl Pod for SavedSchedule {}
 // SAFETY: as above.
 unsafe impl Pod for Switch {}
+// SAFETY: as above.
+unsafe impl Pod for Site {}
 
 #[cfg(feature = "read")]
 mod saving {
@@ -139,14 +160,30 @@ mod saving {
         pub after: u64,
     }
 
+    /// The schedule of one process, to be written.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Course<'a> {
+        /// The token's way.
+        pub switches: &'a [Switch],
+        /// The seed of the run that it is from.
+        pub seed: u64,
+        /// What the numbers of stops count.
+        pub numbering: Numbering,
+        /// Where accesses are progress. None if stops are counted.
+        pub sites: &'a [Site],
+    }
+
+    impl<'a> Course<'a> {
+        /// The way of a recorded run.
+        pub fn recorded(switches: &'a [Switch], seed: u64) -> Course<'a> {
+            Course { switches, seed, numbering: Numbering::Stops, sites: &[] }
+        }
+    }
+
     impl SavedSchedule {
         /// Appends the part of one process to the file's content.
-        pub fn write(
-            (switches, seed): (&[Switch], u64),
-            followed: u64,
-            stop: Option<Stop>,
-            file: &mut Vec<u8>,
-        ) {
+        pub fn write(course: Course<'_>, followed: u64, stop: Option<Stop>, file: &mut Vec<u8>) {
+            let Course { switches, seed, numbering, sites } = course;
             let place = stop.map(|stop| stop.place).unwrap_or_default();
             let words = [
                 SCHEDULE_MAGIC,
@@ -155,19 +192,24 @@ mod saving {
                 seed,
                 place.address,
                 stop.map_or(0, |stop| stop.after),
-                stop.map_or(0, |stop| stop.thread.into()),
+                stop.map_or(0, |stop| stop.thread.into()) | (numbering as u64) << 32,
             ];
             words.iter().for_each(|word| file.extend(word.to_le_bytes()));
             file.extend(place.build_id);
+            file.extend((sites.len() as u64).to_le_bytes());
             for Switch { to, from, stop, flags } in switches {
                 [to, from, stop, flags].iter().for_each(|number| file.extend(number.to_le_bytes()));
+            }
+            for Site { build_id, address } in sites {
+                file.extend(build_id);
+                file.extend(address.to_le_bytes());
             }
         }
     }
 }
 
 #[cfg(feature = "read")]
-pub use saving::Stop;
+pub use saving::{Course, Stop};
 
 #[cfg(all(test, feature = "read"))]
 mod tests {
@@ -176,18 +218,27 @@ mod tests {
 
     #[test]
     fn schedules_are_written_as_they_are_read() {
-        assert_eq!(size_of::<SavedSchedule>(), 6 * 8 + 2 * 4 + 32);
+        assert_eq!(size_of::<SavedSchedule>(), 6 * 8 + 2 * 4 + 32 + 8);
         assert_eq!(size_of::<Switch>(), 16);
+        assert_eq!(size_of::<Site>(), 40);
         let switch = Switch { to: 2, from: 1, stop: 7, flags: flag::AWAY.into() };
         let place = crate::InterleavingStep { address: 0x1f40, build_id: [9; 32], ..Default::default() };
         let mut file = Vec::new();
         let stop = Stop { place, thread: 3, after: 5 };
-        SavedSchedule::write((&[switch, switch], 17), 1, Some(stop), &mut file);
-        assert_eq!(file.len(), size_of::<SavedSchedule>() + 2 * size_of::<Switch>());
+        let site = Site { build_id: [7; 32], address: 0x1234 };
+        let recorded = Course::recorded(&[switch, switch], 17);
+        let course = Course { numbering: Numbering::Progress, sites: &[site], ..recorded };
+        SavedSchedule::write(course, 1, Some(stop), &mut file);
+        let sites_at = size_of::<SavedSchedule>() + 2 * size_of::<Switch>();
+        assert_eq!(file.len(), sites_at + size_of::<Site>());
         // SAFETY: long enough, any bit pattern is valid, and the reads are unaligned.
-        let (header, first) = unsafe {
-            let second = file.as_ptr().add(size_of::<SavedSchedule>());
-            (file.as_ptr().cast::<SavedSchedule>().read_unaligned(), second.cast::<Switch>().read_unaligned())
+        let (header, first, last) = unsafe {
+            let at = |offset: usize| file.as_ptr().add(offset);
+            (
+                at(0).cast::<SavedSchedule>().read_unaligned(),
+                at(size_of::<SavedSchedule>()).cast::<Switch>().read_unaligned(),
+                at(sites_at).cast::<Site>().read_unaligned(),
+            )
         };
         let expected = SavedSchedule {
             magic: SCHEDULE_MAGIC,
@@ -197,11 +248,13 @@ mod tests {
             stop_address: 0x1f40,
             stop_after: 5,
             stop_thread: 3,
-            reserved: 0,
+            numbering: Numbering::Progress as u32,
             stop_build_id: [9; 32],
+            sites: 1,
         };
         assert_eq!(header, expected);
         assert_eq!(first, switch);
+        assert_eq!(last, site);
         assert!(first.is_taken_away() && !first.is_by_time());
     }
 }

@@ -6,6 +6,7 @@ use core::str::FromStr;
 use crate::plan::PlanError;
 
 /// Where the hook of an access or a synchronization returns to. Its text form is `BUILDID+1f40`.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Site {
     /// The module's build id, padded with zeros.

@@ -48,7 +48,7 @@ pub use oracle::{Oracle, Outcome};
 pub use output::Output;
 pub use preload::Preload;
 pub use run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
-pub use schedules::{Schedules, follow_switches};
+pub use schedules::{Schedules, follow_course};
 pub use session::{Binary, Manifest, Session};
 pub use store::{SessionEntry, Store};
 pub use symbolize::{Frame, Symbolizer};

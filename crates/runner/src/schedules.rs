@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use recording::{Damage, ENV_SCHEDULE, Recording, RunPlan, SavedSchedule, Stop, Switch};
+use recording::{Course, Damage, ENV_SCHEDULE, Recording, RunPlan, SavedSchedule, Stop};
 
 use crate::campaign::Campaign;
 use crate::error::{Error, Result};
@@ -66,24 +66,24 @@ impl Schedules {
         let mut content = Vec::new();
         for (number, process) in self.processes.iter().enumerate() {
             let stop = stop.filter(|(which, _)| *which == number).map(|(_, stop)| stop);
-            let run = (&process.switches()[..], process.header.seed);
-            SavedSchedule::write(run, followed, stop, &mut content);
+            let switches = process.switches();
+            let course = Course::recorded(&switches, process.header.seed);
+            SavedSchedule::write(course, followed, stop, &mut content);
         }
         content
     }
 }
 
-/// Runs a test of one process once, apart from any session, by a schedule of our own making; the seed is that of the run which it was
-/// made from. None if it was cancelled.
-pub fn follow_switches(
-    switches: (&[Switch], u64),
+/// Runs a test of one process once, apart from any session, by a schedule of our own making. None if it was cancelled.
+pub fn follow_course(
+    course: Course<'_>,
     campaign: &Campaign,
     run: RunNumber,
     plan: RunPlan,
     cancelled: &AtomicBool,
 ) -> Result<Option<RunFile>> {
     let mut content = Vec::new();
-    SavedSchedule::write(switches, u64::MAX, None, &mut content);
+    SavedSchedule::write(course, u64::MAX, None, &mut content);
     follow_file(content, campaign, run, plan, cancelled)
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recording::{RunPlan, Schedule, Switch};
+use recording::{Course, List, Numbering, RunPlan, Schedule, Site, Switch};
 use report::Trial;
 use runner::campaign::Campaign;
 use runner::{Outcome, RunFile, RunNumber, RunRecord, Schedules, Session};
 
 use super::legs::{self, Leg};
+use super::sites;
 use crate::conduct::INTERRUPTED;
 
 /// A run is waited for this long at least, and for so many times the slowest that passed.
@@ -22,6 +23,9 @@ pub struct Bench {
     campaign: Campaign,
     plan: RunPlan,
     seed: u64,
+    /// What the ends of legs count, and where accesses do.
+    numbering: Numbering,
+    sites: Vec<Site>,
     /// Whether the run that failed hung: what ends in another way is another failure.
     hung: bool,
     /// Its way.
@@ -58,8 +62,23 @@ impl std::fmt::Display for OutOfTime {
 impl std::error::Error for OutOfTime {}
 
 impl Bench {
-    /// None if the run has no schedule that could be followed.
-    pub fn of(session: &Session, record: &RunRecord, campaign: &Campaign, until: Instant) -> Option<Bench> {
+    /// None if the run has no schedule that could be followed, or does not fail again if it is.
+    pub fn of(
+        session: &Session,
+        record: &RunRecord,
+        campaign: &Campaign,
+        until: Instant,
+    ) -> anyhow::Result<Option<Bench>> {
+        let Some(mut bench) = Bench::by_stops(session, record, campaign, until) else { return Ok(None) };
+        bench.sites = sites::shared(session, record.run);
+        if !bench.sites.is_empty() && !bench.count_progress()? {
+            return Ok(None);
+        }
+        Ok(Some(bench))
+    }
+
+    /// The way as it was recorded.
+    fn by_stops(session: &Session, record: &RunRecord, campaign: &Campaign, until: Instant) -> Option<Bench> {
         let plan: RunPlan = record.plan.parse().ok()?;
         if plan.schedule == Schedule::Free {
             return None;
@@ -87,12 +106,26 @@ impl Bench {
             campaign: Campaign { timeout: Some(timeout), ..campaign.clone() },
             plan,
             seed: process.header.seed,
+            numbering: Numbering::Stops,
+            sites: Vec::new(),
             hung: record.outcome.is_hang(),
             legs: legs::of_switches(&switches),
             known: BTreeMap::new(),
             made: 0,
             until,
         })
+    }
+
+    /// Goes the way once more to know it by how far threads have come at the ends of its legs. What is left out of a way by stops
+    /// makes other stops of what comes later. False if the run does not fail this time.
+    fn count_progress(&mut self) -> anyhow::Result<bool> {
+        self.numbering = Numbering::FromStopsToProgress;
+        let file = self.make(&[self.legs.clone()])?.remove(0);
+        self.legs = legs::of_switches(&switches(&file));
+        self.numbering = Numbering::Progress;
+        // These are there to have stops.
+        self.plan.sites = List::default();
+        Ok(self.is_failure(&file))
     }
 
     /// Does a run that goes this way fail? If it is likely which one will be asked for next, that run is made at the same time.
@@ -173,9 +206,10 @@ impl Bench {
     }
 
     fn one(&self, way: &[Leg], nth: u32) -> anyhow::Result<RunFile> {
-        let switches = (&*legs::to_switches(way), self.seed);
-        let made =
-            runner::follow_switches(switches, &self.campaign, RunNumber(nth), self.plan, &INTERRUPTED)?;
+        let switches = legs::to_switches(way);
+        let course =
+            Course { switches: &switches, seed: self.seed, numbering: self.numbering, sites: &self.sites };
+        let made = runner::follow_course(course, &self.campaign, RunNumber(nth), self.plan, &INTERRUPTED)?;
         made.ok_or_else(|| OutOfTime.into())
     }
 

@@ -79,7 +79,13 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     else {
         return Ok(None);
     };
-    let begun = legs[..at].iter().rev().find(|leg| leg.thread == held.thread).map_or(0, |leg| leg.until);
+    let earlier_legs =
+        |of: u32, before: usize| legs[..before].iter().rev().filter(move |leg| leg.thread == of);
+    // How far it has come by itself is not known: anything less means that it waits on.
+    let begun_at = |of: u32, before: usize| {
+        earlier_legs(of, before).find(|leg| leg.until != FOREVER).map_or(0, |leg| leg.until)
+    };
+    let begun = begun_at(held.thread, at);
     let before = match begun < held.until {
         true => {
             let next = |stop: u32| (stop > begun).then(|| way(stop - 1));
@@ -97,14 +103,18 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         }
         joined(legs.into_iter())
     };
-    let earlier = legs[..last_other].iter().rev();
-    let mut earlier = earlier.filter(|leg| leg.thread == other.thread && leg.until != FOREVER);
-    let from = earlier.next().map_or(0, |leg| leg.until);
-    let Some(decisive) =
-        search::needed(from, |stop| bench.fails(&between(stop), Some(between(search::doubled(from, stop)))))?
-    else {
-        return Ok(None);
+    let from = begun_at(other.thread, last_other);
+    let decisive = match other.until {
+        FOREVER => {
+            let next = |stop: u32| between(search::doubled(from, stop));
+            search::needed(from, |stop| bench.fails(&between(stop), Some(next(stop))))?
+        }
+        // It must not go on for ever, so that it cannot be looked for from below.
+        known => search::earliest(from, known, |stop| {
+            bench.fails(&between(stop), (stop > from).then(|| between(stop - 1)))
+        })?,
     };
+    let Some(decisive) = decisive else { return Ok(None) };
     // A thread that holds a lock keeps the other one out, and so what that would have done to it.
     let free = bench.come(&way(soonest), (held.thread, soonest), other.thread)?;
     let mut beyond = |stop: u32| -> anyhow::Result<Beyond> {
@@ -125,7 +135,7 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     let lower = (begun..soonest).rev().take(BEYOND as usize);
     let lower = search::free_edge(soonest, lower, &mut beyond)?;
     // What it had done before it was held up in an earlier leg is not asked for.
-    if lower.is_none() && begun != 0 {
+    if lower.is_none() && earlier_legs(held.thread, at).next().is_some() {
         return Ok(None);
     }
     // As soon as it has looked, it holds fewer locks than later.

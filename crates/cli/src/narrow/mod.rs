@@ -10,6 +10,7 @@ mod kept;
 mod legs;
 mod search;
 mod shorter;
+mod sites;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,10 +31,9 @@ use legs::{FOREVER, Leg};
 
 /// Failing runs that are made shorter.
 const MOST_RUNS: usize = 4;
-/// Of these, as many may stay long before the others are not tried any more: where the stops of a thread depend on who ran before, that is so
-/// of all of them.
+/// Of these, as many may stay long, or be without edges, before the others are not tried any more: that is so of all of them then, mostly.
 const MOST_IN_VAIN: usize = 2;
-/// Of those that got short, the ones whose edges are looked for.
+/// As many whose edges are found are enough.
 const MOST_MOVED: usize = 2;
 /// Switches that no thread asked for, at most, in a run whose edges are looked for.
 const MOST_HELD_UP: usize = 3;
@@ -75,38 +75,27 @@ fn find(
     until: Instant,
     found: &mut Vec<Window>,
 ) -> anyhow::Result<()> {
-    let mut short: Vec<(usize, Vec<Leg>, Bench)> = Vec::new();
-    let mut in_vain = 0;
+    let mut known: Vec<Vec<Leg>> = Vec::new();
+    let (mut moved, mut in_vain) = (0, 0);
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
-        let Some(mut bench) = Bench::of(session, record, campaign, until) else { continue };
+        let Some(mut bench) = Bench::of(session, record, campaign, until)? else { continue };
         let all = bench.legs.clone();
         let Some(legs) = shorter::shorter(all, |legs, next| bench.fails(legs, next))? else { continue };
         let held_up = legs.iter().filter(|leg| leg.until != FOREVER).count();
         // What takes many switches is not told by the last of them.
-        if held_up > MOST_HELD_UP {
-            in_vain += 1;
-            if in_vain == MOST_IN_VAIN {
-                break;
-            }
-            continue;
-        }
-        if short.iter().all(|(_, known, _)| *known != legs) {
-            short.push((held_up, legs, bench));
-        }
+        let edges = match held_up > MOST_HELD_UP || known.contains(&legs) {
+            true => Vec::new(),
+            false => edges::edges(&mut bench, &legs)?,
+        };
+        let (run, switches) = (bench.run, legs.len() as u64 - 1);
+        let count = if edges.is_empty() { &mut in_vain } else { &mut moved };
+        *count += 1;
+        found.extend(edges.into_iter().map(|edges| Window { run, switches, edges }));
+        known.push(legs);
         // It takes one switch at least that a thread did not ask for, or one thread in the place of another.
-        if held_up <= 1 {
+        if moved == MOST_MOVED || moved > 0 && held_up <= 1 || in_vain == MOST_IN_VAIN {
             break;
         }
-    }
-    short.sort_by_key(|(held_up, legs, _)| (*held_up, legs.len()));
-    for (_, legs, mut bench) in short.into_iter().take(MOST_MOVED) {
-        let run = bench.run;
-        let switches = legs.len() as u64 - 1;
-        found.extend(edges::edges(&mut bench, &legs)?.into_iter().map(|edges| Window {
-            run,
-            switches,
-            edges,
-        }));
     }
     Ok(())
 }

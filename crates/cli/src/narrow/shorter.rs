@@ -7,7 +7,7 @@
 use super::legs::{FOREVER, Leg, joined};
 
 /// Runs that leave parts out, at most.
-const MOST: u32 = 40;
+const MOST: u32 = 64;
 
 /// A shorter way that fails as well, of which the last leg is needed. None if the failure does not come back. `fails` is told which way it
 /// will probably be asked about next.

@@ -1,6 +1,6 @@
 //! Controlled runs: one thread at a time, the same for the same seed, and never the end of the target's progress.
 
-use recording::{ENV_SCHEDULE, EventKind, Recording, SavedSchedule, Switch};
+use recording::{Course, ENV_SCHEDULE, EventKind, Recording, SavedSchedule, Switch};
 
 use crate::kit::{Program, c, cpp};
 
@@ -21,7 +21,7 @@ fn decided(recording: &Recording) -> String {
 }
 
 /// Every way in which threads wait for one another.
-const MANY_WAYS: &str = r#"
+pub const MANY_WAYS: &str = r#"
 #include <threads.h>
 volatile long counter, sum;
 _Atomic long atomic_sum;
@@ -107,7 +107,7 @@ fn following(program: Program, recording: &Recording, followed: u64) -> Program 
 
 fn following_switches(program: Program, switches: &[Switch], seed: u64, followed: u64) -> Program {
     let mut schedule = Vec::new();
-    SavedSchedule::write((switches, seed), followed, None, &mut schedule);
+    SavedSchedule::write(Course::recorded(switches, seed), followed, None, &mut schedule);
     let file = program.folder().join(format!("schedule-{followed}"));
     std::fs::write(&file, schedule).unwrap();
     program.env(ENV_SCHEDULE, file).with_own_recordings()

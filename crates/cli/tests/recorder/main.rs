@@ -15,6 +15,7 @@ mod kit;
 mod layouts;
 mod lifetimes;
 mod noise;
+mod numbering;
 mod openmp;
 mod passages;
 mod plain_code;

@@ -4,7 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use recording::{Pod, SCHEDULE_MAGIC, SavedSchedule, Switch};
+use recording::{Pod, SCHEDULE_MAGIC, SavedSchedule, Site, Switch};
 
 /// What is left to follow.
 #[derive(Default)]
@@ -29,6 +29,8 @@ impl Replay {
             };
             let all: Option<Vec<Switch>> = (0..header.switches).map(|_| take(&mut rest)).collect();
             let Some(all) = all else { break };
+            // Places in native code mean nothing here: stops are numbered as always.
+            (0..header.sites).map_while(|_| take::<Site>(&mut rest)).for_each(drop);
             if is_mine(path, number) {
                 let followed = header.followed.min(header.switches) as usize;
                 let switches = all[..followed].iter().rev().copied().collect();
@@ -88,8 +90,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("schedule");
         let mut content = Vec::new();
-        SavedSchedule::write((&[switch(2, 1, 3), switch(1, 2, 1)], 17), 1, None, &mut content);
-        SavedSchedule::write((&[switch(3, 1, 9)], 17), u64::MAX, None, &mut content);
+        let first = [switch(2, 1, 3), switch(1, 2, 1)];
+        let sites = &[Site::default(); 2][..];
+        SavedSchedule::write(Course { sites, ..Course::recorded(&first, 17) }, 1, None, &mut content);
+        SavedSchedule::write(Course::recorded(&[switch(3, 1, 9)], 17), u64::MAX, None, &mut content);
         fs::write(&path, &content).unwrap();
         let first = Replay::take_part(&path);
         assert_eq!((first.switches.as_slice(), first.seed), (&[switch(2, 1, 3)][..], 17));

@@ -9,7 +9,8 @@
 //! - [`token`]: points, passing the token on, parking.
 //! - [`watch`]: a holder that blocks where nobody sees it loses the token within milliseconds.
 //! - [`counts`]: what later plans need to know of this run.
-//! - [`replay`]: a schedule that was recorded before, followed switch by switch; [`debugger`]: a place to stop on the way.
+//! - [`replay`]: a schedule that was recorded before, followed switch by switch; [`progress`]: how far a thread has come, whatever
+//!   others did; [`debugger`]: a place to stop on the way.
 //! - [`trial`]: an interleaving that the run is to bring about or to avoid.
 //! - [`waiting`]: locks, semaphores, conditions, barriers, joining: a wait becomes an attempt that is repeated
 //!   when somebody has given back what it waits for.
@@ -26,6 +27,7 @@ mod clock;
 mod counts;
 mod debugger;
 mod policy;
+mod progress;
 mod replay;
 mod seats;
 mod token;
@@ -132,19 +134,28 @@ unsafe fn look_at_access(
 ) {
     if !is_on() {
         noise::at_site(thread, site);
-    } else if planned::contains(site) || !is_own(thread, address, size) || trial::is_step(site) {
+        return;
+    }
+    let counts = progress::counts(site);
+    let is_due = counts && progress::is_due(thread.progress);
+    if is_due || planned::contains(site) || !is_own(thread, address, size) || trial::is_step(site) {
         token::point(
             thread,
             Operation { kind, address, size: size as u32, leaf, site, caller: caller(thread) },
         );
     }
+    thread.progress += u32::from(counts);
 }
 
 /// Before a block of memory is given back: a point, unless nobody but this thread has used it.
 pub unsafe fn before_release(thread: &mut Thread, block: usize, size: usize, leaf: u32, site: usize) {
     if !is_on() {
         noise::at_site(thread, site);
-    } else if planned::contains(site) || trial::is_step(site) || has_others(thread, block, size) {
+        return;
+    }
+    let counts = progress::counts(site);
+    let is_due = counts && progress::is_due(thread.progress);
+    if is_due || planned::contains(site) || trial::is_step(site) || has_others(thread, block, size) {
         let operation = Operation {
             kind: Kind::Write,
             address: block,
@@ -155,6 +166,7 @@ pub unsafe fn before_release(thread: &mut Thread, block: usize, size: usize, lea
         };
         token::point(thread, operation);
     }
+    thread.progress += u32::from(counts);
 }
 
 /// Before an atomic operation: programs use them where threads meet.
@@ -169,6 +181,7 @@ pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, lea
 unsafe fn look_at_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
         token::point(thread, Operation { kind, address, size: 1, leaf, site, caller: caller(thread) });
+        thread.progress += 1;
     } else {
         noise::at_site(thread, site);
     }
@@ -187,6 +200,7 @@ pub unsafe fn at_sync(thread: &mut Thread, address: usize, leaf: u32, site: usiz
             thread,
             Operation { kind: Kind::Update, address, size: 0, leaf, site, caller: caller(thread) },
         );
+        thread.progress += 1;
     }
 }
 

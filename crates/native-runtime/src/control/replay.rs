@@ -2,7 +2,7 @@
 //!
 //! A switch says who had the token, at which of its stops it lost it, and who got it. Stops are counted per thread, so
 //! that a thread which does more or less than it did before shifts nobody else's. As long as the program does what it
-//! did, every switch comes at its stop. Where the thread whose turn it is cannot run, the one that ran goes on, or any
+//! did, every switch comes at its stop. A schedule of our own making may count progress in place of stops (see [`progress`]). Where the thread whose turn it is cannot run, the one that ran goes on, or any
 //! other, until it can; who compares the two recordings sees where that was. Behind the last switch the policy decides.
 //!
 //! Time is the one thing that differs between runs of the same program: a thread that had waited until its time was
@@ -13,10 +13,10 @@ use core::ffi::CStr;
 use core::fmt::Write;
 use core::ptr::null;
 
-use recording::{ENV_SCHEDULE, Pod, SCHEDULE_MAGIC, SavedSchedule, Switch};
+use recording::{ENV_SCHEDULE, Pod, SCHEDULE_MAGIC, SavedSchedule, Site, Switch};
 
-use super::debugger;
-use super::seats::{NEVER, Standing, State};
+use super::seats::{NEVER, Seat, Standing, State};
+use super::{debugger, progress};
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::whole_file;
 
@@ -65,17 +65,23 @@ impl Replay {
         for number in 0.. {
             let Some(header) = read::<SavedSchedule>(content, bytes, at) else { return };
             at += size_of::<SavedSchedule>();
-            let length = (header.switches as usize).saturating_mul(size_of::<Switch>());
-            if header.magic != SCHEDULE_MAGIC || length > bytes - at {
+            let switches = (header.switches as usize).saturating_mul(size_of::<Switch>());
+            let sites = (header.sites as usize).saturating_mul(size_of::<Site>());
+            if header.magic != SCHEDULE_MAGIC || switches.saturating_add(sites) > bytes - at {
                 return;
             }
             if is_mine(number) {
                 self.switches = content.add(at).cast();
                 self.count = header.switches.min(header.followed) as usize;
+                if header.sites != 0 {
+                    let sites = content.add(at + switches).cast();
+                    progress::start(header.numbering, sites, header.sites as usize);
+                }
+                self.tell_next_stop();
                 debugger::start(&header);
                 return;
             }
-            at += length;
+            at += switches + sites;
         }
     }
 
@@ -97,6 +103,11 @@ impl Replay {
     fn advance(&mut self) {
         self.position += 1;
         self.looks = 0;
+        self.tell_next_stop();
+    }
+
+    fn tell_next_stop(&self) {
+        progress::set_next_stop(self.next().map_or(Switch::AS_LONG_AS_IT_CAN, |switch| switch.stop));
     }
 
     /// A parked thread looks in vain. False when it is time to do something about it.
@@ -128,7 +139,7 @@ impl State {
         while let Some(switch) = self.replay.next() {
             let from = self.of_thread(switch.from);
             let has_ended = passes_on && switch.stop == Switch::AS_LONG_AS_IT_CAN;
-            if self.seats[from].stops < switch.stop && !has_ended {
+            if self.number(from) < switch.stop && !has_ended {
                 // It did not lose the token here: if it waits now, its time was over at once then. That was so because nobody
                 // else could run, or was let; where others can, it waits for one that came sooner then, perhaps for a minute.
                 if !self.any(Standing::Ready) || self.is_near(self.seats[from].deadline) {
@@ -149,6 +160,9 @@ impl State {
             }
             if self.is_ready(to) {
                 self.replay.advance();
+                if self.is_done(to) {
+                    continue;
+                }
                 return to;
             }
             if self.seats[to].standing == Standing::Away && self.replay.looks < PATIENCE {
@@ -157,6 +171,20 @@ impl State {
             break;
         }
         current.filter(|&seat| self.is_ready(seat)).unwrap_or(otherwise)
+    }
+
+    /// How far the thread of a seat has come, by what the schedule's numbers count.
+    fn number(&self, seat: usize) -> u32 {
+        let seat = &self.seats[seat];
+        if progress::is_followed() { seat.progress } else { seat.stops }
+    }
+
+    /// Does the schedule have the thread of a seat lose the token at the point where it is? By stops it never does: each is one more.
+    /// Who waits, and has to see whether it still does, has not come any further by that.
+    fn is_done(&self, seat: usize) -> bool {
+        let Seat { thread, progress, is_at_point, .. } = self.seats[seat];
+        let next = self.replay.next().filter(|next| next.from == thread && next.stop <= progress);
+        progress::is_followed() && is_at_point && next.is_some()
     }
 
     fn is_ready(&self, seat: usize) -> bool {

@@ -61,6 +61,10 @@ pub struct Seat {
     pub sleeps: bool,
     /// Places where it could have lost the token so far: points, waits, its end.
     pub stops: u32,
+    /// How far it had come at the latest of these.
+    pub progress: u32,
+    /// That was a point, and it has not gone on yet.
+    pub is_at_point: bool,
     /// It took the token though nobody gave it, to see whether what it waits for has come about.
     pub helped_itself: bool,
     /// How it got the token, until it has recorded that.
@@ -100,6 +104,8 @@ impl Seat {
         cancelled: false,
         sleeps: false,
         stops: 0,
+        progress: 0,
+        is_at_point: false,
         helped_itself: false,
         handed: None,
         locks: [0; 4],
@@ -249,6 +255,7 @@ impl State {
         let done = core::mem::replace(&mut arriving.operation, operation);
         arriving.standing = Standing::Ready;
         arriving.stops += 1;
+        arriving.is_at_point = true;
         arriving.helped_itself = false;
         let held = core::mem::replace(&mut arriving.locks, *locks);
         self.policies.chosen().done(seat, done);

@@ -6,7 +6,7 @@ use recording::{Event, EventKind, Switch, flag};
 
 use super::seats::{BELLS, HOLDER, Locked, POINTS, Standing, State, lock};
 use super::waiting::thread_object;
-use super::{Operation, debugger, seated, watch};
+use super::{Operation, debugger, progress, seated, watch};
 use crate::thread::Thread;
 use crate::{errno, kernel, log, mapping, sync, thread, tls};
 
@@ -21,6 +21,7 @@ pub unsafe fn yielded() -> bool {
     let Some(thread) = seated() else { return true };
     let operation = Operation { address: 0, size: 0, site: 0, ..own_operation(thread) };
     pass(thread, operation, true);
+    thread.progress += 1;
     let is_alone = lock().is_none_or(|state| !state.any(Standing::Ready));
     thread::leave(thread);
     is_alone
@@ -44,6 +45,7 @@ unsafe fn pass(thread: &mut Thread, operation: Operation, passes_on: bool) {
     (*mapping::header()).points = u64::from(points);
     {
         let Some(mut state) = lock() else { return };
+        state.seats[own].progress = thread.progress;
         let passes_on = state.arrive(own, operation, &sync::outermost_held(thread), passes_on);
         (*mapping::header()).interleavings = state.trial.come_about();
         let holder = HOLDER.load(Ordering::Relaxed) as usize;
@@ -94,10 +96,11 @@ impl State {
         let is_away = giver.standing == Standing::Away;
         let by_time = if taker.timed_out && !taker.woken { flag::BY_TIME } else { 0 };
         let away = if is_away { flag::AWAY } else { 0 };
+        let number = if progress::is_told() { giver.progress } else { giver.stops };
         Switch {
             to: taker.thread,
             from: giver.thread,
-            stop: giver.stops + u32::from(is_away),
+            stop: number + u32::from(is_away),
             flags: u32::from(by_time | away),
         }
     }
@@ -230,6 +233,7 @@ pub unsafe fn ended(thread: &mut Thread) {
     if own != 0
         && let Some(mut state) = lock()
     {
+        state.seats[own].progress = thread.progress;
         vacate(&mut state, own);
         if HOLDER.load(Ordering::Relaxed) as usize == own {
             let next = state.choose(None, false);
@@ -243,6 +247,7 @@ pub unsafe fn vacate(state: &mut Locked, seat: usize) {
     let object = thread_object(state.seats[seat].thread);
     let (last, locks) = (state.seats[seat].operation, state.seats[seat].locks);
     state.seats[seat].stops += 1;
+    state.seats[seat].progress += 1;
     state.seats[seat].standing = Standing::Empty;
     state.done(seat, last, &locks);
     state.trial.left(seat);

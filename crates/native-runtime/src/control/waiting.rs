@@ -104,6 +104,8 @@ unsafe fn wait_enlisted(thread: &mut Thread, deadline: Option<Deadline>) -> bool
         let logical = deadline.map_or(NEVER, |deadline| deadline.logical(&state));
         state.earliest_deadline = state.earliest_deadline.min(logical);
         let seat = &mut state.seats[own];
+        seat.progress = thread.progress;
+        seat.is_at_point = false;
         seat.deadline = logical;
         seat.real_deadline = deadline.map_or(NEVER, |deadline| deadline.real);
         seat.standing = Standing::Waiting;

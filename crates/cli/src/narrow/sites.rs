@@ -1,0 +1,33 @@
+//! Where in the code of a session's test threads have accessed memory that several of them use.
+
+use std::collections::BTreeSet;
+
+use recording::{EventKind, Recording, Site};
+use runner::{RunNumber, Schedules, Session};
+
+/// Runs that are looked into, at most. What others do besides is rare, and does not count as progress then.
+const MOST_RUNS: usize = 16;
+
+/// The sites of shared accesses in one run and in others.
+pub fn shared(session: &Session, run: RunNumber) -> Vec<Site> {
+    let others = session.runs().iter().map(|record| record.run).filter(|other| *other != run);
+    let mut sites = BTreeSet::new();
+    for run in std::iter::once(run).chain(others).take(MOST_RUNS) {
+        let schedules = session.load(run).ok().and_then(|file| Schedules::of(&file).ok());
+        schedules.iter().flat_map(Schedules::processes).for_each(|process| add(process, &mut sites));
+    }
+    sites.into_iter().collect()
+}
+
+fn add(recording: &Recording, sites: &mut BTreeSet<Site>) {
+    let accesses = recording.events.iter().filter(|event| {
+        use EventKind::{LastRead, LastWrite, Read, Update, Within, Write};
+        matches!(event.kind, Read | Write | Update | LastRead | LastWrite | Within)
+    });
+    let leaves: BTreeSet<u32> = accesses.map(|event| event.event.leaf).collect();
+    sites.extend(leaves.into_iter().filter_map(|leaf| {
+        let (_, address) = recording.resolve_leaf(leaf)?;
+        let module = &recording.modules[recording.module_of_code(address)?];
+        Site::new(&module.build_id, address.wrapping_sub(module.bias))
+    }));
+}
