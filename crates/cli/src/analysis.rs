@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use localize::evidence::{Witness, telling_example};
 use localize::{
-    Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
-    Violation,
+    Access, Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step,
+    Technique, Violation,
 };
 use recording::Recording;
 use report::explanation;
@@ -349,12 +349,18 @@ fn describe_one(
         _ => None,
     };
     let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
+    // Shown is a passing run, in another order than it had: in that order there would be other values.
+    let is_turned = standstill.is_none() && !finding.example.accesses.is_sorted();
+    let recorded_at = |index: usize| match profile.run.accesses[index] {
+        access if is_turned => Access { value: None, before: None, ..access },
+        access => access,
+    };
     let mut accesses: Vec<report::Access> = match standstill {
         Some(standstill) => names.standstill(standstill, profile, code),
         None => {
             let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
             let access = |(&index, step): (&usize, Step)| {
-                names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code)
+                names.access(&recorded_at(index), u32::from(step.thread), profile, code)
             };
             steps.map(access).collect()
         }
@@ -404,8 +410,8 @@ fn describe_one(
         Some(standstill) => standstill.leading_accesses(),
         None => finding.example.accesses.clone(),
     };
-    let recorded = recorded.iter().map(|&access| &profile.run.accesses[access]);
-    let accesses = recorded.map(|access| Unnamed::of(access, profile, code, names)).collect();
+    let recorded = recorded.iter().map(|&access| recorded_at(access));
+    let accesses = recorded.map(|access| Unnamed::of(&access, profile, code, names)).collect();
     let facts = match standstill {
         Some(standstill) => explain_standstill(&mut described, standstill, profile, code, names),
         None => explain(&mut described, finding, witness, profile, code, names),

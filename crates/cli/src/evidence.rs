@@ -4,6 +4,11 @@ use localize::{Code, Detail, Finding, Neighbour, Procedure, Reason, Reconstructi
 
 use crate::names::Names;
 
+/// What is concluded from what failing runs lack.
+const BY_ABSENCE: Reason = Reason::Procedure(Procedure::MissingFromFailing);
+const OTHER_WAY_ROUND: &str = "passing runs have these accesses the other way round, and no failing run does: shown is a passing run, \
+                               in the order that is suspected";
+
 /// Neighbours named per region; the rest is counted.
 const MOST_NEIGHBOURS: usize = 6;
 
@@ -11,8 +16,12 @@ const MOST_NEIGHBOURS: usize = 6;
 pub fn sentences(finding: &Finding, code: &Code, names: &mut Names) -> Vec<String> {
     match &finding.detail {
         Detail::Verdict(reasoning) if reasoning.reasons.contains(&Reason::Fault) => vec![
-            "passing runs use that memory as well: it looks as before until it is handed out again".to_owned(),
+            "passing runs use that memory as well: it looks as before until it is handed out again"
+                .to_owned(),
         ],
+        Detail::Verdict(reasoning) if reasoning.reasons.contains(&BY_ABSENCE) => {
+            vec![OTHER_WAY_ROUND.to_owned()]
+        }
         Detail::Accesses | Detail::Verdict(_) => Vec::new(),
         Detail::Communication([source, sink]) => vec![format!(
             "what the threads had communicated before, latest first: `{source}` at the source, `{sink}` at the sink \
@@ -23,11 +32,7 @@ pub fn sentences(finding: &Finding, code: &Code, names: &mut Names) -> Vec<Strin
             let site = finding.pattern.sites().first().map(|&site| names.site(site, code));
             vec![format!("at {}: {previous}", site.unwrap_or_else(|| "an unknown place".to_owned()))]
         }
-        Detail::Locon(Procedure::MissingFromFailing) => vec![
-            "every passing run has these accesses the other way round, and no failing run does: shown is a passing \
-             run, in the order that is suspected"
-                .to_owned(),
-        ],
+        Detail::Locon(Procedure::MissingFromFailing) => vec![OTHER_WAY_ROUND.to_owned()],
         Detail::Locon(procedure) => vec![format!("{procedure}")],
     }
 }

@@ -145,9 +145,7 @@ impl Intrusion {
                 Some((class + kind, steps, id))
             });
             let mut rows: Vec<(u8, Vec<usize>, PatternId)> = with_look.collect();
-            if rows.is_empty() {
-                rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id)));
-            }
+            rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id)));
             found.extend(rows.into_iter().map(|(class, steps, id)| {
                 let updates = steps.iter().filter(|&&index| run.accesses[index].kind == AccessKind::Update);
                 let is_atomic = updates.count() * 2 > steps.len();
@@ -217,9 +215,14 @@ fn row(run: &Run, id: PatternId, steps: &[usize]) -> Row {
     Row { id, sites: steps.iter().map(|&index| run.accesses[index].site).collect() }
 }
 
-/// What an access can stand for in a row: an update reads and writes.
+/// What an access can stand for in a row: an update reads and writes. One that leaves what it finds, as an exchange of a flag that is set already,
+/// has asked for it.
 fn kinds(run: &Run, index: usize) -> [AccessKind; 2] {
-    match run.accesses[index].kind {
+    let access = &run.accesses[index];
+    match access.kind {
+        AccessKind::Update if access.before.is_some() && access.before == access.value => {
+            [AccessKind::Read, AccessKind::Read]
+        }
         AccessKind::Update => [AccessKind::Write, AccessKind::Read],
         kind => [kind, kind],
     }

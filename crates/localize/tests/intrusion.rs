@@ -2,7 +2,7 @@
 
 mod support;
 
-use localize::{Intrusion, Row, Run};
+use localize::{Intrusion, PatternId, Row, Run};
 
 /// One run, in which `^` stands before what the held thread had done last, `!` before what decides, and `*` before what it does when it goes on; the
 /// first access tells the held thread, and what others do between `^` and `*` is what they do meanwhile.
@@ -68,6 +68,18 @@ fn counts_that_are_kept_right_by_themselves_are_told_last() {
     // Where there is nothing else, they are.
     let trace = "^U1(a)@raise U2(a)@lower U2(b)@drop *U1(b)@keep";
     assert_eq!(told(trace), ["P9 raise lower drop keep"]);
+}
+
+/// Who exchanges a flag that is set already takes what is not there yet.
+#[test]
+fn an_update_that_changes_nothing_asks() {
+    let (mut session, intrusion) =
+        held("^U1(loaded)@set U2(loaded)@ask=1 !R2(config)@take *W1(config)@store");
+    assert_eq!(intrusion.rows(&session.runs[0])[0].1.id, PatternId::P1, "who sets it, and who changes it");
+    session.runs[0].accesses[1].before = Some(1);
+    let row = &intrusion.rows(&session.runs[0])[0].1;
+    let sites: Vec<&str> = row.sites.iter().map(|site| session.sites[site.0 as usize].as_str()).collect();
+    assert_eq!((row.id.to_string(), sites), ("WRRW".to_owned(), vec!["set", "ask", "take", "store"]));
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub struct Held {
     /// Those of the step that it was about to make: the same, unless it was about to give back a lock, or to do something else that is no
     /// access.
     pub step: Vec<usize>,
+    /// Those of what it had done last.
+    pub last: Vec<usize>,
 }
 
 /// None if the run never held it there.
@@ -26,27 +28,24 @@ pub fn at_stop(profile: &Profile, code: &Code, thread: ThreadId, stop: u32) -> O
     let goes_on = profile.switches[held..].iter().find(|switch| switch.to == thread);
     let back = goes_on.map_or(accesses.len(), |switch| switch.before);
     let of_thread = |index: &usize| accesses[*index].thread == thread;
+    let last = section_before(profile, thread, left);
     let Some(next) = (back..accesses.len()).find(of_thread) else {
-        return Some(Held {
-            between: left..back,
-            next: Vec::new(),
-            step: section_before(profile, thread, left),
-        });
+        return Some(Held { between: left..back, next: Vec::new(), step: last.clone(), last });
     };
     let place = goes_on.and_then(|switch| switch.stack);
     if place.is_some_and(|stack| is_same_place(code, stack, accesses[next].stack)) {
         // All that one instruction does.
         let same = |&index: &usize| is_same_place(code, accesses[next].stack, accesses[index].stack);
         let next: Vec<usize> = (next..accesses.len()).filter(of_thread).take_while(same).collect();
-        return Some(Held { between: left..back, step: next.clone(), next });
+        return Some(Held { between: left..back, step: next.clone(), next, last });
     }
     let lock = outermost(profile, &accesses[next]);
     let within = |&index: &usize| lock.is_some() && outermost(profile, &accesses[index]) == lock;
     let rest = (next + 1..accesses.len()).filter(of_thread).take_while(within);
     let section: Vec<usize> = std::iter::once(next).chain(rest).collect();
     let takes_lock = place.is_none_or(|stack| is_taken_at(profile, code, &accesses[next], stack));
-    let step = if takes_lock { section.clone() } else { section_before(profile, thread, left) };
-    Some(Held { between: left..back, next: section, step })
+    let step = if takes_lock { section.clone() } else { last.clone() };
+    Some(Held { between: left..back, next: section, step, last })
 }
 
 /// Places of a virtual machine are known by the line.

@@ -32,6 +32,8 @@ pub struct Edges {
     pub failing: Stand,
     /// The last one that does: the held thread may be so far, but not one step further.
     pub after: Stand,
+    /// A run that passes, since the held thread has done one step more. None if that is not known.
+    pub beyond: Option<Stand>,
     /// A run that passes, since the other thread has not done its next step when the held one goes on. None if that is not known.
     pub between: Option<Stand>,
     /// Runs with the thread held there, and one step earlier or later.
@@ -140,13 +142,14 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     }
     // As soon as it has looked, it holds fewer locks than later.
     let (soonest, earlier) = lower.map_or((soonest, None), |(soonest, earlier)| (soonest, Some(earlier)));
-    let mut wanted = vec![(way(soonest), soonest), (way(latest), latest), (between(decisive), decisive)];
+    let mut wanted = vec![(way(soonest), soonest), (way(latest), latest)];
+    wanted.extend([(between(decisive), decisive), (way(later), later)]);
     wanted.extend(earlier.map(|_| (way(soonest - 1), soonest - 1)));
     let (ways, stops): (Vec<Vec<Leg>>, Vec<u32>) = wanted.into_iter().unzip();
     let files = bench.again(&ways)?.into_iter().zip(stops);
     let mut stands = files.map(|(file, stop)| file.map(|file| Stand { file, stop }));
     let mut stand = || stands.next().flatten();
-    let (failing, after, between, before) = (stand(), stand(), stand(), stand());
+    let (failing, after, between, beyond, before) = (stand(), stand(), stand(), stand(), stand());
     let (Some(failing), Some(after)) = (failing, after) else { return Ok(None) };
     let mut held_there = Trial { runs: 0, failed: 0 };
     bench.repeat(&way(soonest), HELD_THERE, &mut held_there)?;
@@ -156,7 +159,7 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         bench.repeat(&way(stop), runs, &mut elsewhere)?;
     }
     let (held, other) = (held.thread, other.thread);
-    Ok(Some(Edges { held, other, before, failing, after, between, held_there, elsewhere }))
+    Ok(Some(Edges { held, other, before, failing, after, beyond, between, held_there, elsewhere }))
 }
 
 /// Who runs in the place of the last one if that does not.

@@ -1,14 +1,12 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{
-    Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
-};
+use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
 use report::{Confirmation, Verdict};
 use runner::RunNumber;
 
 use super::edges::Edges;
-use super::{intrusion, kept};
+use super::{Doings, doings, kept};
 use crate::analysis;
 use crate::runs::Runs;
 
@@ -16,6 +14,8 @@ use crate::runs::Runs;
 const CONFIDENCE: f64 = 0.9;
 /// Rows that are looked for in the session's runs.
 const MOST_ROWS: usize = 64;
+/// By how much a row has to be more frequent in failing runs than in passing ones, of one.
+const LEAST_DIFFERENCE: f64 = 0.25;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
@@ -29,20 +29,27 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
     }
     let mut places = Vec::new();
     for window in kept::recall(runs.session) {
-        if let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? {
-            places.push(Place::new(profile, intrusion, proof(&window.edges)));
+        if let Some(doings) = doings(&window.edges, &mut runs.code, &mut runs.names)? {
+            places.push(Place::new(doings, proof(&window.edges)));
         }
     }
     if let Some(first) = findings.first() {
-        let best = places.iter().map(|place| (place.fit(first), place.proof)).max_by_key(|(fit, _)| *fit);
-        if let Some((fit, proof)) = best.filter(|(fit, _)| *fit >= Fit::Act) {
+        let best = places.iter().max_by_key(|place| place.fit(first));
+        if let Some(place) = best.filter(|place| place.fit(first) >= Fit::Act) {
+            let is_whole = place.fit(first) == Fit::Whole;
             lead(findings, 0);
-            return Ok(proof.filter(|_| fit == Fit::Whole));
+            return Ok(place.proof.filter(|_| is_whole));
         }
     }
     for place in &places {
         let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(finding) == wanted);
         let told = of_rows(runs, &place.rows)?;
+        // What decides, told without a look that is not there in all failing runs, is told well enough.
+        let stays = |first: &&Finding| place.fit(first) == Fit::Order && tells_better(first, told.as_ref());
+        if findings.first().filter(stays).is_some() {
+            lead(findings, 0);
+            return Ok(place.proof);
+        }
         let known = match &told {
             Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
             None => of_fit(Fit::Whole),
@@ -63,6 +70,15 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         }
     }
     Ok(None)
+}
+
+/// Does a finding tell failing from passing runs better than another?
+fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
+    other.is_none_or(|other| {
+        finding.passed <= other.passed
+            && finding.failed >= other.failed
+            && (finding.passed, finding.failed) != (other.passed, other.failed)
+    })
 }
 
 /// What the runs with a thread held there, and elsewhere, prove.
@@ -128,17 +144,21 @@ struct Place {
     look: Vec<SiteId>,
     /// What another thread does in between and what the held one does then, to the same data.
     orders: Vec<(SiteId, SiteId)>,
+    /// The other thread comes too early, and the held one never goes on: all that can be told is that order.
+    is_too_early: bool,
     rows: Vec<(u8, Row)>,
     proof: Option<Confirmation>,
 }
 
 impl Place {
-    fn new(profile: Profile, intrusion: Intrusion, proof: Option<Confirmation>) -> Place {
+    fn new(doings: Doings, proof: Option<Confirmation>) -> Place {
+        let Doings { profile, intrusion, too_early } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
         let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
         Place {
             look: intrusion.look.iter().map(|&index| site(index)).collect(),
-            orders: orders.collect(),
+            is_too_early: !too_early.is_empty(),
+            orders: orders.chain(too_early.iter().copied()).collect(),
             rows: intrusion.rows(&profile.run),
             proof,
         }
@@ -162,7 +182,7 @@ impl Place {
                 let looked = steps[..second].iter().find(|(step, _)| step.thread == two.thread);
                 let fit = match looked {
                     Some((_, site)) if self.look.contains(site) => Fit::Whole,
-                    None if self.look.is_empty() && steps.len() == 2 => Fit::Whole,
+                    None if (self.look.is_empty() || self.is_too_early) && steps.len() == 2 => Fit::Whole,
                     _ if steps.len() > 2 => Fit::Act,
                     _ => Fit::Order,
                 };
@@ -173,7 +193,7 @@ impl Place {
     }
 }
 
-/// A finding of the row that tells failing from passing runs best, of those of the best class that do.
+/// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any.
 fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
     let mut told: Vec<Told> =
         rows.iter().take(MOST_ROWS).map(|(class, row)| Told::new(*class, row)).collect();
@@ -191,7 +211,9 @@ fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Fin
         let passing = judged.saturating_sub(failing).max(1) as f64;
         told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
     };
-    told.retain(|told| difference(told) > 0.0);
+    // Threads do much at the edges that they do in passing runs as well.
+    let most = told.iter().map(difference).fold(0.0, f64::max);
+    told.retain(|told| difference(told) >= LEAST_DIFFERENCE && difference(told) >= most / 2.0);
     let best = told.iter().map(|told| told.class).min();
     let best = told.into_iter().filter(|told| Some(told.class) == best);
     // The first of those that are as good.

@@ -28,6 +28,7 @@ struct Kept {
     before: Option<u32>,
     failing: u32,
     after: u32,
+    beyond: Option<u32>,
     between: Option<u32>,
     held_there: Trial,
     elsewhere: Trial,
@@ -52,6 +53,7 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
             ("before", edges.before.as_ref()),
             ("failing", Some(&edges.failing)),
             ("after", Some(&edges.after)),
+            ("beyond", edges.beyond.as_ref()),
             ("between", edges.between.as_ref()),
         ];
         for (name, stand) in stands {
@@ -67,6 +69,7 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
             before: edges.before.as_ref().map(|stand| stand.stop),
             failing: edges.failing.stop,
             after: edges.after.stop,
+            beyond: edges.beyond.as_ref().map(|stand| stand.stop),
             between: edges.between.as_ref().map(|stand| stand.stop),
             held_there: edges.held_there,
             elsewhere: edges.elsewhere,
@@ -87,15 +90,15 @@ pub fn recall(session: &Session) -> Vec<Window> {
             let file = RunFile::read(&folder.join(format!("{number}-{name}.run"))).ok()?;
             Some(Stand { file, stop })
         };
-        let Kept { run, switches, held, other, before, failing, after, between, held_there, elsewhere } =
-            kept;
+        let Kept { run, switches, held, other, held_there, elsewhere, .. } = kept;
         let edges = Edges {
             held,
             other,
-            before: before.and_then(|stop| stand("before", stop)),
-            failing: stand("failing", failing)?,
-            after: stand("after", after)?,
-            between: between.and_then(|stop| stand("between", stop)),
+            before: kept.before.and_then(|stop| stand("before", stop)),
+            failing: stand("failing", kept.failing)?,
+            after: stand("after", kept.after)?,
+            beyond: kept.beyond.and_then(|stop| stand("beyond", stop)),
+            between: kept.between.and_then(|stop| stand("between", stop)),
             held_there,
             elsewhere,
         };

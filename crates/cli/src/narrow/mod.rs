@@ -113,12 +113,17 @@ fn shortest_first(session: &Session) -> Vec<&RunRecord> {
     by_switches.into_iter().map(|(_, record)| record).collect()
 }
 
-/// What is done at the edges, in the run that fails.
-fn intrusion(
-    edges: &Edges,
-    code: &mut Code,
-    names: &mut Names,
-) -> anyhow::Result<Option<(Profile, Intrusion)>> {
+/// What is done at the edges.
+struct Doings {
+    /// The run that fails, and what is done in it.
+    profile: Profile,
+    intrusion: Intrusion,
+    /// Where the failing run ends before the held thread goes on: what another one does, and what the held one would have had to do before it,
+    /// as in a run in which it does and that passes.
+    too_early: Vec<(SiteId, SiteId)>,
+}
+
+fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<Option<Doings>> {
     let (held, other) = (ThreadId(edges.held), ThreadId(edges.other));
     let mut held_at = |stand: Option<&Stand>, thread: ThreadId| -> anyhow::Result<[Vec<SiteId>; 2]> {
         let Some(stand) = stand else { return Ok(Default::default()) };
@@ -132,6 +137,10 @@ fn intrusion(
     let [look, _] = held_at(edges.before.as_ref(), held)?;
     let [decisive, _] = held_at(edges.between.as_ref(), other)?;
     let [_, act] = held_at(Some(&edges.after), held)?;
+    let too_early = match &edges.beyond {
+        Some(beyond) => too_early(&load(beyond, code, names)?, code, held, beyond.stop, &decisive),
+        None => Vec::new(),
+    };
     let profile = load(&edges.failing, code, names)?;
     let Some(Held { between, next, .. }) = blocks::at_stop(&profile, code, held, edges.failing.stop) else {
         return Ok(None);
@@ -158,8 +167,32 @@ fn intrusion(
     let between: Vec<usize> = between.filter(|&index| accesses[index].thread != held).collect();
     let is_decisive = |index: &usize| decisive.contains(&accesses[*index].site);
     let decisive = between.iter().copied().filter(is_decisive).collect();
+    let too_early = if act.is_empty() { too_early } else { Vec::new() };
     let intrusion = Intrusion { look, around, between, decisive, act };
-    Ok(Some((profile, intrusion)))
+    Ok(Some(Doings { profile, intrusion, too_early }))
+}
+
+/// What others do while a thread is held that is about the data of its last step: where that step is missing, they come too early. What is
+/// decisive goes before what else they do.
+fn too_early(
+    profile: &Profile,
+    code: &Code,
+    held: ThreadId,
+    stop: u32,
+    decisive: &[SiteId],
+) -> Vec<(SiteId, SiteId)> {
+    let Some(Held { between, last, .. }) = blocks::at_stop(profile, code, held, stop) else {
+        return Vec::new();
+    };
+    let others = between.filter(|&index| profile.run.accesses[index].thread != held).collect();
+    let site = |index: usize| profile.run.accesses[index].site;
+    let orders = Intrusion { between: others, act: last, ..Intrusion::default() }.orders(&profile.run);
+    let mut orders: Vec<(SiteId, SiteId)> =
+        orders.into_iter().map(|(other, own)| (site(other), site(own))).collect();
+    if orders.iter().any(|(other, _)| decisive.contains(other)) {
+        orders.retain(|(other, _)| decisive.contains(other));
+    }
+    orders
 }
 
 fn load(stand: &Stand, code: &mut Code, names: &mut Names) -> anyhow::Result<Profile> {
