@@ -108,20 +108,15 @@ fn runs_one_step_earlier_or_later_pass() {
     assert!(window["failing"].as_u64() <= window["after"].as_u64(), "{window}");
 }
 
-/// Who finds the flag set takes what is not there yet. Each thread does other work before, on memory that all of them come to use: whether that
-/// is its own at the time depends on who was there first.
+/// Who finds the flag set takes what is not there yet, and ends the run, so that it never comes.
 const SETTINGS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 static _Atomic int loaded;
 static int *_Atomic settings;
-static volatile int used[40];
 static int defaults = 1;
 static void *work(void *argument) {
-    for (int i = 0; i < 40; i++)
-        for (int round = 0; round < 3; round++)
-            used[i]++;
     if (!atomic_exchange(&loaded, 1)) /* set */
         atomic_store(&settings, &defaults); /* store */
     else if (!atomic_load(&settings)) /* take */
@@ -129,24 +124,23 @@ static void *work(void *argument) {
     return argument;
 }
 int main(void) {
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++)
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], 0, work, 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         pthread_join(threads[i], 0);
     return 0;
 }
 "#;
 
 #[test]
-fn a_long_run_is_made_short_though_it_depends_on_others_whose_memory_is() {
+fn what_comes_too_early_is_told_though_the_rest_never_comes() {
     let place = Workplace::new();
     place.compile(&format!("{UNSNARL} cc"), "settings", SETTINGS);
-    // About one controlled run in eight fails.
-    place.call("run --session settings --schedule pos --seed 1 --runs 150 --confirm 1 --json report.json -- ./settings").exits(0);
+    // Of the few places at which a thread can be switched from, one or two make a run fail.
+    place.call("run --session settings --schedule pos --seed 1 --runs 60 --confirm 1 --json report.json -- ./settings").exits(0);
     let text = std::fs::read(place.path(".unsnarl/settings/windows/windows.json")).unwrap();
     let windows: Value = serde_json::from_slice(&text).unwrap();
-    assert!(windows[0]["switches"].as_u64().unwrap() <= 4, "of hundreds: {windows}");
     assert_eq!(windows[0]["held_there"], serde_json::json!({ "runs": 7, "failed": 7 }));
     let text = std::fs::read(place.path("report.json")).unwrap();
     let report: Value = serde_json::from_slice(&text).unwrap();
@@ -155,7 +149,9 @@ fn a_long_run_is_made_short_though_it_depends_on_others_whose_memory_is() {
     assert_eq!(told[told.len() - 2..], ["take", "store"], "{first}");
     assert!(told.iter().all(|mark| *mark != "other"), "{first}");
     assert_eq!(first["confirmation"]["verdict"], "confirmed");
-    // The run ends before anybody stores them. What is shown is a passing run, in which other values were read.
+    let why = first["why"].as_array().unwrap();
+    assert!(why.iter().any(|one| one.as_str().unwrap().contains("goes wrong just there")), "{first}");
+    // What is shown is a passing run, in which other values were read.
     assert_eq!(first["accesses"][0]["value"], Value::Null, "{first}");
     assert!(first["evidence"][0].as_str().unwrap().contains("the other way round"), "{first}");
 }
