@@ -15,10 +15,14 @@ pub fn shorter(
     legs: Vec<Leg>,
     mut fails: impl FnMut(&[Leg], Option<Vec<Leg>>) -> anyhow::Result<bool>,
 ) -> anyhow::Result<Option<Vec<Leg>>> {
-    let half = ended(legs[..legs.len() / 2].to_vec());
-    if !fails(&legs, Some(half).filter(|half| !half.is_empty()))? {
+    let begun = begun_first(&legs);
+    if !fails(&legs, begun.clone())? {
         return Ok(None);
     }
+    let legs = match begun {
+        Some(begun) if fails(&begun, None)? => begun,
+        _ => legs,
+    };
     let legs = without_end(legs, &mut fails)?;
     let mut left = MOST;
     let legs = without_parts(legs, &mut |legs: &[Leg], next| {
@@ -26,6 +30,15 @@ pub fn shorter(
         Ok(if left == 0 { None } else { Some(fails(legs, next)?) })
     })?;
     Ok(Some(legs))
+}
+
+/// A way on which the first thread does all that it can before any other runs, and nothing in between: mostly it creates the others and
+/// waits for them, and who is not there yet cannot take its turn. None if that is no shorter.
+fn begun_first(legs: &[Leg]) -> Option<Vec<Leg>> {
+    let first = Leg { until: FOREVER, ..*legs.first()? };
+    let others = legs.iter().filter(|leg| leg.thread != first.thread);
+    let begun = ended(joined(std::iter::once(first).chain(others.copied())));
+    (begun.len() < legs.len()).then_some(begun)
 }
 
 /// The last thread goes on as long as it can.
@@ -139,6 +152,18 @@ mod tests {
         let all: Vec<Leg> = all.map(|(thread, until)| leg(thread, until)).into();
         let short = shorter(all, fails).unwrap().unwrap();
         assert_eq!(short, [leg(2, 8), leg(3, FOREVER)]);
+    }
+
+    #[test]
+    fn who_creates_the_others_does_so_first() {
+        let all = [(1, 2), (2, 3), (1, 4), (2, 8), (1, 6), (3, 9), (1, 8)];
+        let all: Vec<Leg> = all.map(|(thread, until)| leg(thread, until)).into();
+        let begun = [leg(1, FOREVER), leg(2, 8), leg(3, FOREVER)];
+        assert_eq!(begun_first(&all).unwrap(), begun);
+        assert_eq!(begun_first(&begun), None);
+        // Who is created after others have begun would not be there.
+        let short = shorter(all, |legs, _| Ok(legs[0].until == FOREVER && fails(legs, None)?));
+        assert_eq!(short.unwrap(), None, "the failure has to come back as it was");
     }
 
     #[test]
