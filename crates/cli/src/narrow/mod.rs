@@ -34,7 +34,7 @@ const MOST_RUNS: usize = 4;
 /// Of these, as many may stay long, or be without edges, before the others are not tried any more: that is so of all of them then, mostly.
 const MOST_IN_VAIN: usize = 2;
 /// As many whose edges are found are enough.
-const MOST_MOVED: usize = 2;
+const MOST_MOVED: usize = 1;
 /// Switches that no thread asked for, at most, in a run whose edges are looked for.
 const MOST_HELD_UP: usize = 3;
 /// Accesses before the edge that may belong to what was done there: a library's function makes several.

@@ -8,7 +8,7 @@ use runner::{RunNumber, Schedules, Session};
 /// Runs that are looked into, at most. What others do besides is rare, and does not count as progress then.
 const MOST_RUNS: usize = 16;
 
-/// The sites of shared accesses in one run and in others.
+/// The sites of shared accesses in one run and in others; none of a virtual machine's, whose recorder knows of stops alone.
 pub fn shared(session: &Session, run: RunNumber) -> Vec<Site> {
     let others = session.runs().iter().map(|record| record.run).filter(|other| *other != run);
     let mut sites = BTreeSet::new();
@@ -20,6 +20,10 @@ pub fn shared(session: &Session, run: RunNumber) -> Vec<Site> {
 }
 
 fn add(recording: &Recording, sites: &mut BTreeSet<Site>) {
+    // Only a virtual machine gives names to what it runs.
+    if !recording.names.is_empty() {
+        return;
+    }
     let accesses = recording.events.iter().filter(|event| {
         use EventKind::{LastRead, LastWrite, Read, Update, Within, Write};
         matches!(event.kind, Read | Write | Update | LastRead | LastWrite | Within)
