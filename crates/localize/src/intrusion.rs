@@ -29,6 +29,8 @@ pub struct Row {
     pub id: PatternId,
     /// The sites.
     pub sites: Vec<SiteId>,
+    /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
+    pub is_about_counts: bool,
 }
 
 impl Row {
@@ -147,12 +149,11 @@ impl Intrusion {
             let mut rows: Vec<(u8, Vec<usize>, PatternId)> = with_look.collect();
             rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id)));
             found.extend(rows.into_iter().map(|(class, steps, id)| {
-                let updates = steps.iter().filter(|&&index| run.accesses[index].kind == AccessKind::Update);
-                let is_atomic = updates.count() * 2 > steps.len();
+                let row = row(run, id, &steps, [other, act]);
                 let class = class
                     + if is_decisive { 0 } else { class::NOT_DECISIVE }
-                    + if is_atomic { class::ATOMIC } else { 0 };
-                (class, row(run, id, &steps))
+                    + if row.is_about_counts { class::COUNTS } else { 0 };
+                (class, row)
             }));
         }
         found.sort_by_key(|(class, _)| *class);
@@ -200,8 +201,8 @@ mod class {
     pub const QUADRUPLE: u8 = 2;
     /// It begins with what was done a little before the edge.
     pub const AROUND: u8 = 6;
-    /// Most of it are counts that are kept right by themselves.
-    pub const ATOMIC: u8 = 8;
+    /// See [`super::Row::is_about_counts`].
+    pub const COUNTS: u8 = 8;
     pub const PAIR: u8 = 12;
 }
 
@@ -211,8 +212,18 @@ fn pair(run: &Run, one: usize, two: usize) -> Option<PatternId> {
     kinds.find_map(|(first, second)| PatternId::pair(first, second))
 }
 
-fn row(run: &Run, id: PatternId, steps: &[usize]) -> Row {
-    Row { id, sites: steps.iter().map(|&index| run.accesses[index].site).collect() }
+fn row(run: &Run, id: PatternId, steps: &[usize], order: [usize; 2]) -> Row {
+    // The last of a turn is on record as the read or the write that it is as well.
+    let updates_at = |site: SiteId| {
+        run.accesses.iter().any(|access| access.site == site && access.kind == AccessKind::Update)
+    };
+    let is_update = |index: &usize| updates_at(run.accesses[*index].site);
+    let updates = steps.iter().filter(|index| is_update(index)).count();
+    Row {
+        id,
+        sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
+        is_about_counts: updates * 2 > steps.len() || order.iter().all(is_update),
+    }
 }
 
 /// What an access can stand for in a row: an update reads and writes. One that leaves what it finds, as an exchange of a flag that is set already,

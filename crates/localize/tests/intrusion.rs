@@ -82,6 +82,22 @@ fn an_update_that_changes_nothing_asks() {
     assert_eq!((row.id.to_string(), sites), ("WRRW".to_owned(), vec!["set", "ask", "take", "store"]));
 }
 
+/// The test counts who is inside. That two are follows from what let them in.
+#[test]
+fn what_is_counted_is_known_as_such() {
+    let counts = |trace: &str| {
+        let (session, intrusion) = held(trace);
+        intrusion.rows(&session.runs[0])[0].1.is_about_counts
+    };
+    assert!(counts("^U1(inside)@enter !U2(inside)@leave *U1(inside)@leave"));
+    assert!(counts(
+        "U2(inside)@leave ^W1(inside)@enter !R2(inside)@leave *W1(inside)@leave U2(inside)@enter"
+    ));
+    assert!(counts("^R1(free)@look W2(free)@take !U2(inside)@enter *U1(inside)@enter"));
+    assert!(!counts("^R1(free)@look W2(free)@take *W1(free)@take"));
+    assert!(!counts("^U1(size)@look !W2(size)@set *R1(size)@use"));
+}
+
 #[test]
 fn reads_alone_are_nothing() {
     assert_eq!(told("^R1(x)@look !R2(x)@see *R1(x)@use"), Vec::<String>::new());

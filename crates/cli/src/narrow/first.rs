@@ -33,41 +33,55 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
             places.push(Place::new(doings, proof(&window.edges)));
         }
     }
-    if let Some(first) = findings.first() {
-        let best = places.iter().max_by_key(|place| place.fit(first));
-        if let Some(place) = best.filter(|place| place.fit(first) >= Fit::Act) {
-            let is_whole = place.fit(first) == Fit::Whole;
+    // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
+    for counts in [false, true] {
+        let fitting = |place: &&Place| findings.first().is_some_and(|first| place.fit(first) >= Fit::Act);
+        let fitting = places.iter().filter(fitting).max_by_key(|place| place.fit(&findings[0]));
+        if let Some(place) = fitting.filter(|place| place.is_about_counts() == counts) {
+            let is_whole = place.fit(&findings[0]) == Fit::Whole;
             lead(findings, 0);
             return Ok(place.proof.filter(|_| is_whole));
         }
+        for place in places.iter().filter(|place| place.is_about_counts() == counts) {
+            if let Some(proof) = tell(runs, findings, place)? {
+                return Ok(proof);
+            }
+        }
     }
-    for place in &places {
-        let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(finding) == wanted);
-        let told = of_rows(runs, &place.rows)?;
-        // What decides, told without a look that is not there in all failing runs, is told well enough.
-        let stays = |first: &&Finding| place.fit(first) == Fit::Order && tells_better(first, told.as_ref());
-        if findings.first().filter(stays).is_some() {
-            lead(findings, 0);
-            return Ok(place.proof);
-        }
-        let known = match &told {
-            Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
-            None => of_fit(Fit::Whole),
-        };
-        // What the runs say of it by themselves is more than what is counted here.
-        if let Some(at) = known {
-            lead(findings, at);
-            return Ok(place.proof);
-        }
-        if let Some(told) = told {
-            findings.push(told);
-            lead(findings, findings.len() - 1);
-            return Ok(place.proof);
-        }
-        if let Some(at) = of_fit(Fit::Act) {
-            lead(findings, at);
-            return Ok(None);
-        }
+    Ok(None)
+}
+
+/// Puts what happens at a place first, if it can be told, and gives what proves it.
+fn tell(
+    runs: &mut Runs<'_>,
+    findings: &mut Vec<Finding>,
+    place: &Place,
+) -> anyhow::Result<Option<Option<Confirmation>>> {
+    let told = of_rows(runs, &place.rows)?;
+    // What decides, told without a look that is not there in all failing runs, is told well enough.
+    let stays = |first: &&Finding| place.fit(first) == Fit::Order && tells_better(first, told.as_ref());
+    if findings.first().filter(stays).is_some() {
+        lead(findings, 0);
+        return Ok(Some(place.proof));
+    }
+    let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(finding) == wanted);
+    let known = match &told {
+        Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
+        None => of_fit(Fit::Whole),
+    };
+    // What the runs say of it by themselves is more than what is counted here.
+    if let Some(at) = known {
+        lead(findings, at);
+        return Ok(Some(place.proof));
+    }
+    if let Some(told) = told {
+        findings.push(told);
+        lead(findings, findings.len() - 1);
+        return Ok(Some(place.proof));
+    }
+    if let Some(at) = of_fit(Fit::Act) {
+        lead(findings, at);
+        return Ok(Some(None));
     }
     Ok(None)
 }
@@ -164,6 +178,10 @@ impl Place {
         }
     }
 
+    fn is_about_counts(&self) -> bool {
+        self.rows.first().is_some_and(|(_, best)| best.is_about_counts)
+    }
+
     fn fit(&self, finding: &Finding) -> Fit {
         let sites = finding.pattern.sites().iter().copied();
         let steps: Vec<(Step, SiteId)> = finding.pattern.shape().steps().zip(sites).collect();
@@ -195,7 +213,7 @@ impl Place {
 
 /// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any.
 fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
-    let mut told: Vec<Told> =
+    let mut told: Vec<Told<'_>> =
         rows.iter().take(MOST_ROWS).map(|(class, row)| Told::new(*class, row)).collect();
     if told.is_empty() {
         return Ok(None);
