@@ -8,8 +8,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use recording::{Location, RegionId, SLOT_SITES, Slot, ThreadRecord};
 
 use crate::cells::{Kind, Touch};
-use crate::mapping;
 use crate::thread::Thread;
+use crate::{mapping, new_slots};
 
 /// Slots that one thread can have at one location: the first holds its last accesses, all hold reading sites.
 const MOST_SLOTS: usize = 16;
@@ -270,7 +270,7 @@ pub unsafe fn add(
         thread.free_slots = (*at(number)).next;
         number
     } else {
-        mapping::allocate_record::<Slot>(RegionId::Slots)?
+        new_slots::take(thread)?
     };
     let slot = at(number);
     let link = match behind {
@@ -476,6 +476,7 @@ static LEFT_BEHIND: AtomicU32 = AtomicU32::new(0);
 
 /// The thread ends: others may use what it has not used.
 pub unsafe fn leave_behind(thread: &mut Thread) {
+    new_slots::give_back_all(thread);
     let first = core::mem::take(&mut thread.free_slots);
     if first != 0 {
         let mut last = at(first);

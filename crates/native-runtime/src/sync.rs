@@ -60,7 +60,8 @@ struct HeldLock {
     is_tried: bool,
 }
 
-/// Who gave a mutex back last, and when.
+/// Who gave a mutex back last, and when. None is in two cache lines.
+#[repr(align(32))]
 struct LastHolder {
     address: AtomicU64,
     thread: AtomicU32,
@@ -82,7 +83,8 @@ static LAST_HOLDERS: [LastHolder; LOCKS] = [const {
     }
 }; LOCKS];
 
-/// Sets of locks by (set without the last lock, that lock, where it was taken).
+/// Sets of locks by (set without the last lock, that lock, where it was taken). None is in two cache lines.
+#[repr(align(32))]
 struct SetEntry {
     address: AtomicU64,
     parent: AtomicU32,
