@@ -443,19 +443,16 @@ pub unsafe fn further(address: usize, size: usize, kind: Kind, pc: usize) {
     thread::leave(thread);
 }
 
-/// Notes a plain access to a whole word if it is this thread's own.
+/// Notes a plain access within one word if its bytes are just this thread's own, or read by many; false if it needs a closer look.
 #[inline(always)]
-unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
+unsafe fn own_in_word<const WRITE: bool>(tls: *const Tls, address: usize, size: usize, leaf: u32) -> bool {
     let block = shadow::block(shadow::root(), address);
     if block.is_null() {
         return false;
     }
     let line = shadow::line_in(block, address);
-    match touch.kind {
-        Kind::Read => own::<8, false>(line, tls, address, touch.leaf),
-        Kind::Write => own::<8, true>(line, tls, address, touch.leaf),
-        Kind::Update => false,
-    }
+    size == 8 && own::<8, WRITE>(line, tls, address, leaf)
+        || unaligned::note::<WRITE>(tls, line, address & 7, size, leaf)
 }
 
 /// With the thread already in the recorder.
@@ -470,12 +467,15 @@ pub unsafe fn touch_range(thread: &mut Thread, address: usize, size: usize, touc
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {
-        if at.is_multiple_of(8) && end - at >= 8 && own_word(thread.tls, at, touch) {
-            at += 8;
-            continue;
-        }
         let next = ((at | 7) + 1).min(end);
-        cells::touch(thread, at, next - at, touch);
+        let is_noted = match touch.kind {
+            Kind::Read => own_in_word::<false>(thread.tls, at, next - at, touch.leaf),
+            Kind::Write => own_in_word::<true>(thread.tls, at, next - at, touch.leaf),
+            Kind::Update => false,
+        };
+        if !is_noted {
+            cells::touch(thread, at, next - at, touch);
+        }
         at = next;
     }
     thread.in_buffer = false;
