@@ -8,11 +8,12 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::passages::{self, Step};
 use crate::shadow::{self, Line};
+use crate::split::{self, ByteCell};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
     atomic_locks, buffers, context, control, handovers, location, lock_code, log, noise, passing, sampling,
-    split, thread, unaligned,
+    thread, unaligned,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -53,8 +54,12 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         shared::<SIZE, WRITE>(tls, location::own_hint(tls, owner_at), owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
-        if !byte_of_split::<WRITE>(line, address, leaf, pc) {
-            byte_of_another::<WRITE>(address, pc, line, leaf);
+        let tls = tls::current();
+        let cell = shadow::bytes(line).add(address & 7);
+        if (&raw const (*cell).owner).read_volatile() == (*tls).id() {
+            split::note::<WRITE>(cell, leaf, (*tls).stamp());
+        } else {
+            byte_of_others::<WRITE>(address, pc, line, leaf, cell);
         }
     } else if SIZE == 2
         && owner & SPLIT != 0
@@ -126,7 +131,26 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
     done
 }
 
-/// An access to one byte of a split half that is not this thread's: most often one that another has handed on.
+/// An access to one byte of a split half that is not this thread's alone: most often one that several have read.
+#[inline(always)]
+pub unsafe extern "C" fn byte_of_others<const WRITE: bool>(
+    address: usize,
+    pc: usize,
+    line: *mut Line,
+    leaf: u32,
+    cell: *mut ByteCell,
+) {
+    let owner = (&raw const (*cell).owner).read_volatile();
+    if owner & SHARED != 0 {
+        let tls = tls::current();
+        let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
+        shared::<1, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
+    } else {
+        byte_of_another::<WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// An access to one byte of a split half that is another thread's: most often one that it has handed on.
 #[inline(never)]
 unsafe fn byte_of_another<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
     let tls = tls::current();
@@ -250,25 +274,6 @@ unsafe fn split_own<const SIZE: usize, const WRITE: bool>(
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     !control::looks_at_all()
         && unaligned::note_in_own_half(line, address, half, mask, Touch { kind, flags: 0, leaf }, pc)
-}
-
-/// An access to one byte of a split half, if it is this thread's own or several threads'; false if it needs a closer
-/// look.
-#[inline(always)]
-unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf: u32, pc: usize) -> bool {
-    let tls = tls::current();
-    let cell = shadow::bytes(line).add(address & 7);
-    let owner = (&raw const (*cell).owner).read_volatile();
-    if owner == (*tls).id() {
-        split::note::<WRITE>(cell, leaf, (*tls).stamp());
-        return true;
-    }
-    if owner & SHARED != 0 {
-        let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
-        shared::<1, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
-        return true;
-    }
-    false
 }
 
 /// An access to bytes of a split half that are one location, most often; false if it needs a closer look.
