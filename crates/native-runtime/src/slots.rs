@@ -336,21 +336,18 @@ pub unsafe fn note(slot: *mut Slot, touch: Touch, thread: &Thread) {
     }
 }
 
-/// Is the leaf that of the slot's last read, or one of its own sites, or known to be on record otherwise, which `unknown` says by
-/// being zero?
+/// Is the leaf that of the slot's last read, or one of its own sites?
 ///
 /// In assembly, since compilers make a jump of each of these conditions: which of them it is differs from access to
 /// access where a loop has been unrolled, and the processor cannot foresee that. One site after the other, since a wider
 /// load would have to wait until what was last stored beside them has left the processor.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
+pub unsafe fn has_read_at(slot: *const Slot, leaf: u32) -> bool {
     const _: () = assert!(SLOT_SITES == 3);
     let found: usize;
     core::arch::asm!(
         "xor {found:e}, {found:e}",
-        "test {unknown:e}, {unknown:e}",
-        "cmovz {found}, {slot}",
         "cmp {leaf:e}, [{slot} + {read}]",
         "cmove {found}, {slot}",
         "cmp {leaf:e}, [{slot} + {sites}]",
@@ -361,7 +358,6 @@ pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
         "cmove {found}, {slot}",
         slot = in(reg) slot,
         leaf = in(reg) leaf,
-        unknown = in(reg) unknown,
         read = const offset_of!(Slot, read),
         sites = const offset_of!(Slot, sites),
         found = out(reg) found,
@@ -372,8 +368,8 @@ pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
-    (unknown == 0) | ((*slot).read == leaf) | (*slot).sites.contains(&leaf)
+pub unsafe fn has_read_at(slot: *const Slot, leaf: u32) -> bool {
+    ((*slot).read == leaf) | (*slot).sites.contains(&leaf)
 }
 
 /// The next slot of the same thread at the same location. Without the lock the list may be on its way back to
