@@ -8,11 +8,12 @@ use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::passages::{self, Step};
 use crate::shadow::{self, Line};
+use crate::split::{self, ByteCell};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use crate::{
     atomic_locks, buffers, context, control, handovers, location, lock_code, log, noise, passing, sampling,
-    split, thread, unaligned,
+    thread, unaligned,
 };
 
 /// An access of 1, 2, 4 or 8 bytes that the compiler knows to be aligned, from the instruction before `pc`.
@@ -53,8 +54,12 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         shared::<SIZE, WRITE>(tls, location::own_hint(tls, owner_at), owner & !SHARED, address, leaf, pc);
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
-        if !byte_of_split::<WRITE>(line, address, leaf, pc) {
-            byte_of_another::<WRITE>(address, pc, line, leaf);
+        let tls = tls::current();
+        let cell = shadow::bytes(line).add(address & 7);
+        if (&raw const (*cell).owner).read_volatile() == (*tls).id() {
+            split::note::<WRITE>(cell, leaf, (*tls).stamp());
+        } else {
+            byte_of_others::<WRITE>(address, pc, line, leaf, cell);
         }
     } else if SIZE == 2
         && owner & SPLIT != 0
@@ -126,7 +131,26 @@ unsafe fn one_more_byte<const WRITE: bool>(owner: u32, line: *mut Line, address:
     done
 }
 
-/// An access to one byte of a split half that is not this thread's: most often one that another has handed on.
+/// An access to one byte of a split half that is not this thread's alone: most often one that several have read.
+#[inline(always)]
+pub unsafe extern "C" fn byte_of_others<const WRITE: bool>(
+    address: usize,
+    pc: usize,
+    line: *mut Line,
+    leaf: u32,
+    cell: *mut ByteCell,
+) {
+    let owner = (&raw const (*cell).owner).read_volatile();
+    if owner & SHARED != 0 {
+        let tls = tls::current();
+        let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
+        shared::<1, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
+    } else {
+        byte_of_another::<WRITE>(address, pc, line, leaf);
+    }
+}
+
+/// An access to one byte of a split half that is another thread's: most often one that it has handed on.
 #[inline(never)]
 unsafe fn byte_of_another<const WRITE: bool>(address: usize, pc: usize, line: *mut Line, leaf: u32) {
     let tls = tls::current();
@@ -250,25 +274,6 @@ unsafe fn split_own<const SIZE: usize, const WRITE: bool>(
     let kind = if WRITE { Kind::Write } else { Kind::Read };
     !control::looks_at_all()
         && unaligned::note_in_own_half(line, address, half, mask, Touch { kind, flags: 0, leaf }, pc)
-}
-
-/// An access to one byte of a split half, if it is this thread's own or several threads'; false if it needs a closer
-/// look.
-#[inline(always)]
-unsafe fn byte_of_split<const WRITE: bool>(line: *mut Line, address: usize, leaf: u32, pc: usize) -> bool {
-    let tls = tls::current();
-    let cell = shadow::bytes(line).add(address & 7);
-    let owner = (&raw const (*cell).owner).read_volatile();
-    if owner == (*tls).id() {
-        split::note::<WRITE>(cell, leaf, (*tls).stamp());
-        return true;
-    }
-    if owner & SHARED != 0 {
-        let hint = location::own_hint_at_byte(tls, &raw const (*cell).owner);
-        shared::<1, WRITE>(tls, hint, owner & !SHARED, address, leaf, pc);
-        return true;
-    }
-    false
 }
 
 /// An access to bytes of a split half that are one location, most often; false if it needs a closer look.
@@ -443,19 +448,16 @@ pub unsafe fn further(address: usize, size: usize, kind: Kind, pc: usize) {
     thread::leave(thread);
 }
 
-/// Notes a plain access to a whole word if it is this thread's own.
+/// Notes a plain access within one word if its bytes are just this thread's own, or read by many; false if it needs a closer look.
 #[inline(always)]
-unsafe fn own_word(tls: *const Tls, address: usize, touch: Touch) -> bool {
+unsafe fn own_in_word<const WRITE: bool>(tls: *const Tls, address: usize, size: usize, leaf: u32) -> bool {
     let block = shadow::block(shadow::root(), address);
     if block.is_null() {
         return false;
     }
     let line = shadow::line_in(block, address);
-    match touch.kind {
-        Kind::Read => own::<8, false>(line, tls, address, touch.leaf),
-        Kind::Write => own::<8, true>(line, tls, address, touch.leaf),
-        Kind::Update => false,
-    }
+    size == 8 && own::<8, WRITE>(line, tls, address, leaf)
+        || unaligned::note::<WRITE>(tls, line, address & 7, size, leaf)
 }
 
 /// With the thread already in the recorder.
@@ -470,12 +472,15 @@ pub unsafe fn touch_range(thread: &mut Thread, address: usize, size: usize, touc
     let end = address.saturating_add(size);
     let mut at = address;
     while at < end {
-        if at.is_multiple_of(8) && end - at >= 8 && own_word(thread.tls, at, touch) {
-            at += 8;
-            continue;
-        }
         let next = ((at | 7) + 1).min(end);
-        cells::touch(thread, at, next - at, touch);
+        let is_noted = match touch.kind {
+            Kind::Read => own_in_word::<false>(thread.tls, at, next - at, touch.leaf),
+            Kind::Write => own_in_word::<true>(thread.tls, at, next - at, touch.leaf),
+            Kind::Update => false,
+        };
+        if !is_noted {
+            cells::touch(thread, at, next - at, touch);
+        }
         at = next;
     }
     thread.in_buffer = false;

@@ -1,4 +1,4 @@
-//! Reads that a thread's turn has on record at more sites than its first slot has room for: remembered so that each is
+//! Reads that a thread's turn has on record where its first slot has no room for further sites: remembered so that each is
 //! found without a walk through the thread's further slots. Loops that a compiler has unrolled read so.
 
 use recording::Slot;
@@ -20,11 +20,11 @@ fn place(location: u32, leaf: u32) -> usize {
     ((location ^ leaf.rotate_left(16)).wrapping_mul(0x9e37_79b1) >> 16) as usize % PLACES
 }
 
-/// Zero if the turn of this slot has a read at this leaf on record, as far as is remembered.
+/// Has the turn of this slot a read at this leaf on record, as far as is remembered?
 #[inline(always)]
-pub unsafe fn difference(known: &KnownReads, slot: *const Slot, leaf: u32) -> u32 {
+pub unsafe fn has(known: &KnownReads, slot: *const Slot, leaf: u32) -> bool {
     let read = &known[place((*slot).location, leaf)];
-    (read.leaf ^ leaf) | (read.location ^ (*slot).location) | (read.version ^ (*slot).version)
+    (read.leaf ^ leaf) | (read.location ^ (*slot).location) | (read.version ^ (*slot).version) == 0
 }
 
 pub unsafe fn remember(known: &mut KnownReads, slot: *const Slot, leaf: u32) {

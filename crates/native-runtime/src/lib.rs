@@ -46,6 +46,7 @@ mod log;
 mod loops;
 mod mapping;
 mod modules;
+mod new_slots;
 mod noise;
 mod own;
 mod passages;

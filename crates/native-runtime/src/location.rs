@@ -103,7 +103,7 @@ pub unsafe fn note_repetition(
 ) -> bool {
     // Where there is no room for further sites, one more of them changes nothing either; nor does it where it would leave no event.
     let read_on_record = || {
-        slots::has_read_at(slot, touch.leaf, 1)
+        slots::has_read_at(slot, touch.leaf)
             || is_thinned(location) && sites::is_noted(touch.leaf)
             || slots::knows_site(slot, touch.leaf)
             || sites::is_noted(touch.leaf) && slots::has_all_sites(slot)
@@ -338,7 +338,7 @@ pub unsafe fn own_hint_at_byte(tls: *const Tls, owner: *const u32) -> u32 {
 /// What [`repeats`] does in the most frequent cases: by the hint alone, for a read without a look at the
 /// location itself, and without a call.
 #[inline(always)]
-pub unsafe fn repeats_at_hint(thread: &Thread, hint: u32, index: u32, size: usize, touch: Touch) -> bool {
+pub unsafe fn repeats_at_hint(thread: &mut Thread, hint: u32, index: u32, size: usize, touch: Touch) -> bool {
     match slot_at_hint(thread, hint, index, size) {
         Some(slot) => repeats_in_slot(thread, slot, index, touch),
         None => false,
@@ -381,7 +381,7 @@ pub unsafe fn fetch_for_handover(thread: &Thread, index: u32, address: usize, si
 
 /// Notes an access in the thread's slot if it only repeats what is on record, as far as can be told without a call.
 #[inline(always)]
-pub unsafe fn repeats_in_slot(thread: &Thread, slot: *mut Slot, index: u32, touch: Touch) -> bool {
+pub unsafe fn repeats_in_slot(thread: &mut Thread, slot: *mut Slot, index: u32, touch: Touch) -> bool {
     let on_record = match touch.kind {
         Kind::Read => has_read(thread, slot, touch.leaf),
         Kind::Write => has_written(thread, slot, index, touch.leaf),
@@ -395,13 +395,19 @@ pub unsafe fn repeats_in_slot(thread: &Thread, slot: *mut Slot, index: u32, touc
 
 /// Has the turn a read at this leaf on record?
 #[inline(always)]
-unsafe fn has_read(thread: &Thread, slot: *const Slot, leaf: u32) -> bool {
-    let unknown = if slots::has_room_for_site(slot) {
-        1
-    } else {
-        known_reads::difference(&thread.known_reads, slot, leaf)
-    };
-    slots::has_read_at(slot, leaf, unknown)
+unsafe fn has_read(thread: &mut Thread, slot: *const Slot, leaf: u32) -> bool {
+    if slots::has_room_for_site(slot) {
+        return slots::has_read_at(slot, leaf);
+    }
+    if known_reads::has(&thread.known_reads, slot, leaf) {
+        return true;
+    }
+    let on_record = slots::has_read_at(slot, leaf);
+    if on_record {
+        // So that it is always known by the same, which the processor foresees then.
+        known_reads::remember(&mut thread.known_reads, slot, leaf);
+    }
+    on_record
 }
 
 /// Is it the thread's turn, with a write at this leaf on record?

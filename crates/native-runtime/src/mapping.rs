@@ -320,7 +320,12 @@ pub unsafe fn record<T: Pod>(id: RegionId, index: u32) -> *mut T {
 
 /// A new zeroed record's index.
 pub unsafe fn allocate_record<T: Pod>(id: RegionId) -> Option<u32> {
-    let offset = allocate(id, size_of::<T>() as u64)?;
+    allocate_records::<T>(id, 1)
+}
+
+/// Several of them, one behind the other: the index of the first.
+pub unsafe fn allocate_records<T: Pod>(id: RegionId, count: u32) -> Option<u32> {
+    let offset = allocate(id, size_of::<T>() as u64 * u64::from(count))?;
     Some((offset / size_of::<T>() as u64) as u32)
 }
 

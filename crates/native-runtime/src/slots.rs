@@ -8,8 +8,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use recording::{Location, RegionId, SLOT_SITES, Slot, ThreadRecord};
 
 use crate::cells::{Kind, Touch};
-use crate::mapping;
 use crate::thread::Thread;
+use crate::{mapping, new_slots};
 
 /// Slots that one thread can have at one location: the first holds its last accesses, all hold reading sites.
 const MOST_SLOTS: usize = 16;
@@ -270,7 +270,7 @@ pub unsafe fn add(
         thread.free_slots = (*at(number)).next;
         number
     } else {
-        mapping::allocate_record::<Slot>(RegionId::Slots)?
+        new_slots::take(thread)?
     };
     let slot = at(number);
     let link = match behind {
@@ -336,21 +336,18 @@ pub unsafe fn note(slot: *mut Slot, touch: Touch, thread: &Thread) {
     }
 }
 
-/// Is the leaf that of the slot's last read, or one of its own sites, or known to be on record otherwise, which `unknown` says by
-/// being zero?
+/// Is the leaf that of the slot's last read, or one of its own sites?
 ///
 /// In assembly, since compilers make a jump of each of these conditions: which of them it is differs from access to
 /// access where a loop has been unrolled, and the processor cannot foresee that. One site after the other, since a wider
 /// load would have to wait until what was last stored beside them has left the processor.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
+pub unsafe fn has_read_at(slot: *const Slot, leaf: u32) -> bool {
     const _: () = assert!(SLOT_SITES == 3);
     let found: usize;
     core::arch::asm!(
         "xor {found:e}, {found:e}",
-        "test {unknown:e}, {unknown:e}",
-        "cmovz {found}, {slot}",
         "cmp {leaf:e}, [{slot} + {read}]",
         "cmove {found}, {slot}",
         "cmp {leaf:e}, [{slot} + {sites}]",
@@ -361,7 +358,6 @@ pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
         "cmove {found}, {slot}",
         slot = in(reg) slot,
         leaf = in(reg) leaf,
-        unknown = in(reg) unknown,
         read = const offset_of!(Slot, read),
         sites = const offset_of!(Slot, sites),
         found = out(reg) found,
@@ -372,8 +368,8 @@ pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub unsafe fn has_read_at(slot: *const Slot, leaf: u32, unknown: u32) -> bool {
-    (unknown == 0) | ((*slot).read == leaf) | (*slot).sites.contains(&leaf)
+pub unsafe fn has_read_at(slot: *const Slot, leaf: u32) -> bool {
+    ((*slot).read == leaf) | (*slot).sites.contains(&leaf)
 }
 
 /// The next slot of the same thread at the same location. Without the lock the list may be on its way back to
@@ -476,6 +472,7 @@ static LEFT_BEHIND: AtomicU32 = AtomicU32::new(0);
 
 /// The thread ends: others may use what it has not used.
 pub unsafe fn leave_behind(thread: &mut Thread) {
+    new_slots::give_back_all(thread);
     let first = core::mem::take(&mut thread.free_slots);
     if first != 0 {
         let mut last = at(first);

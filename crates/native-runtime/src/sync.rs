@@ -60,7 +60,8 @@ struct HeldLock {
     is_tried: bool,
 }
 
-/// Who gave a mutex back last, and when.
+/// Who gave a mutex back last, and when. None is in two cache lines.
+#[repr(align(32))]
 struct LastHolder {
     address: AtomicU64,
     thread: AtomicU32,
@@ -82,7 +83,8 @@ static LAST_HOLDERS: [LastHolder; LOCKS] = [const {
     }
 }; LOCKS];
 
-/// Sets of locks by (set without the last lock, that lock, where it was taken).
+/// Sets of locks by (set without the last lock, that lock, where it was taken). None is in two cache lines.
+#[repr(align(32))]
 struct SetEntry {
     address: AtomicU64,
     parent: AtomicU32,
@@ -362,32 +364,35 @@ pub unsafe fn acquired(address: usize, pc: usize) {
 
 /// The thread took a mutex.
 pub unsafe fn take(thread: &mut Thread, address: u64, leaf: u32) {
-    let changed_hands = match last_holder(address) {
+    let over_budget = log::over_budget();
+    let (changed_hands, given_back) = match last_holder(address) {
         Some(last) => {
             let holder = last.thread.load(Ordering::Relaxed);
-            if holder != 0 && holder != thread.id && !log::over_budget() {
+            let tick = last.tick.load(Ordering::Relaxed);
+            if holder != 0 && holder != thread.id && !over_budget {
                 let event = Event {
                     kind: EventKind::Release as u8,
                     flags: 0,
                     size: 0,
                     reserved: 0,
                     leaf: last.leaf.load(Ordering::Relaxed),
-                    tick: last.tick.load(Ordering::Relaxed),
+                    tick,
                     object: 0,
                     other: holder,
                     value: address,
                 };
                 log::emit(thread, event);
             }
-            holder != thread.id
+            (holder != thread.id, tick)
         }
-        None => true,
+        None => (true, log::next_tick()),
     };
-    if changed_hands && !log::over_budget() {
+    if changed_hands && !over_budget {
         log::emit_sync(thread, EventKind::Acquire, leaf, 0, thread.id, address);
-    } else {
-        // What is done with the lock now comes after what was done with it before.
-        thread.set_tick(log::next_tick());
+    } else if changed_hands {
+        // What is done with the lock now comes after what was done with it before. All that this thread does comes after what it
+        // has done itself.
+        thread.set_tick(log::tick_after(thread.last_tick.max(given_back)));
     }
     Held::push(thread, address, leaf);
 }

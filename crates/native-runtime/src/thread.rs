@@ -7,6 +7,7 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
 use crate::askers::{KNOWN_ASKERS, KnownAsker};
 use crate::bridges::{KNOWN_BRIDGES, KnownBridge};
+use crate::new_slots::NewSlots;
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
@@ -70,6 +71,7 @@ pub struct Thread {
     pub slept: (u64, u32),
     /// Slots of this thread that it may use again.
     pub free_slots: u32,
+    pub new_slots: NewSlots,
     /// Events of this thread that were left out.
     pub thinned: u32,
     /// Bytes whose last access it has forgotten.
@@ -325,6 +327,7 @@ pub unsafe fn restart(thread: &mut Thread) {
     (*thread.record).os_id = os_id();
     (*thread.record).free_slots = 0;
     thread.free_slots = 0;
+    thread.new_slots = NewSlots::default();
     slots::restart();
     thread.chunk_left = 0;
     location::forget_cache(thread);

@@ -40,7 +40,7 @@ pub unsafe fn access<const WRITE: bool>(address: usize, size: usize, pc: usize) 
 /// Notes an access to so many bytes of a word, from this one on, if they are just the thread's own, or read by many. False if it needs a
 /// closer look; parts of it may have been noted then, which does no harm.
 #[inline(always)]
-unsafe fn note<const WRITE: bool>(
+pub unsafe fn note<const WRITE: bool>(
     tls: *const Tls,
     line: *mut Line,
     first: usize,

@@ -179,7 +179,7 @@ macro_rules! hook1 {
             shl r10d, {cell_bits}
             mov r8d, fs:[rcx + {owner}]
             cmp r8d, [r9 + r10]
-            jne 3f
+            jne 9f
             mov [r9 + r10 + {cell_leaf}], eax
             mov eax, fs:[rcx + {stamp}]
             mov [r9 + r10 + {cell_stamp}], ax
@@ -215,9 +215,14 @@ macro_rules! hook1 {
             mov [r9 + {passage_next}], r10d
             mov dword ptr fs:[rcx + {busy}], 0
             ret
+            9:
+            mov ecx, eax
+            lea r8, [r9 + r10]
+            jmp {byte_of_others}
             8:
             mov dword ptr fs:[rcx + {busy}], 0
             jmp 3f",
+            byte_of_others = sym access::byte_of_others::<$write>,
             busy = const offset_of!(Tls, busy),
             passages = sym passages::PASSAGES,
             passage_bits = const size_of::<Passage>().ilog2(),
