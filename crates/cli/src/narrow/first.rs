@@ -2,7 +2,7 @@
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
 use localize::{
-    Detail, Example, Finding, Intrusion, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
+    Detail, Example, Finding, Intrusion, Pattern, Profile, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
 };
 use report::{Confirmation, Verdict};
 use runner::RunNumber;
@@ -34,14 +34,15 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         }
     }
     if let Some(first) = findings.first() {
-        let best = places.iter().map(|place| (place.fit(first), place.proof)).max_by_key(|(fit, _)| *fit);
+        let best =
+            places.iter().map(|place| (place.fit(&first.pattern), place.proof)).max_by_key(|(fit, _)| *fit);
         if let Some((fit, proof)) = best.filter(|(fit, _)| *fit >= Fit::Act) {
             lead(findings, 0);
             return Ok(proof.filter(|_| fit == Fit::Whole));
         }
     }
     for place in &places {
-        let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(finding) == wanted);
+        let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
         let told = of_rows(runs, &place.rows)?;
         let known = match &told {
             Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
@@ -128,6 +129,8 @@ struct Place {
     look: Vec<SiteId>,
     /// What another thread does in between and what the held one does then, to the same data.
     orders: Vec<(SiteId, SiteId)>,
+    /// All that others do in between, if the run ends with that: what the held thread would have done then is not on record.
+    ends_with: Option<Vec<SiteId>>,
     rows: Vec<(u8, Row)>,
     proof: Option<Confirmation>,
 }
@@ -139,14 +142,21 @@ impl Place {
         Place {
             look: intrusion.look.iter().map(|&index| site(index)).collect(),
             orders: orders.collect(),
+            ends_with: intrusion
+                .act
+                .is_empty()
+                .then(|| intrusion.between.iter().map(|&index| site(index)).collect()),
             rows: intrusion.rows(&profile.run),
             proof,
         }
     }
 
-    fn fit(&self, finding: &Finding) -> Fit {
-        let sites = finding.pattern.sites().iter().copied();
-        let steps: Vec<(Step, SiteId)> = finding.pattern.shape().steps().zip(sites).collect();
+    fn fit(&self, pattern: &Pattern) -> Fit {
+        let sites = pattern.sites().iter().copied();
+        let steps: Vec<(Step, SiteId)> = pattern.shape().steps().zip(sites).collect();
+        if let Some(between) = &self.ends_with {
+            return if self.begins(&steps, between) { Fit::Whole } else { Fit::Not };
+        }
         let mut best = Fit::Not;
         for second in 1..steps.len() {
             for first in 0..second {
@@ -163,13 +173,25 @@ impl Place {
                 let fit = match looked {
                     Some((_, site)) if self.look.contains(site) => Fit::Whole,
                     None if self.look.is_empty() && steps.len() == 2 => Fit::Whole,
-                    _ if steps.len() > 2 => Fit::Act,
+                    // Where it has come to the same place in an earlier round, that is not what it had looked at.
+                    Some((_, site)) if *site != own_site => Fit::Act,
+                    None if steps.len() > 2 => Fit::Act,
                     _ => Fit::Order,
                 };
                 best = best.max(fit);
             }
         }
         best
+    }
+
+    /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
+    fn begins(&self, steps: &[(Step, SiteId)], between: &[SiteId]) -> bool {
+        let [(look, site), others @ .., (act, _)] = steps else { return false };
+        self.look.contains(site)
+            && look.thread == act.thread
+            && others.iter().all(|(step, site)| step.thread != look.thread && between.contains(site))
+            && others.iter().any(|(step, _)| step.variable == look.variable)
+            && others.iter().any(|(step, _)| step.variable == act.variable)
     }
 }
 
@@ -244,5 +266,49 @@ impl<'a> Told<'a> {
             example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
             detail: Detail::Verdict(Box::new(reasoning)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use localize::PatternId;
+
+    use super::*;
+
+    const LOOK: SiteId = SiteId(1);
+    const CHANGE: SiteId = SiteId(2);
+    const OTHER_CHANGE: SiteId = SiteId(3);
+    const ACT: SiteId = SiteId(4);
+    const ELSEWHERE: SiteId = SiteId(5);
+
+    fn place(ends_with: Option<Vec<SiteId>>) -> Place {
+        let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
+        Place { look: vec![LOOK], orders, ends_with, rows: Vec::new(), proof: None }
+    }
+
+    #[test]
+    fn what_was_looked_at_and_then_done_is_all_of_it() {
+        let fit = |sites: &[SiteId]| place(None).fit(&Pattern::new(PatternId::P4, sites));
+        assert_eq!(fit(&[LOOK, CHANGE, ACT]), Fit::Whole);
+        assert_eq!(fit(&[ELSEWHERE, CHANGE, ACT]), Fit::Act);
+        assert_eq!(fit(&[LOOK, OTHER_CHANGE, ACT]), Fit::Not);
+        assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
+    }
+
+    /// That says no more than the order: in a loop, everything was done before.
+    #[test]
+    fn the_same_place_in_an_earlier_round_is_no_look() {
+        assert_eq!(place(None).fit(&Pattern::new(PatternId::P4, &[ACT, CHANGE, ACT])), Fit::Order);
+    }
+
+    /// An audit ends the run while a thread is between two changes: what it would have changed then is not known.
+    #[test]
+    fn a_run_that_ends_in_between_is_told_by_how_it_begins() {
+        let place = place(Some(vec![CHANGE, OTHER_CHANGE]));
+        let fit = |sites: &[SiteId]| place.fit(&Pattern::new(PatternId::P12, sites));
+        assert_eq!(fit(&[LOOK, CHANGE, OTHER_CHANGE, ACT]), Fit::Whole);
+        assert_eq!(fit(&[ELSEWHERE, CHANGE, OTHER_CHANGE, ACT]), Fit::Not);
+        assert_eq!(fit(&[LOOK, CHANGE, ELSEWHERE, ACT]), Fit::Not);
+        assert_eq!(place.fit(&Pattern::new(PatternId::P2, &[LOOK, CHANGE])), Fit::Not, "the thread goes on");
     }
 }
