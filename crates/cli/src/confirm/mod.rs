@@ -3,6 +3,7 @@
 
 mod apart;
 mod decision;
+mod evident;
 mod following;
 mod inquiries;
 mod kept;

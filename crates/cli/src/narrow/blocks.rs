@@ -127,23 +127,8 @@ mod tests {
 
     /// Reads by these threads, each with the lock that it holds, if any, and where it took that.
     fn run(reads: &[(u32, Option<(u32, u32)>)]) -> Run {
-        let mut run = Run {
-            id: RunId(1),
-            outcome: Outcome::Pass,
-            accesses: Vec::new(),
-            gaps: Vec::new(),
-            way: 0,
-            sampled: None,
-            observations: Vec::new(),
-            free_sites: Vec::new(),
-            locksets: Vec::new(),
-            synchronization: Vec::new(),
-            nestings: Vec::new(),
-            waits: Vec::new(),
-            holdings: Vec::new(),
-            sleeps: Vec::new(),
-            calls: Default::default(),
-        };
+        let mut run = Run::new(RunId(1), Outcome::Pass);
+        run.locksets.clear();
         for (nth, &(thread, lock)) in reads.iter().enumerate() {
             let lock = lock.map(|(object, taken_at)| Lock {
                 object: ObjectId(object),

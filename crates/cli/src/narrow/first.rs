@@ -22,9 +22,14 @@ const BEYOND_DOUBT: f64 = 0.001;
 /// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known, and says what proves it. If the
 /// first one happens at one of these places, it stays: of several switches that a failure takes, the last can be where it is found out.
 pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
-    let is_standstill = |finding: &Finding| matches!(&finding.detail, Detail::Verdict(reasoning) if reasoning.standstill.is_some());
-    // A standstill is there to be seen.
-    if findings.first().is_some_and(is_standstill) {
+    // A standstill is there to be seen, and so is who waits and then goes on without another look.
+    let is_evident = |finding: &Finding| match &finding.detail {
+        Detail::Verdict(reasoning) => {
+            reasoning.standstill.is_some() || reasoning.reasons.contains(&Reason::TestedOnce)
+        }
+        _ => false,
+    };
+    if findings.first().is_some_and(is_evident) {
         return Ok(None);
     }
     let mut places = Vec::new();
