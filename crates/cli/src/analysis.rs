@@ -33,6 +33,7 @@ use crate::search;
 use crate::source_names::{Unnamed, name_by_source};
 use crate::threads;
 use crate::trace::timelines;
+use crate::values;
 
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
@@ -349,12 +350,13 @@ fn describe_one(
         _ => None,
     };
     let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
+    let told = |index: usize| values::as_told(&profile.run.accesses[index], &finding.example.accesses);
     let mut accesses: Vec<report::Access> = match standstill {
         Some(standstill) => names.standstill(standstill, profile, code),
         None => {
             let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
             let access = |(&index, step): (&usize, Step)| {
-                names.access(&profile.run.accesses[index], u32::from(step.thread), profile, code)
+                names.access(&told(index), u32::from(step.thread), profile, code)
             };
             steps.map(access).collect()
         }
@@ -404,8 +406,8 @@ fn describe_one(
         Some(standstill) => standstill.leading_accesses(),
         None => finding.example.accesses.clone(),
     };
-    let recorded = recorded.iter().map(|&access| &profile.run.accesses[access]);
-    let accesses = recorded.map(|access| Unnamed::of(access, profile, code, names)).collect();
+    let recorded = recorded.into_iter().map(told);
+    let accesses = recorded.map(|access| Unnamed::of(&access, profile, code, names)).collect();
     let facts = match standstill {
         Some(standstill) => explain_standstill(&mut described, standstill, profile, code, names),
         None => explain(&mut described, finding, witness, profile, code, names),
