@@ -10,6 +10,7 @@ mod kept;
 mod leading;
 mod minimal;
 mod needed;
+mod no_wait;
 mod queue;
 mod region;
 mod restated;

@@ -1,12 +1,12 @@
 //! What confirmation makes of a report: it decides ties, changes how sure we are, what was refuted goes below all else that
 //! was tried, what was tried in vain below what was confirmed, and a fix that was simulated is told with the advice.
 
-use report::{Action, Confirmation, Finding, Kind, Verdict, explanation};
+use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
 use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
 use super::evident::let_evident_go_first;
 use super::restated::restate;
-use super::{needed, region};
+use super::{needed, no_wait, region};
 use crate::analysis::Analysis;
 use crate::interleaving::Forcible;
 
@@ -91,12 +91,7 @@ fn tell_fix(finding: &mut Finding, passing: u64) {
         finding.advice = together;
         return;
     }
-    // Who looks before the other thread writes, in most runs that pass as well, has nothing to wait for.
-    let is_to_wait = finding.fix.as_ref().is_some_and(|fix| fix.action == Action::Wait);
-    if is_to_wait && finding.accesses.len() == 2 && finding.passed * 2 > passing {
-        finding.fix = None;
-        finding.advice = explanation::other_order(finding, passing).unwrap_or_default();
-    }
+    no_wait::rather_keep_together(finding, passing);
     if let Some(sentence) = simulated_fix(finding)
         && !finding.advice.ends_with(&sentence)
     {
@@ -488,33 +483,6 @@ mod tests {
         weigh(&mut all);
         assert_eq!(order(&all), [1, 2, 0, 3]);
         assert!(all[0].confidence < Some(0.04), "{:?}", all[0].confidence);
-    }
-
-    /// A clock's high half is read before it is raised in nearly all passing runs.
-    #[test]
-    fn nobody_waits_for_what_comes_later_in_most_passing_runs() {
-        let access = |thread: u32, kind: &str, line: u32| {
-            serde_json::json!({
-                "thread": thread, "kind": kind, "variable": "hi", "function": format!("f{thread}"), "file": "clock.c",
-                "line": line, "column": null, "stack": [],
-            })
-        };
-        let mut finding = findings(&[(1, 1, None)]).remove(0);
-        finding.accesses =
-            serde_json::from_value(serde_json::json!([access(1, "read", 38), access(2, "write", 33)]))
-                .unwrap();
-        let fix = serde_json::json!({ "action": "wait", "locks": [], "places": [] });
-        finding.fix = serde_json::from_value(fix).unwrap();
-        finding.advice = "Let it wait.".into();
-        let mut advice = |passed: u64| {
-            finding.passed = passed;
-            tell_fix(&mut finding, 100);
-            finding.advice.clone()
-        };
-        assert_eq!(advice(50), "Let it wait.");
-        let rather = "Most passing runs have this order too: look for what f1() does after clock.c:38";
-        assert!(advice(51).starts_with(rather));
-        assert_eq!(finding.fix, None);
     }
 
     /// What hardly anything spoke for had to pass harder trials.
