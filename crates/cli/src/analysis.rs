@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use localize::evidence::{Witness, telling_example};
 use localize::{
-    Access, Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step,
-    Technique, Violation,
+    Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
+    Violation,
 };
 use recording::Recording;
 use report::explanation;
@@ -33,6 +33,7 @@ use crate::search;
 use crate::source_names::{Unnamed, name_by_source};
 use crate::threads;
 use crate::trace::timelines;
+use crate::values;
 
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
@@ -349,18 +350,13 @@ fn describe_one(
         _ => None,
     };
     let standstill = reasoning.and_then(|reasoning| reasoning.standstill.as_ref());
-    // Shown is a passing run, in another order than it had: in that order there would be other values.
-    let is_turned = standstill.is_none() && !finding.example.accesses.is_sorted();
-    let recorded_at = |index: usize| match profile.run.accesses[index] {
-        access if is_turned => Access { value: None, before: None, ..access },
-        access => access,
-    };
+    let told = |index: usize| values::as_told(&profile.run.accesses[index], &finding.example.accesses);
     let mut accesses: Vec<report::Access> = match standstill {
         Some(standstill) => names.standstill(standstill, profile, code),
         None => {
             let steps = finding.example.accesses.iter().zip(finding.example.id.steps());
             let access = |(&index, step): (&usize, Step)| {
-                names.access(&recorded_at(index), u32::from(step.thread), profile, code)
+                names.access(&told(index), u32::from(step.thread), profile, code)
             };
             steps.map(access).collect()
         }
@@ -410,7 +406,7 @@ fn describe_one(
         Some(standstill) => standstill.leading_accesses(),
         None => finding.example.accesses.clone(),
     };
-    let recorded = recorded.iter().map(|&access| recorded_at(access));
+    let recorded = recorded.into_iter().map(told);
     let accesses = recorded.map(|access| Unnamed::of(&access, profile, code, names)).collect();
     let facts = match standstill {
         Some(standstill) => explain_standstill(&mut described, standstill, profile, code, names),

@@ -216,11 +216,7 @@ fn set_fix(
             *place = call;
         }
     }
-    let held_for_reading = |place: &usize| {
-        let held = accesses.get(*place).and_then(|&index| profile.run.held(&profile.run.accesses[index]));
-        held.unwrap_or_default().iter().any(|lock| lock.shared && fix.locks.contains(&lock.object))
-    };
-    let for_writing = fix.spans.iter().any(|span| [span.from, span.to].iter().any(held_for_reading));
+    let for_writing = fix.is_for_writing(&profile.run, accesses);
     let taken_by = match (fix.action, places.as_slice()) {
         (evidence::Action::ExtendLock, [place, ..]) => names.takers(&fix.locks, place, profile, code),
         _ => Vec::new(),

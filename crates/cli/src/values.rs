@@ -1,5 +1,6 @@
 //! Values as a person would write them.
 
+use localize::Access;
 use runner::ValueForm;
 
 /// How the values of a location read.
@@ -24,6 +25,15 @@ pub struct RawValues {
     pub size: u32,
     /// What begins where these point, if they are pointers.
     pub points_to: [Option<String>; 2],
+}
+
+/// An access as a finding tells it whose accesses have these `places` in a run. What is concluded to have come in another order than there, as
+/// where these do not ascend, had other values then.
+pub fn as_told(access: &Access, places: &[usize]) -> Access {
+    match places.is_sorted() {
+        true => *access,
+        false => Access { value: None, before: None, ..*access },
+    }
 }
 
 impl RawValues {
@@ -86,7 +96,33 @@ fn show_java(value: u64, letter: char) -> String {
 
 #[cfg(test)]
 mod tests {
+    use localize::{AccessKind, LocationId, SiteId, StackId, ThreadId};
+
     use super::*;
+
+    #[test]
+    fn values_of_another_order_are_not_told() {
+        let access = Access {
+            thread: ThreadId(1),
+            location: LocationId(1),
+            site: SiteId(1),
+            stack: StackId(1),
+            kind: AccessKind::Write,
+            uncertain: false,
+            value: Some(1),
+            before: Some(0),
+            locks: None,
+            iteration: None,
+            atomic: false,
+            frees: false,
+        };
+        let told = |places: &[usize]| {
+            let told = as_told(&access, places);
+            (told.value, told.before, told.site)
+        };
+        assert_eq!(told(&[3, 4]), (Some(1), Some(0), SiteId(1)));
+        assert_eq!(told(&[4, 3]), (None, None, SiteId(1)));
+    }
 
     #[test]
     fn values_read_as_numbers_of_their_size() {

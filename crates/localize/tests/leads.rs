@@ -237,3 +237,24 @@ fn what_a_read_has_found_goes_before_what_came_after_it() {
     let same_code = traces.replace("give_up", "begin");
     assert_eq!(first(&same_code, 1), ["P1 look begin"]);
 }
+
+/// Two nodes each find no leader and both become it; then each finds the other one at what only a leader does.
+#[test]
+fn a_section_that_was_broken_into_goes_before_what_each_thread_finds_of_the_other() {
+    let both = "R1(leader)@look R2(leader)@look W2(leader)@become W1(leader)@become W1(journal)@begin W2(journal)@begin R1(journal)@end \
+                R2(journal)@end";
+    // The one has ended before the other begins.
+    let lucky = "R1(leader)@look R2(leader)@look W2(leader)@become W1(leader)@become W2(journal)@begin R2(journal)@end \
+                 W1(journal)@begin R1(journal)@end";
+    let right = "R2(leader)@look W2(leader)@become W2(journal)@begin R2(journal)@end R1(leader)@look W1(leader)@become \
+                 W1(journal)@begin R1(journal)@end";
+    let late = "R1(leader)@look W1(leader)@become R2(leader)@look W1(journal)@begin R1(journal)@end";
+    let traces = |lucky_runs: usize| {
+        runs_like("F", both, 30)
+            + &runs_like("P", lucky, lucky_runs)
+            + &runs_like("P", right, 30)
+            + &runs_like("P", late, 30)
+    };
+    assert_eq!(first(&traces(8), 1), ["P7 look become become leads"]);
+    assert_eq!(first(&traces(90), 1), ["P5 begin begin end"], "how the test usually goes");
+}

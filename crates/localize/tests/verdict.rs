@@ -567,3 +567,18 @@ fn the_shorter_of_two_stretches_is_to_be_kept_whole() {
     let findings = localize(Technique::Verdict, &session.runs, &Options { tuning, ..Options::default() });
     assert_eq!(in_short(&session, &findings[0]), "P5 sell sell sold");
 }
+
+/// A thread that comes to a line early finds nothing to call there and crashes. That there was something for it to do is seen in all failing
+/// runs, and in most passing ones.
+#[test]
+fn what_most_passing_runs_show_does_not_stand_before_what_failing_runs_lack() {
+    let early = "W2(line)@put R1(line)@take R1(decode)@use";
+    let late = "W2(line)@put W2(decode)@set R1(line)@take R1(decode)@use";
+    let idle = "W2(decode)@set R1(line)@take W2(line)@put R1(decode)@use";
+    let traces = support::runs_like("F", early, 30)
+        + &support::runs_like("P", late, 60)
+        + &support::runs_like("P", idle, 40);
+    let session = support::parse(&traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert_eq!(session.in_short(&findings[0]), "P1 use set");
+}

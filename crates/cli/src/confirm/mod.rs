@@ -3,12 +3,14 @@
 
 mod apart;
 mod decision;
+mod evident;
 mod following;
 mod inquiries;
 mod kept;
 mod leading;
 mod minimal;
 mod needed;
+mod no_wait;
 mod queue;
 mod region;
 mod restated;

@@ -4,8 +4,9 @@
 use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
 use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
+use super::evident::let_evident_go_first;
 use super::restated::restate;
-use super::{needed, region};
+use super::{needed, no_wait, region};
 use crate::analysis::Analysis;
 use crate::interleaving::Forcible;
 
@@ -23,6 +24,7 @@ pub fn settle(analysis: &mut Analysis) {
     weigh(&mut analysis.report.findings);
     let failing = analysis.report.runs.failed;
     let_wider_go_first(&mut analysis.report.findings, failing);
+    let_evident_go_first(&mut analysis.report.findings);
     let mut before = std::mem::take(&mut analysis.report.findings);
     let order = order(&before);
     let places: Vec<u64> = (0..order.len() as u64)
@@ -89,6 +91,7 @@ fn tell_fix(finding: &mut Finding, passing: u64) {
         finding.advice = together;
         return;
     }
+    no_wait::rather_keep_together(finding, passing);
     if let Some(sentence) = simulated_fix(finding)
         && !finding.advice.ends_with(&sentence)
     {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use localize::profile::TokenSwitch;
-use localize::{Access, Code, ObjectId, Profile, SiteId, StackId, ThreadId};
+use localize::{Access, Code, ObjectId, Profile, Run, SiteId, StackId, ThreadId};
 
 /// A thread that was held at a stop.
 pub struct Held {
@@ -28,7 +28,7 @@ pub fn at_stop(profile: &Profile, code: &Code, thread: ThreadId, stop: u32) -> O
     let goes_on = profile.switches[held..].iter().find(|switch| switch.to == thread);
     let back = goes_on.map_or(accesses.len(), |switch| switch.before);
     let of_thread = |index: &usize| accesses[*index].thread == thread;
-    let last = section_before(profile, thread, left);
+    let last = section_before(&profile.run, thread, left);
     let Some(next) = (back..accesses.len()).find(of_thread) else {
         return Some(Held { between: left..back, next: Vec::new(), step: last.clone(), last });
     };
@@ -36,13 +36,15 @@ pub fn at_stop(profile: &Profile, code: &Code, thread: ThreadId, stop: u32) -> O
     if place.is_some_and(|stack| is_same_place(code, stack, accesses[next].stack)) {
         // All that one instruction does.
         let same = |&index: &usize| is_same_place(code, accesses[next].stack, accesses[index].stack);
-        let next: Vec<usize> = (next..accesses.len()).filter(of_thread).take_while(same).collect();
-        return Some(Held { between: left..back, step: next.clone(), next, last });
+        let steps: Vec<usize> = (next..accesses.len()).filter(of_thread).take_while(same).collect();
+        // With a lock in hand that others need, it is all one to them how far it has come in the section.
+        let step = match is_kept_from_others(&profile.run, &accesses[next]) {
+            true => section_around(&profile.run, next),
+            false => steps.clone(),
+        };
+        return Some(Held { between: left..back, step, next: steps, last });
     }
-    let lock = outermost(profile, &accesses[next]);
-    let within = |&index: &usize| lock.is_some() && outermost(profile, &accesses[index]) == lock;
-    let rest = (next + 1..accesses.len()).filter(of_thread).take_while(within);
-    let section: Vec<usize> = std::iter::once(next).chain(rest).collect();
+    let section = section_from(&profile.run, next);
     let takes_lock = place.is_none_or(|stack| is_taken_at(profile, code, &accesses[next], stack));
     let step = if takes_lock { section.clone() } else { last.clone() };
     Some(Held { between: left..back, next: section, step, last })
@@ -59,20 +61,51 @@ fn is_same_place(code: &Code, one: StackId, other: StackId) -> bool {
 }
 
 /// The section that a thread has come to the end of.
-fn section_before(profile: &Profile, thread: ThreadId, index: usize) -> Vec<usize> {
-    let accesses = &profile.run.accesses;
-    let mut own = (0..index.min(accesses.len())).rev().filter(|&index| accesses[index].thread == thread);
-    let Some(last) = own.next() else { return Vec::new() };
-    let lock = outermost(profile, &accesses[last]);
-    let within = |&index: &usize| lock.is_some() && outermost(profile, &accesses[index]) == lock;
-    let mut section: Vec<usize> = std::iter::once(last).chain(own.take_while(within)).collect();
+pub fn section_before(run: &Run, thread: ThreadId, index: usize) -> Vec<usize> {
+    let accesses = &run.accesses;
+    let last = (0..index.min(accesses.len())).rev().find(|&index| accesses[index].thread == thread);
+    last.map_or_else(Vec::new, |last| section_up_to(run, last))
+}
+
+/// An access with what its thread does in the same section before it.
+fn section_up_to(run: &Run, last: usize) -> Vec<usize> {
+    let mut section: Vec<usize> = of_section(run, last, (0..last).rev()).collect();
     section.reverse();
+    section.push(last);
     section
 }
 
+/// An access with what its thread does in the same section after it.
+fn section_from(run: &Run, first: usize) -> Vec<usize> {
+    let rest = of_section(run, first, first + 1..run.accesses.len());
+    std::iter::once(first).chain(rest).collect()
+}
+
+fn section_around(run: &Run, index: usize) -> Vec<usize> {
+    let mut section = section_up_to(run, index);
+    section.extend(section_from(run, index).into_iter().skip(1));
+    section
+}
+
+/// Of some accesses, those of the same thread in the same section, up to where that ends.
+fn of_section(run: &Run, index: usize, others: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    let accesses = &run.accesses;
+    let (thread, lock) = (accesses[index].thread, outermost(run, &accesses[index]));
+    let own = others.filter(move |&other| accesses[other].thread == thread);
+    own.take_while(move |&other| lock.is_some() && outermost(run, &accesses[other]) == lock)
+}
+
+/// Whether other threads use a lock that is held at an access.
+fn is_kept_from_others(run: &Run, access: &Access) -> bool {
+    let Some((lock, _)) = outermost(run, access) else { return false };
+    let holds =
+        |other: &Access| run.held(other).is_some_and(|locks| locks.iter().any(|held| held.object == lock));
+    run.accesses.iter().any(|other| other.thread != access.thread && holds(other))
+}
+
 /// The lock around a section: which, and where it was taken.
-fn outermost(profile: &Profile, access: &Access) -> Option<(ObjectId, StackId)> {
-    profile.run.held(access)?.first().map(|lock| (lock.object, lock.taken_at))
+fn outermost(run: &Run, access: &Access) -> Option<(ObjectId, StackId)> {
+    run.held(access)?.first().map(|lock| (lock.object, lock.taken_at))
 }
 
 /// Whether a lock that is held at an access was taken there, or by what was called from there: a method that is entered takes its lock
@@ -83,4 +116,62 @@ fn is_taken_at(profile: &Profile, code: &Code, access: &Access, stack: StackId) 
         taken == frames || taken.get(1..) == Some(frames) || frames.get(1..) == Some(taken)
     };
     profile.run.held(access).is_some_and(|locks| locks.iter().any(|lock| is_there(code.stack(lock.taken_at))))
+}
+
+#[cfg(test)]
+mod tests {
+    use localize::{AccessKind, LocationId, Lock, LocksetId, Outcome, RunId};
+
+    use super::*;
+
+    /// Reads by these threads, each with the lock that it holds, if any, and where it took that.
+    fn run(reads: &[(u32, Option<(u32, u32)>)]) -> Run {
+        let mut run = Run::new(RunId(1), Outcome::Pass);
+        run.locksets.clear();
+        for (nth, &(thread, lock)) in reads.iter().enumerate() {
+            let lock = lock.map(|(object, taken_at)| Lock {
+                object: ObjectId(object),
+                taken_in: SiteId(taken_at),
+                taken_at: StackId(taken_at),
+                shared: false,
+                tried: false,
+            });
+            run.locksets.push(lock.into_iter().collect());
+            run.accesses.push(Access {
+                thread: ThreadId(thread),
+                location: LocationId(0),
+                site: SiteId(nth as u32),
+                stack: StackId(nth as u32),
+                kind: AccessKind::Read,
+                uncertain: false,
+                value: None,
+                before: None,
+                locks: Some(LocksetId(nth as u32)),
+                iteration: None,
+                atomic: false,
+                frees: false,
+            });
+        }
+        run
+    }
+
+    const SECTION: Option<(u32, u32)> = Some((7, 1));
+    const NEXT_SECTION: Option<(u32, u32)> = Some((7, 2));
+
+    #[test]
+    fn a_section_ends_where_its_lock_is_given_back() {
+        let run = run(&[(1, None), (1, SECTION), (1, SECTION), (2, None), (1, SECTION), (1, NEXT_SECTION)]);
+        assert_eq!(section_around(&run, 2), [1, 2, 4]);
+        assert_eq!(section_from(&run, 2), [2, 4]);
+        assert_eq!(section_before(&run, ThreadId(1), 3), [1, 2]);
+        assert_eq!(section_before(&run, ThreadId(1), 1), [0], "no lock is held");
+    }
+
+    #[test]
+    fn a_lock_that_nobody_else_takes_keeps_nobody_out() {
+        let run = |other| run(&[(1, SECTION), (2, other)]);
+        let is_kept = |run: &Run| is_kept_from_others(run, &run.accesses[0]);
+        assert!(is_kept(&run(NEXT_SECTION)));
+        assert!(!is_kept(&run(Some((8, 1)))) && !is_kept(&run(None)));
+    }
 }

@@ -1,7 +1,7 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
+use localize::{Detail, Example, Finding, Pattern, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
 use report::{Confirmation, Verdict};
 use runner::RunNumber;
 
@@ -22,9 +22,14 @@ const BEYOND_DOUBT: f64 = 0.001;
 /// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known, and says what proves it. If the
 /// first one happens at one of these places, it stays: of several switches that a failure takes, the last can be where it is found out.
 pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
-    let is_standstill = |finding: &Finding| matches!(&finding.detail, Detail::Verdict(reasoning) if reasoning.standstill.is_some());
-    // A standstill is there to be seen.
-    if findings.first().is_some_and(is_standstill) {
+    // A standstill is there to be seen, and so is who waits and then goes on without another look.
+    let is_evident = |finding: &Finding| match &finding.detail {
+        Detail::Verdict(reasoning) => {
+            reasoning.standstill.is_some() || reasoning.reasons.contains(&Reason::TestedOnce)
+        }
+        _ => false,
+    };
+    if findings.first().is_some_and(is_evident) {
         return Ok(None);
     }
     let mut places = Vec::new();
@@ -35,10 +40,10 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
     }
     // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
     for counts in [false, true] {
-        let fitting = |place: &&Place| findings.first().is_some_and(|first| place.fit(first) >= Fit::Act);
-        let fitting = places.iter().filter(fitting).max_by_key(|place| place.fit(&findings[0]));
-        if let Some(place) = fitting.filter(|place| place.is_about_counts() == counts) {
-            let is_whole = place.fit(&findings[0]) == Fit::Whole;
+        let fit = |place: &Place| findings.first().map_or(Fit::Not, |first| place.fit(&first.pattern));
+        let best = places.iter().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
+        if let Some(place) = best.filter(|place| place.is_about_counts() == counts) {
+            let is_whole = fit(place) == Fit::Whole;
             lead(findings, 0);
             return Ok(place.proof.filter(|_| is_whole));
         }
@@ -59,12 +64,13 @@ fn tell(
 ) -> anyhow::Result<Option<Option<Confirmation>>> {
     let told = of_rows(runs, &place.rows)?;
     // What decides, told without a look that is not there in all failing runs, is told well enough.
-    let stays = |first: &&Finding| place.fit(first) == Fit::Order && tells_better(first, told.as_ref());
+    let stays =
+        |first: &&Finding| place.fit(&first.pattern) == Fit::Order && tells_better(first, told.as_ref());
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
         return Ok(Some(place.proof));
     }
-    let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(finding) == wanted);
+    let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
     let known = match &told {
         Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
         None => of_fit(Fit::Whole),
@@ -158,8 +164,8 @@ struct Place {
     look: Vec<SiteId>,
     /// What another thread does in between and what the held one does then, to the same data.
     orders: Vec<(SiteId, SiteId)>,
-    /// The other thread comes too early, and the held one never goes on: all that can be told is that order.
-    is_too_early: bool,
+    /// All that others do in between, if the run ends with that: what the held thread would have done then is not on record.
+    ends_with: Option<Vec<SiteId>>,
     rows: Vec<(u8, Row)>,
     proof: Option<Confirmation>,
 }
@@ -171,8 +177,11 @@ impl Place {
         let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
         Place {
             look: intrusion.look.iter().map(|&index| site(index)).collect(),
-            is_too_early: !too_early.is_empty(),
             orders: orders.chain(too_early.iter().copied()).collect(),
+            ends_with: intrusion
+                .act
+                .is_empty()
+                .then(|| intrusion.between.iter().map(|&index| site(index)).collect()),
             rows: intrusion.rows(&profile.run),
             proof,
         }
@@ -182,9 +191,12 @@ impl Place {
         self.rows.first().is_some_and(|(_, best)| best.is_about_counts)
     }
 
-    fn fit(&self, finding: &Finding) -> Fit {
-        let sites = finding.pattern.sites().iter().copied();
-        let steps: Vec<(Step, SiteId)> = finding.pattern.shape().steps().zip(sites).collect();
+    fn fit(&self, pattern: &Pattern) -> Fit {
+        let sites = pattern.sites().iter().copied();
+        let steps: Vec<(Step, SiteId)> = pattern.shape().steps().zip(sites).collect();
+        if self.ends_with.as_ref().is_some_and(|between| self.begins(&steps, between)) {
+            return Fit::Whole;
+        }
         let mut best = Fit::Not;
         for second in 1..steps.len() {
             for first in 0..second {
@@ -200,14 +212,29 @@ impl Place {
                 let looked = steps[..second].iter().find(|(step, _)| step.thread == two.thread);
                 let fit = match looked {
                     Some((_, site)) if self.look.contains(site) => Fit::Whole,
-                    None if (self.look.is_empty() || self.is_too_early) && steps.len() == 2 => Fit::Whole,
-                    _ if steps.len() > 2 => Fit::Act,
+                    // Where the run ends in between, the order is all that there is to tell.
+                    None if (self.look.is_empty() || self.ends_with.is_some()) && steps.len() == 2 => {
+                        Fit::Whole
+                    }
+                    // Where it has come to the same place in an earlier round, that is not what it had looked at.
+                    Some((_, site)) if *site != own_site => Fit::Act,
+                    None if steps.len() > 2 => Fit::Act,
                     _ => Fit::Order,
                 };
                 best = best.max(fit);
             }
         }
         best
+    }
+
+    /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
+    fn begins(&self, steps: &[(Step, SiteId)], between: &[SiteId]) -> bool {
+        let [(look, site), others @ .., (act, _)] = steps else { return false };
+        self.look.contains(site)
+            && look.thread == act.thread
+            && others.iter().all(|(step, site)| step.thread != look.thread && between.contains(site))
+            && others.iter().any(|(step, _)| step.variable == look.variable)
+            && others.iter().any(|(step, _)| step.variable == act.variable)
     }
 }
 
@@ -284,5 +311,49 @@ impl<'a> Told<'a> {
             example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
             detail: Detail::Verdict(Box::new(reasoning)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use localize::PatternId;
+
+    use super::*;
+
+    const LOOK: SiteId = SiteId(1);
+    const CHANGE: SiteId = SiteId(2);
+    const OTHER_CHANGE: SiteId = SiteId(3);
+    const ACT: SiteId = SiteId(4);
+    const ELSEWHERE: SiteId = SiteId(5);
+
+    fn place(ends_with: Option<Vec<SiteId>>) -> Place {
+        let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
+        Place { look: vec![LOOK], orders, ends_with, rows: Vec::new(), proof: None }
+    }
+
+    #[test]
+    fn what_was_looked_at_and_then_done_is_all_of_it() {
+        let fit = |sites: &[SiteId]| place(None).fit(&Pattern::new(PatternId::P4, sites));
+        assert_eq!(fit(&[LOOK, CHANGE, ACT]), Fit::Whole);
+        assert_eq!(fit(&[ELSEWHERE, CHANGE, ACT]), Fit::Act);
+        assert_eq!(fit(&[LOOK, OTHER_CHANGE, ACT]), Fit::Not);
+        assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
+    }
+
+    /// That says no more than the order: in a loop, everything was done before.
+    #[test]
+    fn the_same_place_in_an_earlier_round_is_no_look() {
+        assert_eq!(place(None).fit(&Pattern::new(PatternId::P4, &[ACT, CHANGE, ACT])), Fit::Order);
+    }
+
+    /// An audit ends the run while a thread is between two changes: what it would have changed then is not known.
+    #[test]
+    fn a_run_that_ends_in_between_is_told_by_how_it_begins() {
+        let place = place(Some(vec![CHANGE, OTHER_CHANGE]));
+        let fit = |sites: &[SiteId]| place.fit(&Pattern::new(PatternId::P12, sites));
+        assert_eq!(fit(&[LOOK, CHANGE, OTHER_CHANGE, ACT]), Fit::Whole);
+        assert_eq!(fit(&[ELSEWHERE, CHANGE, OTHER_CHANGE, ACT]), Fit::Not);
+        assert_eq!(fit(&[LOOK, CHANGE, ELSEWHERE, ACT]), Fit::Not);
+        assert_eq!(place.fit(&Pattern::new(PatternId::P2, &[LOOK, CHANGE])), Fit::Not, "the thread goes on");
     }
 }

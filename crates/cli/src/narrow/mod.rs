@@ -160,7 +160,11 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
         indices.sort_unstable();
         indices
     };
-    let (look, act) = (in_order(last), in_order(first));
+    let (mut look, act) = (in_order(last), in_order(first));
+    // What a thread has for itself until another one uses it is on record only as far as it came then.
+    if look.is_empty() && edges.before.is_some() {
+        look = blocks::section_before(&profile.run, held, between.start);
+    }
     let earlier = look.first().map_or(0..0, |&look| 0..look);
     let around = own(earlier).rev().take(AROUND).collect();
     let act = if act.is_empty() { next } else { act };

@@ -1,6 +1,6 @@
 //! A change to the program, in terms of a finding.
 
-use crate::run::StackId;
+use crate::run::{Access, Run, StackId};
 use crate::synchronization::ObjectId;
 
 /// What kind of change a finding asks for.
@@ -90,6 +90,28 @@ impl Fix {
             held: Vec::new(),
             waits_at: None,
         }
+    }
+
+    /// Whether its locks, which are held for reading now, have to be held for writing; `accesses` are those of the finding. Who only reads, and
+    /// whom nobody breaks in on but under the lock for writing, need only hold it longer.
+    pub fn is_for_writing(&self, run: &Run, accesses: &[usize]) -> bool {
+        let all: Vec<&Access> =
+            accesses.iter().copied().chain(self.further).map(|at| &run.accesses[at]).collect();
+        let held = |access: &Access, shared: bool| {
+            let locks = run.held(access).unwrap_or_default();
+            locks.iter().any(|lock| lock.shared == shared && self.locks.contains(&lock.object))
+        };
+        let ends = self.spans.iter().flat_map(|span| [span.from, span.to]);
+        let own: Vec<&Access> = ends.filter_map(|at| all.get(at).copied()).collect();
+        if !own.iter().any(|access| held(access, true)) {
+            return false;
+        }
+        let is_own = |access: &Access| own.iter().any(|own| own.thread == access.thread);
+        let is_right = |access: &&Access| match is_own(access) {
+            true => !access.kind.writes() && held(access, true),
+            false => held(access, false),
+        };
+        self.action != Action::ExtendLock || !all.iter().all(is_right)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
 use crate::suspect::Suspect;
-use crate::synchronization::{SyncKind, SyncTarget};
+use crate::synchronization::{SyncEvent, SyncKind, SyncTarget};
 
 use super::crossings;
 use super::orders::{self, Orders};
@@ -92,7 +92,12 @@ pub(crate) struct Sighting {
     pub is_close: bool,
     /// Whether the thread of its first access has created that of its second, if it is close.
     pub is_by_creator: bool,
+    /// Whether it begins with a look after which the thread waits and then goes on without another one, though it is not as it was.
+    pub is_tested_once: bool,
 }
+
+/// So many accesses after the one that changes what a thread had tested before it waited, it has gone on.
+const GOES_ON: usize = 1024;
 
 /// So many shared accesses of a thread, and so many of all threads, may come in between two that are close.
 const CLOSE: usize = 8;
@@ -129,6 +134,7 @@ impl Sighting {
             is_kept_in_order: false,
             is_close: false,
             is_by_creator: false,
+            is_tested_once: false,
         };
         for (nth, &index) in accesses.iter().enumerate() {
             let access = &run.accesses[index as usize];
@@ -144,7 +150,35 @@ impl Sighting {
         let surely_uses_freed = sighting.orders().map(ends).any(is_sure);
         let is_close = sighting.span() <= CLOSE_OF_ALL && sighting.are_own_steps_close(run);
         let is_by_creator = is_close && sighting.is_by_creator(run);
-        Self { uses_freed, surely_uses_freed, is_close, is_by_creator, ..sighting }
+        let is_tested_once = sighting.is_tested_once(run);
+        Self { uses_freed, surely_uses_freed, is_close, is_by_creator, is_tested_once, ..sighting }
+    }
+
+    fn is_tested_once(&self, run: &Run) -> bool {
+        let [test, change] = [self.indices[0] as usize, self.indices[1] as usize];
+        let [tested, changed] = [test, change].map(|index| &run.accesses[index]);
+        if self.shape.len() == Shape::MAX_STEPS
+            || tested.kind != AccessKind::Read
+            || !changed.kind.writes()
+            || changed.thread == tested.thread
+        {
+            return false;
+        }
+        let own = |index: &usize| {
+            (run.accesses[*index].thread, run.accesses[*index].location) == (tested.thread, tested.location)
+        };
+        let until = run.accesses.len().min(change + GOES_ON);
+        let waits = |event: &&SyncEvent| event.thread == tested.thread && event.kind == SyncKind::WaitBegin;
+        let from = run.synchronization.partition_point(|event| event.before <= test);
+        let Some(wait) =
+            run.synchronization[from..].iter().take_while(|event| event.before < until).find(waits)
+        else {
+            return false;
+        };
+        let next = (test + 1..until).find(own);
+        next.is_some_and(|next| {
+            change < next && wait.before <= next && run.accesses[next].site != tested.site
+        })
     }
 
     fn is_by_creator(&self, run: &Run) -> bool {

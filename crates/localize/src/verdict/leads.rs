@@ -10,6 +10,7 @@
 //! Nor does a read lead to anything that the reader means to replace by an exchange that compares, and that in most passing runs fails for the other thread's write: there the program itself takes care of it.
 //! What falls into a triple that all failing runs show, in a part of them, is led by it: the longer a thread is kept from going on, the more the others do meanwhile. And who reads what was there for a
 //! moment only came after one write and before another: what it found leads to what came then.
+//! A triple that was broken into leads in the same way, if both threads have done all of it before either does its part of the other.
 //! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
 
 use std::cmp::Reverse;
@@ -43,7 +44,7 @@ pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
     let following: Vec<usize> = (0..causes.len()).filter(|&at| at != lead && follows(&causes[at])).collect();
     let behind = FOLLOWS + (following.len() as f64).ln();
     let (before, after) = match pattern.sites().len() {
-        3 => (Reason::Broken, Reason::FallsIn),
+        3 if causes[0].finding.pattern.sites().len() == Shape::MAX_STEPS => (Reason::Broken, Reason::FallsIn),
         _ => (Reason::Leads, Reason::Follows),
     };
     for at in following {
@@ -105,7 +106,7 @@ fn lead_to(scale: &Scale, cause: &Cause, others: &[Cause]) -> Option<usize> {
 fn is_led_by(scale: &Scale, cause: &Cause, lead: Pattern) -> bool {
     match lead.sites().len() {
         2 => is_led_by_pair(scale, cause, lead),
-        3 => is_met_in(scale, cause, lead),
+        3 => is_met_in(scale, cause, lead) || is_led_by_broken(scale, cause, lead),
         Shape::MAX_STEPS => is_let_in_by(scale, cause, lead),
         _ => false,
     }
@@ -155,24 +156,44 @@ fn is_met_in(scale: &Scale, cause: &Cause, triple: Pattern) -> bool {
 
 /// Whether a cause comes about only after this pair, which passing runs show more often than that.
 fn is_led_by_pair(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
-    let known = |pattern: Pattern| {
-        let seen = scale.evidence.clues.get(&pattern)?;
-        Some((seen, seen.example.as_ref()?))
-    };
     let Some(followed) = cause.order else { return false };
-    let Some(((order, led), (lead, example))) = known(followed).zip(known(pair)) else { return false };
+    let Some(((order, led), (lead, example))) = known(scale, followed).zip(known(scale, pair)) else {
+        return false;
+    };
+    (is_before(example, led) || is_found_by(example, pair, led, followed))
+        && lets_come_about(scale, cause, order, pair, lead)
+        && !is_noticed(scale, pair, lead)
+}
+
+/// Whether a cause comes about only after one thread has broken into this triple of another: two threads that each find nobody there both
+/// go in, and then each counts the other. That the read came before the other's write is how threads meet anyway.
+fn is_led_by_broken(scale: &Scale, cause: &Cause, triple: Pattern) -> bool {
+    let Some(followed) = cause.order.filter(|order| order.sites().len() < Shape::MAX_STEPS) else {
+        return false;
+    };
+    let Some(((order, led), (lead, example))) = known(scale, followed).zip(known(scale, triple)) else {
+        return false;
+    };
+    is_whole_before(example, led) && lets_come_about(scale, cause, order, triple, lead)
+}
+
+fn known<'a>(scale: &'a Scale, pattern: Pattern) -> Option<(&'a Seen, &'a (RunId, Sighting))> {
+    let seen = scale.evidence.clues.get(&pattern)?;
+    Some((seen, seen.example.as_ref()?))
+}
+
+/// Whether no failing run has a cause's order without what may lead to it, and passing runs show the latter more often, but do not usually.
+fn lets_come_about(scale: &Scale, cause: &Cause, order: &Seen, pattern: Pattern, lead: &Seen) -> bool {
     lead.passed > order.passed
         // Where the two mostly come together, passing runs too, it is chance which of them does less harm.
         && lead.passed >= 2 * order.passed
         && 2 * lead.passed <= scale.runs.all_passed
         // The cause may stand for others that break into the same code.
         && f64::from(lead.failed) >= COVERED * f64::from(cause.explained)
-        && (is_before(example, led) || is_found_by(example, pair, led, followed))
-        && scale.evidence.orders.standing(&pair) == Standing::Reordered
+        && scale.evidence.orders.standing(&pattern) == Standing::Reordered
         && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
         // One run that has it without the other is enough to know better.
         && failing_in_both(scale, lead, order) == order.failed
-        && !is_noticed(scale, pair, lead)
 }
 
 /// Whether most passing runs with a read before another thread's write notice it: the reader was to replace what it had read by an
@@ -209,6 +230,16 @@ fn is_before((run, lead): &(RunId, Sighting), (other_run, other): &(RunId, Sight
     run == other_run
         && other.orders().any(goes_along)
         && steps.all(|(&at, &thread)| (thread != head || first < at) && (thread != tail || second < at))
+}
+
+/// Whether the same two threads do all of the one, a triple, before each does its part of the other.
+fn is_whole_before((run, lead): &(RunId, Sighting), (other_run, other): &(RunId, Sighting)) -> bool {
+    let mut own = lead.accesses().iter().zip(lead.threads());
+    run == other_run
+        && own.all(|(&at, thread)| {
+            let mut steps = other.accesses().iter().zip(other.threads()).filter(|step| step.1 == thread);
+            steps.clone().next().is_some() && steps.all(|(&step, _)| at < step)
+        })
 }
 
 /// Whether the one, a pair, is what the read of the other has found: it came after the one write and before the other, and that it found what was there

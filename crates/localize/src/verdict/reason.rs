@@ -101,6 +101,8 @@ pub enum Reason {
     SecondThread,
     /// All of its accesses are atomic updates.
     Atomic,
+    /// A thread waits after its look, and goes on without another one.
+    TestedOnce,
     /// Neither of its pairs tells failing from passing runs as well.
     Together,
     /// So many other patterns that the same runs show are part of it.
@@ -201,6 +203,7 @@ impl fmt::Display for Reason {
                 "in passing runs one thread alone makes these accesses to one variable, so that a second one did follows from what failing runs did before",
             ),
             Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
+            Self::TestedOnce => f.write_str("the thread waits after its look and goes on without another one, which is a mistake by itself"),
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),
             Self::Folded(1) => f.write_str("another pattern that the same runs show is part of it"),
             Self::Folded(others) => write!(f, "{others} other patterns that the same runs show are part of it"),

@@ -30,6 +30,9 @@ pub(super) const COVERED: f64 = 0.9;
 /// The evidence (as logarithm) above which it is no chance that failing runs show more of something.
 pub(super) const TELLING: f64 = 5.0;
 
+/// How many times (as logarithm) more probable a look is to be to blame that is not made again after a wait, as an effect is less probable:
+/// who is woken has no promise that nobody else comes first, and what was broken with it in the same section only goes along.
+const TESTED_ONCE: f64 = 7.0;
 /// In so many failing runs what was in between is hardly there by chance.
 const ENOUGH_ENTERED: u32 = 3;
 
@@ -283,6 +286,7 @@ impl<'e> Scale<'e> {
             Standing::SetUp | Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
+        weight += if sighting.is_tested_once { TESTED_ONCE } else { 0.0 };
         Clue {
             pattern,
             seen,

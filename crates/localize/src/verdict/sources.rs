@@ -76,6 +76,7 @@ impl Scale<'_> {
         let unfinished = clues.iter().find_map(|clue| clue.unfinished.as_ref());
         reasons.extend(unfinished.map(|&(failed, _)| Reason::Unfinished { failed }));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
+        reasons.extend(best.sighting.is_tested_once.then_some(Reason::TestedOnce));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
         reasons.extend((others > 0).then_some(Reason::Folded(others)));
@@ -192,7 +193,12 @@ impl Scale<'_> {
     /// What Locon concludes from what failing runs lack, and from pairs that are harmless one by one, where that
     /// explains more failing runs than any of `causes`.
     pub fn indirect(&self, causes: &[Cause]) -> Vec<Cause> {
-        let explained = causes.iter().map(|cause| cause.explained).max().unwrap_or(0);
+        let most =
+            |causes: &mut dyn Iterator<Item = &Cause>| causes.map(|cause| cause.explained).max().unwrap_or(0);
+        let by_any = most(&mut causes.iter());
+        // What most passing runs show is how the test usually goes, and explains nothing of what failing runs lack.
+        let is_unusual = |cause: &&Cause| 2 * cause.finding.passed <= self.runs.all_passed;
+        let by_unusual = most(&mut causes.iter().filter(is_unusual));
         let mut indirect = Vec::new();
         for mut finding in self.evidence.pairs.findings(None) {
             let Detail::Locon(procedure) = finding.detail else { continue };
@@ -209,6 +215,10 @@ impl Scale<'_> {
             // Passing runs show the accesses, but never as they are meant here.
             let shown = self.evidence.bits_of(&finding.failing_runs);
             let evidence = self.evidence_of(&shown);
+            let explained = match procedure {
+                Procedure::MissingFromFailing => by_unusual,
+                _ => by_any,
+            };
             if finding.failed <= explained || evidence <= 0.0 {
                 continue;
             }
