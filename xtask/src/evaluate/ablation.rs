@@ -26,6 +26,7 @@ fn parts() -> Vec<(&'static str, Value)> {
         ("without the prior on simplicity", json!({ "simplicity": false })),
         ("without those on what passing runs do", json!({ "effect": 0.0, "one_order": 0.0 })),
         ("without the prior on atomic updates", json!({ "atomic": 0.0 })),
+        ("without the prior on what is only counted", json!({ "tally": 0.0 })),
         ("without putting clues together", json!({ "folding": false })),
         ("without telling the shorter of two stretches", json!({ "stretches": false })),
         ("without what a thread has seen right before it looks", json!({ "entered": false })),

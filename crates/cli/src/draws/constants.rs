@@ -15,6 +15,7 @@ struct Named {
     effect: f64,
     one_order: f64,
     atomic: f64,
+    tally: f64,
     unknown: f64,
     standstill: f64,
     standstills: bool,

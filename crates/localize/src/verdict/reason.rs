@@ -101,6 +101,8 @@ pub enum Reason {
     SecondThread,
     /// All of its accesses are atomic updates.
     Atomic,
+    /// All of its accesses are to what is only ever counted.
+    Tally,
     /// Neither of its pairs tells failing from passing runs as well.
     Together,
     /// So many other patterns that the same runs show are part of it.
@@ -200,6 +202,7 @@ impl fmt::Display for Reason {
             Self::SecondThread => f.write_str(
                 "in passing runs one thread alone makes these accesses to one variable, so that a second one did follows from what failing runs did before",
             ),
+            Self::Tally => f.write_str("all that is done there is to count, which decides nothing"),
             Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),
             Self::Folded(1) => f.write_str("another pattern that the same runs show is part of it"),

@@ -97,7 +97,7 @@ impl Clue<'_> {
             };
             (
                 (clue.is_after_new_code, clue.is_new_code),
-                (clue.standing, clue.sighting.is_atomic, clue.is_predicting),
+                (clue.standing, clue.sighting.is_tally, clue.sighting.is_atomic, clue.is_predicting),
                 (clue.is_loop, length),
             )
         };
@@ -283,6 +283,7 @@ impl<'e> Scale<'e> {
             Standing::SetUp | Standing::New => self.unseen(self.tuning.effect),
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
+        weight -= if sighting.is_tally { self.tuning.tally } else { 0.0 };
         Clue {
             pattern,
             seen,

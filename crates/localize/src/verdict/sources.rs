@@ -76,6 +76,7 @@ impl Scale<'_> {
         let unfinished = clues.iter().find_map(|clue| clue.unfinished.as_ref());
         reasons.extend(unfinished.map(|&(failed, _)| Reason::Unfinished { failed }));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
+        reasons.extend(best.sighting.is_tally.then_some(Reason::Tally));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
         reasons.extend((others > 0).then_some(Reason::Folded(others)));

@@ -17,6 +17,8 @@ pub struct Tuning {
     /// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
     /// be interleaved with the others.
     pub atomic: f64,
+    /// The same for one on what is only ever counted: nobody decides anything by that.
+    pub tally: f64,
     /// How many times (as logarithm) less probable it is that the cause is none of the clues, one of which is its
     /// effect.
     pub unknown: f64,
@@ -62,6 +64,7 @@ impl Default for Tuning {
             effect: 7.0,
             one_order: 3.5,
             atomic: 3.0,
+            tally: 7.0,
             unknown: 5.0,
             standstill: 10.0,
             standstills: true,
