@@ -29,7 +29,9 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
     }
     let mut places = Vec::new();
     for window in kept::recall(runs.session) {
-        if let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)? {
+        if let Some((profile, intrusion)) = intrusion(&window.edges, &mut runs.code, &mut runs.names)?
+            && !intrusion.is_between_rounds(&profile.run)
+        {
             places.push(Place::new(profile, intrusion, proof(&window.edges)));
         }
     }
