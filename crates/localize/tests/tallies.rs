@@ -60,3 +60,19 @@ fn a_count_that_loses_something_is_none() {
     assert_eq!(sites, ["read", "count", "count"]);
     assert!(!reasons(&findings[0]).contains(&Reason::Tally), "{:?}", reasons(&findings[0]));
 }
+
+/// Of a turn of several steps, not all that lies between its first and its last is on record: here what the second one of three writes.
+#[test]
+fn a_turn_of_many_steps_is_counted() {
+    let step = |thread: u32, at: &str| format!("R{thread}(n)@{at}.read W{thread}(n)@{at}.count ");
+    let [one, two, other] = [step(1, "look"), step(1, "put"), step(2, "look")];
+    let many = format!("{other}R2(n)@put.read W2(own)@note {other}");
+    let traces: String = (0..20)
+        .map(|nth| match nth % 3 {
+            0 => format!("P: {one}{two}{other}\nF: {one}{many}{two}\n"),
+            _ => format!("P: {one}{two}{other}\n"),
+        })
+        .collect();
+    let (_, findings) = verdict_on(&traces);
+    assert!(reasons(&findings[0]).contains(&Reason::Tally), "{:?}", reasons(&findings[0]));
+}
