@@ -37,6 +37,7 @@ fn parts() -> Vec<(&'static str, Value)> {
         ("without what is read and written", json!({ "values": false })),
         ("without counting what a library does for one call together", json!({ "calls": false })),
         ("without counting what breaks into the same code together", json!({ "regions": false })),
+        ("without counting both ways of tearing two variables apart together", json!({ "torn": false })),
         ("without counting failing runs that end before it", json!({ "unfinished": false })),
         ("without what lets the best clue come about", json!({ "leads": false })),
         ("without comparing runs that were scheduled alike", json!({ "strata": false })),

@@ -29,6 +29,7 @@ struct Named {
     freed: bool,
     calls: bool,
     regions: bool,
+    torn: bool,
     unfinished: bool,
     values: bool,
     leads: bool,

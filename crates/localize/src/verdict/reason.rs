@@ -66,6 +66,13 @@ pub enum Reason {
         /// Passing runs that do.
         passed: u32,
     },
+    /// So many runs show this or the other way in which the same code tears two variables apart.
+    TornTogether {
+        /// Failing runs that show any of them.
+        failed: u32,
+        /// Passing runs that do.
+        passed: u32,
+    },
     /// So many runs show this or another pair of accesses that a library makes for the same calls.
     CallsTogether {
         /// Failing runs that show any of them.
@@ -169,6 +176,10 @@ impl fmt::Display for Reason {
             Self::RegionTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
+            }
+            Self::TornTogether { failed, passed } => {
+                let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
+                write!(f, "{failed} failing and {passed} {passing} the same accesses cross, this way or the other")
             }
             Self::CallsTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };

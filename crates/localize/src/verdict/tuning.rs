@@ -47,6 +47,8 @@ pub struct Tuning {
     pub calls: bool,
     /// Whether accesses that break into the same stretch of code count together.
     pub regions: bool,
+    /// Whether the two ways in which two variables are torn apart count together.
+    pub torn: bool,
     /// Whether failing runs that end before a clue is complete count for it.
     pub unfinished: bool,
     /// Whether what its accesses read and wrote tells when a pattern does harm.
@@ -78,6 +80,7 @@ impl Default for Tuning {
             freed: true,
             calls: true,
             regions: true,
+            torn: true,
             unfinished: true,
             values: true,
             leads: true,
