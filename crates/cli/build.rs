@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/cli lies in crates/");
+    // Asked when it runs: a build folder that was copied with this script in it must not build another checkout's recorder.
+    let own = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let crates = own.parent().expect("crates/cli lies in crates/");
     let runtime = crates.join("native-runtime");
     for input in ["src", "Cargo.toml", "Cargo.lock", "build.rs"] {
         println!("cargo:rerun-if-changed={}", runtime.join(input).display());

@@ -23,6 +23,8 @@ pub struct Forcible {
     example: Option<(RunId, Vec<Moment>)>,
     /// Locks that threads take in a circle.
     pub is_circle: bool,
+    /// A signal that comes before the wait for it.
+    pub is_missed_signal: bool,
     /// An order that passing runs never have the other way round: it may be what the failure does.
     is_effect: bool,
     /// Both of its steps are one access of the source.
@@ -148,6 +150,7 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         accesses,
         example: Some((example.run, moments)),
         is_circle: false,
+        is_missed_signal: false,
         is_effect: steps.len() == 2 && is_effect(finding),
         is_one_place: false,
         is_new_code: has_reason(finding, |reason| {
@@ -273,6 +276,7 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         accesses,
         example: None,
         is_circle,
+        is_missed_signal: standstill.kind == StandstillKind::MissedSignal,
         is_effect: false,
         is_one_place: false,
         is_new_code: false,
@@ -370,6 +374,7 @@ mod tests {
             accesses: vec![0, 1],
             example: None,
             is_circle: false,
+            is_missed_signal: false,
             is_effect: false,
             is_one_place: false,
             is_new_code: false,

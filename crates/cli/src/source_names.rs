@@ -3,6 +3,7 @@
 use localize::{Access, Code, LocationId, Profile, SiteId};
 use report::explanation;
 use report::expression::{Place, last_name, shared_expression};
+use runner::ValueForm;
 
 use crate::names::{Guard, LaidOut, Names};
 use crate::values::{Form, RawValues};
@@ -82,6 +83,7 @@ pub fn name_by_source(
             },
         };
         let name = name.unwrap_or_else(|| unnamed(access, key));
+        let form = if access.is_within_a_collection() { of_a_part(form) } else { form };
         for &other in &same {
             show(&mut finding.accesses[other], &recorded[other].raw, &name, &form);
         }
@@ -95,6 +97,15 @@ pub fn name_by_source(
     tell_apart(finding, &locations);
 }
 
+/// A word within a collection that goes by the collection's name: a pointer of that name is some closure's to the whole, and the word may be a number of
+/// elements.
+fn of_a_part(form: Form) -> Form {
+    match form {
+        Form::Native(ValueForm::Pointer(_)) => Form::Number,
+        form => form,
+    }
+}
+
 /// Whether two variables are but two places in the memory of one collection, as two buckets of a hash table: a person thinks of the table.
 fn is_one_collection(finding: &report::Finding, recorded: &[Unnamed]) -> bool {
     let [first, ..] = &finding.accesses[..] else { return false };
@@ -106,9 +117,13 @@ fn is_one_collection(finding: &report::Finding, recorded: &[Unnamed]) -> bool {
         && finding.accesses.iter().all(report::Access::is_within_a_collection)
 }
 
-/// It is one variable then, and what a single call does of it is no stretch of code to be kept together.
+/// It is one variable then, whose value is none of the words in it, and what a single call does of it is no stretch of code to be kept together.
 fn tell_as_one(finding: &mut report::Finding) {
     finding.kind = report::Kind::AtomicityViolation;
+    let compared = finding.comparison.iter_mut().flat_map(|comparison| &mut comparison.accesses);
+    for access in finding.accesses.iter_mut().chain(compared) {
+        (access.value, access.shown, access.old) = (None, None, None);
+    }
     let is_call = |place: &report::FixPlace| place.first_line == place.last_line;
     let Some(fix) = finding.fix.as_mut().filter(|fix| !fix.places.iter().all(is_call)) else { return };
     fix.places.retain(|place| !is_call(place));
@@ -388,6 +403,28 @@ mod tests {
             serde_json::from_value(access).unwrap()
         }));
         finding
+    }
+
+    /// What is in two words of a map is no value of the map.
+    #[test]
+    fn a_collection_has_no_value() {
+        let mut finding = finding_of(&[("read", "map"), ("write", "map")]);
+        for access in &mut finding.accesses {
+            let value = || Some("1".to_owned());
+            (access.value, access.shown, access.old) = (value(), value(), value());
+        }
+        tell_as_one(&mut finding);
+        let is_bare =
+            |access: &report::Access| (&access.value, &access.shown, &access.old) == (&None, &None, &None);
+        assert!(finding.accesses.iter().all(is_bare));
+    }
+
+    #[test]
+    fn a_part_of_a_collection_is_no_pointer_to_it() {
+        let raw = RawValues { value: Some(0), before: None, size: 8, points_to: [None, None] };
+        let shown = |form: Form| raw.shown(&of_a_part(form));
+        assert_eq!(shown(Form::Native(ValueForm::Pointer("null"))), None);
+        assert_eq!(shown(Form::Native(ValueForm::Bool)).as_deref(), Some("false"));
     }
 
     #[test]

@@ -112,6 +112,11 @@ impl Histories {
         before.is_empty()
     }
 
+    /// Whether the second of two accesses to one location, by global index, is the next one after the first.
+    pub fn is_next(&self, first: u32, second: u32) -> bool {
+        self.places[second as usize] == self.places[first as usize] + 1
+    }
+
     /// The accesses to its location before an access, and those from it on.
     pub fn around(&self, access: At) -> (&[Spot], &[Spot]) {
         let location = access.location as usize;

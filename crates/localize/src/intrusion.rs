@@ -119,6 +119,16 @@ fn does(access: &Access, kind: AccessKind) -> bool {
 }
 
 impl Intrusion {
+    /// Whether the held thread is about to write anew what it has just written there: then it is between two rounds, and the second does not go by the
+    /// first. That the other one came in time is decided by something that it did in the round.
+    pub fn is_between_rounds(&self, run: &Run) -> bool {
+        let site = |&index: &usize| run.accesses[index].site;
+        let is_anew = |act: &usize| {
+            run.accesses[*act].kind.writes() && self.look.iter().any(|look| site(look) == site(act))
+        };
+        !self.act.is_empty() && self.act.iter().all(is_anew)
+    }
+
     /// What others do in between that is about the same data as what the held thread does then.
     pub fn orders(&self, run: &Run) -> Vec<(usize, usize)> {
         let of_act = |&act: &usize| {

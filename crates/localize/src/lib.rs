@@ -52,6 +52,7 @@ mod standstill;
 mod suspect;
 pub mod suspiciousness;
 pub mod synchronization;
+mod tallies;
 pub mod technique;
 mod unicorn;
 mod verdict;

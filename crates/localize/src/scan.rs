@@ -13,6 +13,7 @@ use crate::locon;
 use crate::occurrences::Occurrences;
 use crate::options::Options;
 use crate::run::{Run, SiteId};
+use crate::tallies::Tallies;
 use crate::unicorn;
 use crate::views::Views;
 
@@ -28,6 +29,7 @@ pub struct Scan<'r> {
     digest: OnceCell<Digest>,
     views: OnceCell<Views>,
     sites: OnceCell<FxHashMap<SiteId, Sightings>>,
+    tallies: OnceCell<Tallies>,
 }
 
 impl<'r> Scan<'r> {
@@ -43,6 +45,7 @@ impl<'r> Scan<'r> {
             digest: OnceCell::new(),
             views: OnceCell::new(),
             sites: OnceCell::new(),
+            tallies: OnceCell::new(),
         }
     }
 
@@ -73,6 +76,11 @@ impl<'r> Scan<'r> {
     /// The sites with recorded accesses, and where CCI's predicates hold there.
     pub(crate) fn sites(&self) -> &FxHashMap<SiteId, Sightings> {
         self.sites.get_or_init(|| cci::sightings(&self.histories))
+    }
+
+    /// What is only ever counted.
+    pub(crate) fn tallies(&self) -> &Tallies {
+        self.tallies.get_or_init(|| Tallies::of(self.run, &self.histories))
     }
 
     /// The pairs of Locon.

@@ -14,6 +14,7 @@
 //!
 //! A run that is still going on also has threads that wait. Only a hung run stands still.
 
+mod taken_back;
 mod unsignalled;
 
 use std::ops::Range;
@@ -22,6 +23,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::run::{AccessKind, Run, SiteId, StackId, ThreadId};
 use crate::synchronization::{ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+
+pub(crate) use taken_back::given_back;
+use taken_back::taken_back;
 
 pub use unsignalled::usual_signal;
 
@@ -321,9 +325,16 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
     if outdated.is_none() && looked_since(run, wait.thread, signal, &events[..begun]) {
         return None;
     }
-    // What is decided on is written last, so that whatever is outdated besides is not what the wait is about.
+    // What is decided on is written last, and with the lock that the wait gives back, so that whatever is outdated besides is not what the
+    // wait is about.
+    let awaited = given_back(run, wait.thread, condition);
+    let is_guarded = |index: usize| {
+        let held = run.held(&run.accesses[index]).unwrap_or_default();
+        held.iter().any(|lock| Some(lock.object) == awaited)
+    };
     let taken_back = taken_back(run, wait.thread, signal, &events[..begun]);
-    if taken_back.is_some_and(|gone| outdated.is_none_or(|[_, write]| write < gone)) {
+    let is_it = |gone: usize, write: usize| write < gone || is_guarded(gone) && !is_guarded(write);
+    if taken_back.is_some_and(|gone| outdated.is_none_or(|[_, write]| is_it(gone, write))) {
         return None;
     }
     if let Some([read, write]) = outdated {
@@ -428,27 +439,6 @@ fn looked_since(run: &Run, waiter: ThreadId, signal: &SyncEvent, until: &[SyncEv
             && look.kind != AccessKind::Write
             && wrote(signal.thread, look.location, 0..signalled)
             && !wrote(waiter, look.location, signalled..at)
-    })
-}
-
-/// The last write before a signal, by its thread, that the waiting thread wrote over without a look, in the section in which it went on to wait, and looked at
-/// after that: it would have found what was written for it had it not written there itself, and no signal could have told it more. As a timer that marks
-/// itself as idle after it has fired, though it was armed again meanwhile. `until` ends where it begins to wait.
-fn taken_back(run: &Run, waiter: ThreadId, signal: &SyncEvent, until: &[SyncEvent]) -> Option<usize> {
-    let takes = |event: &&SyncEvent| event.thread == waiter && event.kind == SyncKind::Acquire;
-    let (accesses, last) = (&run.accesses, run.accesses.len());
-    let begins = until.iter().rfind(takes)?.before.min(last);
-    let signalled = signal.before.min(last);
-    let writes =
-        (0..signalled).rev().filter(|&at| accesses[at].thread == signal.thread && accesses[at].kind.writes());
-    writes.take(DECISIVE_WRITES).find(|&written| {
-        let own = |at: &usize| {
-            accesses[*at].thread == waiter && accesses[*at].location == accesses[written].location
-        };
-        let mut afterwards = (written..last).filter(own);
-        let over = afterwards.next();
-        over.is_some_and(|over| over >= begins && accesses[over].kind == AccessKind::Write)
-            && afterwards.any(|look| accesses[look].kind == AccessKind::Read)
     })
 }
 

@@ -27,6 +27,7 @@ mod regions;
 mod scale;
 mod sources;
 mod strata;
+mod torn;
 mod tuning;
 mod unfinished;
 mod values;

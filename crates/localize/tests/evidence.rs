@@ -577,6 +577,11 @@ fn standstills_are_resolved_by_what_caused_them() {
     }
     let fix = advise_standstill(&another, &missed).unwrap();
     assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![A]));
+    // A monitor is the lock that it gives back.
+    let text =
+        "1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 2:lock(b)@5 2:W(y)@6 2:unlock(b)";
+    let fix = advise_standstill(&run(text), &missed).unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![B]));
     // The lock that the wait gives back, held at the test, must be held at the change too.
     let mut bare = run("1:lock(a)@1 1:R(x)@2 2:W(x)@4");
     for (kind, object) in [(SyncKind::WaitBegin, B), (SyncKind::Release, A)] {

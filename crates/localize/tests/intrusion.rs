@@ -59,6 +59,19 @@ fn what_decides_goes_before_what_else_was_done_meanwhile() {
     assert_eq!(told(trace), ["P4 look change use", "P4 see note read"]);
 }
 
+/// Who sets something twice is not told to keep the two together; who looks at it by the same function twice may be.
+#[test]
+fn what_is_written_in_two_rounds_is_no_stretch_of_code() {
+    let is_between = |trace: &str| {
+        let (session, intrusion) = held(trace);
+        intrusion.is_between_rounds(&session.runs[0])
+    };
+    assert!(is_between("^W1(mode)@set !R2(mode)@see *W1(mode)@set"));
+    assert!(!is_between("^W1(mode)@set !R2(mode)@see *W1(target)@aim *W1(mode)@set"));
+    assert!(!is_between("^W1(mode)@clear !R2(mode)@see *W1(mode)@set"));
+    assert!(!is_between("^R1(size)@size !W2(size)@pop *R1(size)@size"));
+}
+
 /// A pointer is read and a count is raised, which is what the edge is at.
 #[test]
 fn counts_that_are_kept_right_by_themselves_are_told_last() {

@@ -258,3 +258,27 @@ fn a_section_that_was_broken_into_goes_before_what_each_thread_finds_of_the_othe
     assert_eq!(first(&traces(8), 1), ["P7 look become become leads"]);
     assert_eq!(first(&traces(90), 1), ["P5 begin begin end"], "how the test usually goes");
 }
+
+/// A texture is found unused, taken meanwhile, and released all the same; now and then it is drawn before that. That it is drawn after its release
+/// is what comes of it. Who takes it only later does not find it.
+#[test]
+fn an_act_by_an_outdated_look_goes_before_what_comes_of_it() {
+    let traces =
+        runs_like("F", "R1(count)@look W2(count)@clone W1(count)@drop W1(gone)@release R2(gone)@draw", 16)
+            + &runs_like(
+                "P",
+                "R1(count)@look W2(count)@clone R2(gone)@draw W1(count)@drop W1(gone)@release",
+                6,
+            )
+            + &runs_like(
+                "P",
+                "R1(count)@look W1(count)@drop W2(count)@clone R2(gone)@draw W1(gone)@release",
+                30,
+            )
+            + &runs_like(
+                "P",
+                "W2(count)@clone R2(gone)@draw R1(count)@look W1(count)@drop W1(gone)@release",
+                30,
+            );
+    assert_eq!(first(&traces, 2), ["P7 look clone drop leads", "P2 release draw follows"]);
+}

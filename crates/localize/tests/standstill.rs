@@ -295,6 +295,38 @@ fn who_writes_over_what_the_signal_was_about_has_not_missed_it() {
     assert_eq!(told([OTHER, PHASE], true), ["R1@4 W2@5 S2@7 C1@1301"]);
 }
 
+/// What is written for who waits, and what is decided on, is guarded by the lock that the wait gives back, here a monitor: what is written without
+/// it, before or after, is not what the wait is about.
+#[test]
+fn what_is_written_over_counts_if_the_lock_of_the_wait_guards_it() {
+    let monitor = SyncTarget::Object(ObjectId(3));
+    let told = |is_guarded: bool| {
+        let mut hang = Hang::new(1)
+            .accesses(1, AccessKind::Read, 4)
+            .accesses(2, AccessKind::Write, 5)
+            .accesses(2, AccessKind::Write, 6)
+            .does(2, SyncKind::Signal, monitor)
+            .does(1, LOCK, monitor)
+            .accesses(1, AccessKind::Write, 7)
+            .accesses(1, AccessKind::Read, 8);
+        let lock = Lock {
+            object: ObjectId(3),
+            taken_at: StackId(7),
+            taken_in: SiteId(7),
+            shared: false,
+            tried: false,
+        };
+        hang.run.locksets.push(vec![lock]);
+        for ready in [1, 3, 4] {
+            hang.run.accesses[ready].location = LocationId(1);
+            hang.run.accesses[ready].locks = is_guarded.then_some(LocksetId(1));
+        }
+        found(hang.does(1, SyncKind::WaitBegin, monitor).waits(1, SyncKind::WaitBegin, 3))
+    };
+    assert_eq!(told(true), [""; 0]);
+    assert_eq!(told(false), ["R1@4 W2@6 S2@7 C1@1301"]);
+}
+
 /// Most runs hang without any signal that came too early: the few with one have no more to say than any other order.
 #[test]
 fn a_signal_that_few_hung_runs_lack_is_an_order_like_any_other() {

@@ -97,6 +97,8 @@ pub struct Arms {
     pub odds_against: f64,
     /// It is about locks that threads take in a circle.
     pub is_circle: bool,
+    /// It is about a signal that comes before the wait for it.
+    pub is_missed_signal: bool,
     /// Passing runs never come to one of its steps: where it comes about, runs fail by what led there.
     pub is_new_code: bool,
 }
@@ -112,6 +114,7 @@ impl Arms {
             share,
             odds_against: 1.0,
             is_circle: false,
+            is_missed_signal: false,
             is_new_code: false,
         }
     }
@@ -136,6 +139,7 @@ impl Arms {
                 && !self.always_fails()
                 && !self.is_needed()
                 && !self.says_nothing()
+                && !self.may_be_woken_later()
             {
                 Verdict::Refuted
             } else {
@@ -163,6 +167,12 @@ impl Arms {
         self.is_circle
             && forbidden.failed == 0
             && localize::fisher(enforced.counts(), forbidden.counts()) * self.odds_against < BEYOND_DOUBT
+    }
+
+    /// A signal that is missed does harm only if none comes after it, which is so in runs that hang. Those that go on with a missed one were woken by another, so
+    /// that they say nothing, unless runs fail without it.
+    fn may_be_woken_later(&self) -> bool {
+        self.is_missed_signal && self.forbidden.failed == 0
     }
 
     /// Of what is the cause hardly anything is left when it is forbidden.
@@ -492,6 +502,18 @@ mod tests {
         assert_eq!(tried(true, 5, 0), Verdict::Inconclusive, "too few");
         assert_eq!(tried(true, 15, 1), Verdict::Inconclusive, "it hangs all the same");
         assert_eq!(tried(false, 12, 0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_missed_signal_is_not_refuted_by_runs_that_go_on() {
+        let tried = |is_missed_signal, forbidden| {
+            let (enforced, forbidden) = (arm(0, 20), arm(forbidden, 0));
+            let arms = Arms { enforced, forbidden, delayed: arm(0, 20), is_missed_signal, ..Arms::new(0.8) };
+            arms.decide(BELIEVED).verdict
+        };
+        assert_eq!(tried(true, 0), Verdict::Inconclusive);
+        assert_eq!(tried(true, 3), Verdict::Refuted, "runs hang without it");
+        assert_eq!(tried(false, 0), Verdict::Refuted);
     }
 
     #[test]

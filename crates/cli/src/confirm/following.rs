@@ -61,8 +61,8 @@ pub fn confirm(
         }
     };
     // All of these runs show it.
-    let (is_circle, odds_against) = (forcible.is_circle, shown.odds_against);
-    let mut arms = Arms { is_circle, odds_against, ..Arms::new(1.0) };
+    let Forcible { is_circle, is_missed_signal, .. } = *forcible;
+    let mut arms = Arms { is_circle, is_missed_signal, odds_against: shown.odds_against, ..Arms::new(1.0) };
     let forbidden = forcible.wider.filter(|_| forcible.has_no_other_order()).unwrap_or(own);
     laboratory.compare(kinds(forbidden), &mut arms, limits)?;
     if let Some(wider) = forcible.wider.filter(|&wider| wider != forbidden && arms.is_forbidden_in_vain()) {

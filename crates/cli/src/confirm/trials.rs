@@ -115,8 +115,8 @@ impl<'a> Laboratory<'a> {
     ) -> anyhow::Result<Proof> {
         let &Shown { share, odds_against, .. } = shown;
         let own = forcible.interleaving;
-        let Forcible { is_circle, is_new_code, .. } = *forcible;
-        let mut arms = Arms { is_circle, is_new_code, odds_against, ..Arms::new(share) };
+        let Forcible { is_circle, is_missed_signal, is_new_code, .. } = *forcible;
+        let mut arms = Arms { is_circle, is_missed_signal, is_new_code, odds_against, ..Arms::new(share) };
         // Where there is a proof already, a few trials tell whether it is enough by itself.
         let limits = &match forcible.narrowed {
             Some(_) => Limits { runs: limits.runs.min(NARROWED_RUNS), ..*limits },

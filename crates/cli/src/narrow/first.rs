@@ -34,7 +34,9 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
     }
     let mut places = Vec::new();
     for window in kept::recall(runs.session) {
-        if let Some(doings) = doings(&window.edges, &mut runs.code, &mut runs.names)? {
+        if let Some(doings) = doings(&window.edges, &mut runs.code, &mut runs.names)?
+            && !doings.intrusion.is_between_rounds(&doings.profile.run)
+        {
             places.push(Place::new(doings, proof(&window.edges)));
         }
     }
@@ -256,6 +258,7 @@ fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Fin
         let passing = judged.saturating_sub(failing).max(1) as f64;
         told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
     };
+    told.retain(|told| !told.is_usual(judged.saturating_sub(failing)));
     // Threads do much at the edges that they do in passing runs as well.
     let most = told.iter().map(difference).fold(0.0, f64::max);
     told.retain(|told| difference(told) >= LEAST_DIFFERENCE && difference(told) >= most / 2.0);
@@ -288,6 +291,11 @@ impl<'a> Told<'a> {
         } else {
             self.passed += 1;
         }
+    }
+
+    /// Whether it is a mere order that most passing runs have: what goes wrong is not that, but what goes along with it.
+    fn is_usual(&self, passing: usize) -> bool {
+        self.row.sites.len() == 2 && self.passed as usize * 2 > passing
     }
 
     fn into_finding(self, failing: usize, judged: usize) -> Option<Finding> {
@@ -355,5 +363,17 @@ mod tests {
         assert_eq!(fit(&[ELSEWHERE, CHANGE, OTHER_CHANGE, ACT]), Fit::Not);
         assert_eq!(fit(&[LOOK, CHANGE, ELSEWHERE, ACT]), Fit::Not);
         assert_eq!(place.fit(&Pattern::new(PatternId::P2, &[LOOK, CHANGE])), Fit::Not, "the thread goes on");
+    }
+
+    /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.
+    #[test]
+    fn an_order_that_most_passing_runs_have_is_not_told() {
+        let is_usual = |id: PatternId, passed: u32| {
+            let sites = id.steps().iter().map(|_| SiteId(0)).collect();
+            Told { passed, ..Told::new(0, &Row { id, sites, is_about_counts: false }) }.is_usual(10)
+        };
+        assert!(is_usual(PatternId::P1, 6));
+        assert!(!is_usual(PatternId::P1, 5));
+        assert!(!is_usual(PatternId::P4, 6), "what breaks into a stretch of code may be found out later");
     }
 }

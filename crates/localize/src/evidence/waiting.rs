@@ -2,8 +2,8 @@
 
 use super::fix::{Action, Fix, Span, distinct};
 use crate::run::Run;
-use crate::standstill::{Action as StandstillAction, Standstill, StandstillKind, StandstillStep};
-use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
+use crate::standstill::{self, Action as StandstillAction, Standstill, StandstillKind};
+use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, Wait};
 
 /// What to do about threads that wait for what will never come.
 pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
@@ -46,7 +46,8 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             let held = |index: usize| run.held(&run.accesses[index]).unwrap_or_default();
             let holds = |index: usize, lock: ObjectId| held(index).iter().any(|other| other.object == lock);
             // Held at the test and given back by the wait alone, it need only be held where the change is made.
-            let awaited = given_back_by_wait(run, &steps[3]);
+            let StandstillAction::Wait(condition) = steps[3].action else { return None };
+            let awaited = standstill::given_back(run, steps[3].thread, condition);
             if let Some(lock) = awaited.filter(|&lock| holds(read, lock) && !holds(write, lock)) {
                 return Some(Fix::plain(Action::TakeLock, vec![lock], vec![all(1, 2)]));
             }
@@ -68,21 +69,6 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
         (StandstillKind::Unsignalled, steps) => {
             let StandstillAction::Wait(condition) = steps.last()?.action else { return None };
             Some(Fix::plain(Action::SignalEach, vec![condition], vec![all(0, 0)]))
-        }
-    }
-}
-
-/// The lock that the thread of this step gave back when it began to wait for a condition the last time.
-fn given_back_by_wait(run: &Run, wait: &StandstillStep) -> Option<ObjectId> {
-    let own = |event: &&SyncEvent| event.thread == wait.thread;
-    let mut last = run.synchronization.iter().filter(own).rev();
-    let mut released = None;
-    loop {
-        let event = last.next()?;
-        match (event.kind, event.target) {
-            (SyncKind::WaitBegin, _) => return released,
-            (SyncKind::Release, SyncTarget::Object(lock)) => released = Some(lock),
-            _ => {}
         }
     }
 }

@@ -17,6 +17,7 @@ use super::new_code;
 use super::reason::{Reason, Reasoning};
 use super::regions;
 use super::scale::{Clue, Scale};
+use super::torn;
 use super::tuning::Tuning;
 use super::unfinished;
 use super::values;
@@ -116,6 +117,7 @@ fn causes(scale: &Scale) -> Vec<Cause> {
     if tuning.regions {
         regions::count_together(&mut clues, evidence.clues.iter(), |runs| scale.evidence_of(runs));
     }
+    torn::count_together(&mut clues, scale);
     clues.sort_unstable_by(|a, b| a.runs().cmp(b.runs()).then(a.pattern.cmp(&b.pattern)));
     let mut causes: Vec<Cause> = Vec::new();
     let mut rest = clues.into_iter().peekable();

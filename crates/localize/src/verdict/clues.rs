@@ -80,6 +80,8 @@ pub(crate) struct Sighting {
     updates: [bool; Pattern::MAX_ACCESSES],
     /// Whether all of its accesses are updates.
     pub is_atomic: bool,
+    /// Whether all of them are to what is only ever counted (`tallies.rs`).
+    pub is_tally: bool,
     /// Whether an access but the last frees the memory that a later one, by another thread, still uses.
     pub uses_freed: bool,
     /// The same, where it is no guess which of the two came first.
@@ -128,6 +130,7 @@ impl Sighting {
             locations: [LocationId(0); Pattern::MAX_ACCESSES],
             updates: [false; Pattern::MAX_ACCESSES],
             is_atomic: accesses.iter().all(|&index| run.accesses[index as usize].kind == AccessKind::Update),
+            is_tally: scan.tallies().have_all(&scan.histories, accesses),
             uses_freed: false,
             surely_uses_freed: false,
             sets_up: [false; Pattern::MAX_ACCESSES],

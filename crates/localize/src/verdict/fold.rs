@@ -50,7 +50,8 @@ pub(super) fn folded(mut clues: Vec<Clue>, by_stretch: bool) -> Vec<Vec<Clue>> {
 
 /// Whether a clue is about data, and about what passing runs do, too, if the other is.
 fn says_no_less(clue: &Clue, other: &Clue) -> bool {
-    (clue.standing, clue.sighting.is_atomic) <= (other.standing, other.sighting.is_atomic)
+    let rank = |clue: &Clue| (clue.standing, clue.sighting.is_tally, clue.sighting.is_atomic);
+    rank(clue) <= rank(other)
 }
 
 /// Each clue by itself.

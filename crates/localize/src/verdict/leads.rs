@@ -11,6 +11,7 @@
 //! What falls into a triple that all failing runs show, in a part of them, is led by it: the longer a thread is kept from going on, the more the others do meanwhile. And who reads what was there for a
 //! moment only came after one write and before another: what it found leads to what came then.
 //! A triple that was broken into leads in the same way, if both threads have done all of it before either does its part of the other.
+//! A triple that begins with a read leads in the same way to an order that comes after its first two steps: a thread acts by an outdated look, and then another uses what it should not have ended.
 //! An order that encloses the other is another matter (`fold.rs`), and so is what passing runs show no more often than that: nothing tells the two apart.
 
 use std::cmp::Reverse;
@@ -19,7 +20,7 @@ use rustc_hash::FxHashSet;
 
 use crate::finding::{Example, Finding};
 use crate::pattern::{Pattern, PatternId};
-use crate::run::{RunId, SiteId};
+use crate::run::{AccessKind, RunId, SiteId};
 use crate::shape::Shape;
 use crate::suspiciousness::Spectrum;
 
@@ -43,8 +44,8 @@ pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
     let follows = |cause: &Cause| cause.weight > best - FOLLOWS && is_led_by(scale, cause, pattern);
     let following: Vec<usize> = (0..causes.len()).filter(|&at| at != lead && follows(&causes[at])).collect();
     let behind = FOLLOWS + (following.len() as f64).ln();
-    let (before, after) = match pattern.sites().len() {
-        3 if causes[0].finding.pattern.sites().len() == Shape::MAX_STEPS => (Reason::Broken, Reason::FallsIn),
+    let (before, after) = match (pattern.sites().len(), first.finding.pattern.sites().len()) {
+        (3, Shape::MAX_STEPS) => (Reason::Broken, Reason::FallsIn),
         _ => (Reason::Leads, Reason::Follows),
     };
     for at in following {
@@ -105,8 +106,12 @@ fn lead_to(scale: &Scale, cause: &Cause, others: &[Cause]) -> Option<usize> {
 /// Whether a cause comes about only after this, which passing runs show more often than that.
 fn is_led_by(scale: &Scale, cause: &Cause, lead: Pattern) -> bool {
     match lead.sites().len() {
-        2 => is_led_by_pair(scale, cause, lead),
-        3 => is_met_in(scale, cause, lead) || is_led_by_broken(scale, cause, lead),
+        2 => is_led_by_order(scale, cause, lead),
+        3 => {
+            is_met_in(scale, cause, lead)
+                || is_outdated_by(scale, cause, lead)
+                || is_led_by_broken(scale, cause, lead)
+        }
         Shape::MAX_STEPS => is_let_in_by(scale, cause, lead),
         _ => false,
     }
@@ -154,8 +159,15 @@ fn is_met_in(scale: &Scale, cause: &Cause, triple: Pattern) -> bool {
         && scale.evidence_of(&whole.runs) >= TELLING + scale.pairs.ln()
 }
 
-/// Whether a cause comes about only after this pair, which passing runs show more often than that.
-fn is_led_by_pair(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
+/// Whether a cause is an order that comes about only after a thread has looked at what another one changed before it acted: by that it did what it should
+/// not have done, and the order is what comes of it.
+fn is_outdated_by(scale: &Scale, cause: &Cause, triple: Pattern) -> bool {
+    let looks = triple.shape().steps().next().is_some_and(|step| step.kind == AccessKind::Read);
+    looks && cause.finding.pattern.sites().len() == 2 && is_led_by_order(scale, cause, triple)
+}
+
+/// Whether a cause comes about only after this pair, or the first order of this triple, which passing runs show more often than that.
+fn is_led_by_order(scale: &Scale, cause: &Cause, pair: Pattern) -> bool {
     let Some(followed) = cause.order else { return false };
     let Some(((order, led), (lead, example))) = known(scale, followed).zip(known(scale, pair)) else {
         return false;
@@ -217,7 +229,7 @@ fn is_noticed(scale: &Scale, pair: Pattern, lead: &Seen) -> bool {
     2 * scale.evidence.outcomes(&noticed)[1] > lead.passed
 }
 
-/// Whether the one, a pair, is an order of the same kind as one of the other, with each access before all that its thread does in the other.
+/// Whether the one, a pair or the beginning of a triple, is an order of the same kind as one of the other, with each access before all that its thread does in the other.
 /// Where several threads do the same, one of the two may be another thread, which then comes before that in time.
 fn is_before((run, lead): &(RunId, Sighting), (other_run, other): &(RunId, Sighting)) -> bool {
     let Some(Order { threads: [head, tail], accesses: [first, second] }) = lead.orders().next() else {

@@ -66,6 +66,13 @@ pub enum Reason {
         /// Passing runs that do.
         passed: u32,
     },
+    /// So many runs show this or the other way in which the same code tears two variables apart.
+    TornTogether {
+        /// Failing runs that show any of them.
+        failed: u32,
+        /// Passing runs that do.
+        passed: u32,
+    },
     /// So many runs show this or another pair of accesses that a library makes for the same calls.
     CallsTogether {
         /// Failing runs that show any of them.
@@ -103,6 +110,8 @@ pub enum Reason {
     Atomic,
     /// A thread waits after its look, and goes on without another one.
     TestedOnce,
+    /// All of its accesses are to what is only ever counted.
+    Tally,
     /// Neither of its pairs tells failing from passing runs as well.
     Together,
     /// So many other patterns that the same runs show are part of it.
@@ -170,6 +179,10 @@ impl fmt::Display for Reason {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another access in between the same two")
             }
+            Self::TornTogether { failed, passed } => {
+                let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
+                write!(f, "{failed} failing and {passed} {passing} the same accesses cross, this way or the other")
+            }
             Self::CallsTogether { failed, passed } => {
                 let passing = if *passed == 1 { "passing run has" } else { "passing runs have" };
                 write!(f, "{failed} failing and {passed} {passing} this or another order of what the same two calls do")
@@ -202,6 +215,7 @@ impl fmt::Display for Reason {
             Self::SecondThread => f.write_str(
                 "in passing runs one thread alone makes these accesses to one variable, so that a second one did follows from what failing runs did before",
             ),
+            Self::Tally => f.write_str("all that is done there is to count, which decides nothing"),
             Self::Atomic => f.write_str("all of its accesses are atomic updates, which are made to be interleaved"),
             Self::TestedOnce => f.write_str("the thread waits after its look and goes on without another one, which is a mistake by itself"),
             Self::Together => f.write_str("neither of its two pairs tells failing from passing runs by itself"),

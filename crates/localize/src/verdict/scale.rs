@@ -1,6 +1,7 @@
 //! How much clues weigh.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
@@ -16,6 +17,7 @@ use super::evidence::{Evidence, KnownRun, Seen};
 use super::orders::Standing;
 use super::regions;
 use super::strata::Strata;
+use super::torn::{self, Torn};
 use super::tuning::Tuning;
 use super::unfinished;
 use super::values::{self, Values};
@@ -51,6 +53,8 @@ pub(super) struct Clue<'e> {
     pub together: Option<[u32; 2]>,
     /// The runs that show this or another access in the same stretch of code, as bits, if these explain more.
     pub region: Option<Vec<u64>>,
+    /// Whether these are the runs that show it or the other way in which the same two variables are torn apart.
+    pub is_torn: bool,
     /// The pair that it is at places of the same calls, and the runs that show any of these, as bits, if these explain more.
     pub calls: Option<(CalledPair, Vec<u64>)>,
     /// How many failing runs end before it is complete, and all that it counts for, as bits, if these explain more.
@@ -100,7 +104,7 @@ impl Clue<'_> {
             };
             (
                 (clue.is_after_new_code, clue.is_new_code),
-                (clue.standing, clue.sighting.is_atomic, clue.is_predicting),
+                (clue.standing, clue.sighting.is_tally, clue.sighting.is_atomic, clue.is_predicting),
                 (clue.is_loop, length),
             )
         };
@@ -146,6 +150,8 @@ pub(super) struct Scale<'e> {
     /// How many pairs there are, and how many pairs and triples.
     pub pairs: f64,
     triples: f64,
+    /// The runs that show either way in which two variables are torn apart, as bits.
+    pub both_ways: BTreeMap<Torn, Vec<u64>>,
 }
 
 impl<'e> Scale<'e> {
@@ -168,6 +174,7 @@ impl<'e> Scale<'e> {
             weights: Weights::new(evidence.runs.len() as u32, tuning.sure),
             pairs,
             triples: pairs + of_length(3) as f64,
+            both_ways: if tuning.torn { torn::both_ways(evidence.clues.iter()) } else { BTreeMap::new() },
         }
     }
 
@@ -227,10 +234,16 @@ impl<'e> Scale<'e> {
         let window = self.window_of(pattern, seen, evidence).filter(|_| unfinished.is_none());
         if let Some(Window { pair, .. }) = window {
             evidence = self.evidence_of(&pair.runs);
-        } else if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence) {
+        } else if evidence <= 0.0 || self.is_said_by_a_part(pattern, evidence.max(self.both_ways(pattern))) {
             return None;
         }
         Some(self.made(pattern, seen, (*run, sighting), Explains { evidence, unfinished, window }))
+    }
+
+    /// How well the runs explain which of them fail that show a pattern or the other way in which it tears two variables apart.
+    fn both_ways(&self, pattern: Pattern) -> f64 {
+        let runs = torn::torn(&pattern).and_then(|torn| self.both_ways.get(&torn));
+        runs.map_or(f64::NEG_INFINITY, |runs| self.evidence_of(runs))
     }
 
     /// A use of freed memory that says nothing about which runs fail.
@@ -287,6 +300,7 @@ impl<'e> Scale<'e> {
         };
         weight -= if sighting.is_atomic { self.tuning.atomic } else { 0.0 };
         weight += if sighting.is_tested_once { TESTED_ONCE } else { 0.0 };
+        weight -= if sighting.is_tally { self.tuning.tally } else { 0.0 };
         Clue {
             pattern,
             seen,
@@ -297,6 +311,7 @@ impl<'e> Scale<'e> {
             uses_freed,
             together: None,
             region: window.map(|window| window.pair.runs.clone()),
+            is_torn: false,
             calls: None,
             unfinished,
             values: None,

@@ -64,9 +64,10 @@ impl Scale<'_> {
             all_failed: self.runs.all_failed,
         }));
         let region = clues.iter().find_map(|clue| clue.region.as_deref());
-        reasons.extend(region.map(|runs| {
-            let [failed, passed] = self.evidence.outcomes(runs);
-            Reason::RegionTogether { failed, passed }
+        let is_torn = clues.iter().any(|clue| clue.is_torn);
+        reasons.extend(region.map(|runs| match self.evidence.outcomes(runs) {
+            [failed, passed] if is_torn => Reason::TornTogether { failed, passed },
+            [failed, passed] => Reason::RegionTogether { failed, passed },
         }));
         let calls = best.calls.as_ref().filter(|_| region.is_none());
         reasons.extend(calls.map(|(_, runs)| {
@@ -77,6 +78,7 @@ impl Scale<'_> {
         reasons.extend(unfinished.map(|&(failed, _)| Reason::Unfinished { failed }));
         reasons.extend(best.sighting.is_atomic.then_some(Reason::Atomic));
         reasons.extend(best.sighting.is_tested_once.then_some(Reason::TestedOnce));
+        reasons.extend(best.sighting.is_tally.then_some(Reason::Tally));
         reasons.extend((best.pattern.shape().len() == Shape::MAX_STEPS).then_some(Reason::Together));
         let others = clues.len() as u32 - 1;
         reasons.extend((others > 0).then_some(Reason::Folded(others)));

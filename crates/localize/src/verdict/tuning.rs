@@ -17,6 +17,8 @@ pub struct Tuning {
     /// The same for one that consists of atomic updates alone, as the words of locks and counters do: each is made to
     /// be interleaved with the others.
     pub atomic: f64,
+    /// The same for one on what is only ever counted: nobody decides anything by that.
+    pub tally: f64,
     /// How many times (as logarithm) less probable it is that the cause is none of the clues, one of which is its
     /// effect.
     pub unknown: f64,
@@ -45,6 +47,8 @@ pub struct Tuning {
     pub calls: bool,
     /// Whether accesses that break into the same stretch of code count together.
     pub regions: bool,
+    /// Whether the two ways in which two variables are torn apart count together.
+    pub torn: bool,
     /// Whether failing runs that end before a clue is complete count for it.
     pub unfinished: bool,
     /// Whether what its accesses read and wrote tells when a pattern does harm.
@@ -62,6 +66,7 @@ impl Default for Tuning {
             effect: 7.0,
             one_order: 3.5,
             atomic: 3.0,
+            tally: 7.0,
             unknown: 5.0,
             standstill: 10.0,
             standstills: true,
@@ -75,6 +80,7 @@ impl Default for Tuning {
             freed: true,
             calls: true,
             regions: true,
+            torn: true,
             unfinished: true,
             values: true,
             leads: true,
