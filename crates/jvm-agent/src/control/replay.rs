@@ -79,6 +79,8 @@ fn is_mine(path: &Path, number: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use recording::Course;
+
     use super::*;
 
     fn switch(to: u32, from: u32, stop: u32) -> Switch {
