@@ -226,8 +226,9 @@ mod tests {
         let mut file = Vec::new();
         let stop = Stop { place, thread: 3, after: 5 };
         let site = Site { build_id: [7; 32], address: 0x1234 };
-        let recorded = Course::recorded(&[switch, switch], 17);
-        let course = Course { numbering: Numbering::Progress, sites: &[site], ..recorded };
+        let (switches, sites) = ([switch, switch], [site]);
+        let recorded = Course::recorded(&switches, 17);
+        let course = Course { numbering: Numbering::Progress, sites: &sites, ..recorded };
         SavedSchedule::write(course, 1, Some(stop), &mut file);
         let sites_at = size_of::<SavedSchedule>() + 2 * size_of::<Switch>();
         assert_eq!(file.len(), sites_at + size_of::<Site>());

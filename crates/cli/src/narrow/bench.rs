@@ -120,7 +120,8 @@ impl Bench {
     /// makes other stops of what comes later. False if the run does not fail this time.
     fn count_progress(&mut self) -> anyhow::Result<bool> {
         self.numbering = Numbering::FromStopsToProgress;
-        let file = self.make(&[self.legs.clone()])?.remove(0);
+        let legs = std::mem::take(&mut self.legs);
+        let file = self.make(&[legs])?.remove(0);
         self.legs = legs::of_switches(&switches(&file));
         self.numbering = Numbering::Progress;
         // These are there to have stops.
