@@ -175,17 +175,18 @@ pub fn load(
     code: &mut Code,
     names: &mut Names,
 ) -> anyhow::Result<Profile> {
-    load_file(&session.load(run)?, outcome, code, names)
+    load_file(&session.load(run)?, run, outcome, code, names)
 }
 
-/// The same of a run that need not be one of a session's.
+/// The same of a run that need not be one of a session's. In a session that was put together of others, its number is not the one that it was made with.
 pub fn load_file(
     file: &RunFile,
+    run: RunNumber,
     outcome: Outcome,
     code: &mut Code,
     names: &mut Names,
 ) -> anyhow::Result<Profile> {
-    let mut profile = localize::profile(RunId(file.record.run.0), outcome, &recordings(file)?, code);
+    let mut profile = localize::profile(RunId(run.0), outcome, &recordings(file)?, code);
     let mere_counts = names.mere_counts(&profile, code);
     let blocks = profile.locations.iter().map(|location| location.block);
     let tasks: Vec<bool> =

@@ -201,5 +201,5 @@ fn too_early(
 
 fn load(stand: &Stand, code: &mut Code, names: &mut Names) -> anyhow::Result<Profile> {
     let outcome = analysis::outcome(&stand.file.record.outcome).unwrap_or(Outcome::Pass);
-    analysis::load_file(&stand.file, outcome, code, names)
+    analysis::load_file(&stand.file, stand.file.record.run, outcome, code, names)
 }
