@@ -68,6 +68,29 @@ fn all_runs_drawn_give_the_report_of_the_session() {
     }
 }
 
+/// A pool is put together of several sessions' runs, whose files say what number they had there.
+#[test]
+fn runs_go_by_the_numbers_that_they_have_in_the_session() {
+    let place = Workplace::new();
+    place.claims_session("claims");
+    let (failing, passing) = numbers(&place);
+    let mut list = String::new();
+    for mut record in place.runs("claims") {
+        let number = record["run"].as_u64().unwrap();
+        let file = |number: u64| place.path(&format!(".unsnarl/claims/runs/{number:06}.run"));
+        std::fs::rename(file(number), file(number + 100)).unwrap();
+        record["run"] = json!(number + 100);
+        list += &format!("{record}\n");
+    }
+    place.write(".unsnarl/claims/runs.jsonl", list);
+    let [failing, passing] =
+        [failing, passing].map(|runs| runs.iter().map(|run| run + 100).collect::<Vec<_>>());
+    let draws = json!([{ "failing": failing, "passing": passing }]);
+    ask(&place, &json!({ "techniques": ["verdict"], "files": ["claims.c"], "draws": draws })).exits(0);
+    let report = place.call("report --json").exits(0).json();
+    assert_eq!(report["findings"][0]["failing_runs"], json!(failing));
+}
+
 #[test]
 fn passing_runs_can_be_said_to_have_failed() {
     let place = Workplace::new();
