@@ -33,8 +33,6 @@ use legs::{FOREVER, Leg};
 const MOST_RUNS: usize = 4;
 /// Of these, as many may stay long, or be without edges, before the others are not tried any more: that is so of all of them then, mostly.
 const MOST_IN_VAIN: usize = 2;
-/// As many whose edges are found are enough.
-const MOST_MOVED: usize = 1;
 /// Switches that no thread asked for, at most, in a run whose edges are looked for.
 const MOST_HELD_UP: usize = 3;
 /// Accesses before the edge that may belong to what was done there: a library's function makes several.
@@ -76,7 +74,7 @@ fn find(
     found: &mut Vec<Window>,
 ) -> anyhow::Result<()> {
     let mut known: Vec<Vec<Leg>> = Vec::new();
-    let (mut moved, mut in_vain) = (0, 0);
+    let mut in_vain = 0;
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
         let Some(mut bench) = Bench::of(session, record, campaign, until)? else { continue };
         let all = bench.legs.clone();
@@ -88,12 +86,10 @@ fn find(
             false => edges::edges(&mut bench, &legs)?,
         };
         let (run, switches) = (bench.run, legs.len() as u64 - 1);
-        let count = if edges.is_empty() { &mut in_vain } else { &mut moved };
-        *count += 1;
+        in_vain += usize::from(edges.is_empty());
         found.extend(edges.into_iter().map(|edges| Window { run, switches, edges }));
         known.push(legs);
-        // It takes one switch at least that a thread did not ask for, or one thread in the place of another.
-        if moved == MOST_MOVED || moved > 0 && held_up <= 1 || in_vain == MOST_IN_VAIN {
+        if !found.is_empty() || in_vain == MOST_IN_VAIN {
             break;
         }
     }

@@ -46,18 +46,6 @@ fn merged_sessions_count_together() {
     assert_eq!(report["findings"][0]["failing_runs"].as_array().unwrap().len(), 10);
 }
 
-/// What was run 2 of its session is run 3 then.
-#[test]
-fn merged_runs_go_by_their_new_numbers() {
-    let place = Workplace::new();
-    let claims = claims().display().to_string();
-    place.call(&format!("run --session one --jobs 1 --runs 1 -- {claims} one.count 2 exit")).exits(10);
-    place.claims_session("two");
-    place.call("sessions merge both one two").exits(0).says(&["11 runs"]);
-    let report = place.call("report --json --session both").exits(0).json();
-    assert_eq!(report["findings"][0]["failing_runs"], serde_json::json!([3, 5, 7, 9, 11]));
-}
-
 #[test]
 fn sessions_of_different_programs_are_not_merged() {
     let place = Workplace::new();
