@@ -46,7 +46,7 @@ fn the_guide_can_be_typed() {
             }
         }
     }
-    assert!(commands >= 15, "{commands}");
+    assert!(commands >= 11, "{commands}");
     let report = std::fs::read_to_string(place.path(".unsnarl/seats_test/report.html")).unwrap();
     assert!(report.contains("free_seats"));
 }
