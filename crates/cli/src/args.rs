@@ -130,7 +130,7 @@ pub struct LimitArguments {
     #[arg(long, value_name = "BUDGET", value_parser = time_span)]
     pub time: Option<Duration>,
     /// Runs at the same time [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = some)]
     pub jobs: Option<NonZeroUsize>,
     /// What all random choices come from [default: chosen anew, and shown]
     #[arg(long, value_name = "N")]
@@ -175,6 +175,13 @@ pub struct OracleArguments {
     /// A run after which this shell command succeeds has failed; stands in for the exit status
     #[arg(long, value_name = "CMD")]
     pub fail_if: Option<OsString>,
+}
+
+impl OracleArguments {
+    /// Whether a run is judged by how it ends alone.
+    pub fn is_exit_status(&self) -> bool {
+        self.fail_regex.is_none() && self.expect_stdout.is_none() && self.fail_if.is_none()
+    }
 }
 
 #[derive(Args)]
@@ -429,8 +436,12 @@ fn time_span(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("no time at all is too short".to_owned()),
         Ok(span) => Ok(span),
-        Err(error) => Err(format!("{error}; say it as in 500ms, 60s or 10m")),
+        Err(_) => Err("say it as in 500ms, 60s or 10m".to_owned()),
     }
+}
+
+fn some(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a number from 1 on is needed".to_owned())
 }
 
 /// A share of all accesses.

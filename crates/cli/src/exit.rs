@@ -55,7 +55,7 @@ Exit codes:
    4  program not found                     12  failing and passing runs look alike
    5  program cannot be started             13  the program recorded nothing
    6  compilation failed                    14  different or rebuilt programs
-   7  session folder cannot be written     15  the finding is not the cause
+   7  session folder cannot be written      15  the finding is not the cause
   16  nothing follows from the trials       17  the run did not fail again in the same way
   18  what was to be mended still fails     130  interrupted twice, or before the first run was done";
 
@@ -113,6 +113,9 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
 fn advise(error: &Error) -> (u8, &'static str) {
     match error {
         Error::NoCommand => (USAGE, "  say what to run:  unsnarl run -- ./test arguments"),
+        Error::CommandNotFound { name } if name.contains('/') => {
+            (NOT_FOUND, "  is it built, and is this the right folder?")
+        }
         Error::CommandNotFound { .. } => {
             (NOT_FOUND, "  a program in this folder needs its path:  unsnarl run -- ./test")
         }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use localize::code::Module;
 use localize::profile::Block;
 use localize::{Access, AccessKind, Calls, Code, ModuleId, Profile, SiteId, StackId};
-use report::Frame;
 use report::explanation;
 use report::source::Sources;
+use report::{Frame, NAMES_ARE_MISSING};
 use runner::{BuildId, Member, Named, Symbolizer};
 
 use crate::values::{Form, RawValues};
@@ -221,7 +221,7 @@ impl Names {
                         .collect();
                 }
             }
-            Err(error) => drop(self.warnings.insert(format!("names are missing: {error}"))),
+            Err(error) => drop(self.warnings.insert(format!("{NAMES_ARE_MISSING}{error}"))),
         }
         place
     }
@@ -233,7 +233,7 @@ impl Names {
         match self.symbolizer.variable(Path::new(&module.path), build_id.as_ref(), address, size) {
             Ok(name) => name,
             Err(error) => {
-                self.warnings.insert(format!("names are missing: {error}"));
+                self.warnings.insert(format!("{NAMES_ARE_MISSING}{error}"));
                 None
             }
         }

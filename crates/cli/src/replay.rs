@@ -108,13 +108,17 @@ fn choose(session: &Session, number: Option<u32>) -> anyhow::Result<&RunRecord> 
         Some(number) => runs.find(|record| record.run == RunNumber(number)),
         None => runs.find(|record| record.outcome.is_failing()),
     };
-    let what = match number {
-        Some(number) => {
-            format!("there is no run {number}: the session has {} runs", session.runs().len())
-        }
-        None => "no run of this session failed".to_owned(),
-    };
-    let record = found.ok_or_else(|| Complaint::usage(what))?;
+    let record = found.ok_or_else(|| match number {
+        Some(number) => Complaint::usage(format!(
+            "there is no run {number}: the session has {} runs",
+            session.runs().len()
+        )),
+        None => Complaint {
+            code: exit::NO_FAILING_RUN,
+            what: "no run of this session failed, so there is none to make again".to_owned(),
+            advice: "  make it fail first:  unsnarl run -- ./test",
+        },
+    })?;
     match &record.outcome {
         Outcome::Damaged { why } => {
             Err(Complaint::usage(format!("run {} says nothing: {why}", record.run)).into())

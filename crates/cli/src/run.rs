@@ -333,7 +333,11 @@ fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool) -> Vec<Hi
         exit::NO_FAILING_RUN => {
             let louder = (noise != Noise::High).then(|| hint("more noise", "noise", "high"));
             let longer = [hint("longer", "time", "10m"), hint("more runs", "runs", "5000")];
-            louder.into_iter().chain(longer).collect()
+            let judged_differently = arguments
+                .oracle
+                .is_exit_status()
+                .then(|| hint("does it fail by what it prints?", "fail-regex", "what a failing run prints"));
+            louder.into_iter().chain(longer).chain(judged_differently).collect()
         }
         exit::NO_PASSING_RUN => {
             let quieter = (noise != Noise::Off).then(|| hint("without noise", "noise", "off"));

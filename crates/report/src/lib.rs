@@ -47,4 +47,4 @@ pub use model::{
 pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use search::{Covered, Orders, PolicyRuns, Search};
 pub use visible::visible;
-pub use wording::{brief_function, enclosing_type, stands_out};
+pub use wording::{NAMES_ARE_MISSING, brief_function, enclosing_type, stands_out};

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -211,7 +211,7 @@ impl Session {
         let path = self.folder.join(RUNS);
         let text = match fs::read(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::reading("read", &path)(error)),
         };
         self.last_line_is_cut = text.last().is_some_and(|&last| last != b'\n');
@@ -235,7 +235,12 @@ impl Session {
     fn recover_unlisted_runs(&mut self) -> Result<()> {
         let folder = self.folder.join(RUN_FOLDER);
         let listed: BTreeSet<RunNumber> = self.runs.iter().map(|record| record.run).collect();
-        let entries = fs::read_dir(&folder).map_err(Error::reading("list", &folder))?;
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            // Each run of the list is missed when it is read.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::reading("list", &folder)(error)),
+        };
         for entry in entries.flatten() {
             let Some(run) = run_of_file(&entry.path()) else { continue };
             if listed.contains(&run) {

@@ -42,7 +42,7 @@ fn shells_and_pagers_get_the_command_line() {
 fn command_not_found() {
     let place = Workplace::new();
     refuses(&place, "no-such-test", NOT_FOUND, &["no-such-test: command not found", "needs its path"]);
-    refuses(&place, "./no-such-test", NOT_FOUND, &["./no-such-test: command not found"]);
+    refuses(&place, "./no-such-test", NOT_FOUND, &["./no-such-test: command not found", "is it built"]);
 }
 
 #[test]

@@ -91,7 +91,8 @@ fn a_program_that_was_rebuilt_since() {
 
     let seen = place.call("report").exits(0);
     assert!(!seen.stdout.contains("has_item"), "names of the new build would be wrong: {seen}");
-    seen.says(&["claims+0x", "was rebuilt since", &recorded, &found]);
+    assert!(!seen.stdout.contains("build the test with -g"), "it was: {seen}");
+    seen.says(&["claims+0x", "was rebuilt since", &recorded, &found, "the warnings say why"]);
 }
 
 #[test]
@@ -101,6 +102,15 @@ fn a_program_that_is_gone() {
     place.call("run --runs 4 -- ./claims count 2 exit").exits(0);
     fs::remove_file(place.path("claims")).unwrap();
     place.call("report").exits(0).says(&["claims+0x", "warning: names are missing"]);
+}
+
+#[test]
+fn a_session_without_its_runs() {
+    let place = Workplace::new();
+    place.call(&format!("run --runs 2 -- {} count 0 exit", claims().display())).exits(10);
+    fs::remove_dir_all(place.path(".unsnarl/claims/runs")).unwrap();
+    let seen = place.call("report").exits(13);
+    seen.says(&["2 damaged", "No run says anything about the test", "warning: run 1 was left out"]);
 }
 
 #[test]

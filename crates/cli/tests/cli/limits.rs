@@ -99,7 +99,9 @@ fn sampling_reaches_the_recorder() {
 fn no_failing_run_says_what_to_try() {
     let place = Workplace::new();
     let command = format!("-- {} count 0 exit", claims().display());
-    run(&place, "--runs 2 --fail-regex no.such.line", 0).exits(10).says(&[
+    let judged = run(&place, "--runs 2 --fail-regex no.such.line", 0).exits(10);
+    assert!(!judged.stdout.contains("by what it prints"), "it is asked for already: {judged}");
+    judged.says(&[
         "No run failed, so there is nothing to compare.",
         &format!("unsnarl run --fail-regex no.such.line --noise high {command}"),
         &format!("unsnarl run --fail-regex no.such.line --time 10m {command}"),
@@ -107,6 +109,7 @@ fn no_failing_run_says_what_to_try() {
     ]);
     let louder = run(&place, "--runs 2 --noise high", 0).exits(10);
     assert!(!louder.stdout.contains("more noise"), "there is no more noise than high: {louder}");
+    louder.says(&["does it fail by what it prints?", "--fail-regex 'what a failing run prints'"]);
 }
 
 #[test]
@@ -153,8 +156,8 @@ fn flags_that_make_no_sense_are_refused() {
         ("--runs many", "invalid value 'many' for '--runs <N>'"),
         ("--runs 0", "invalid value '0' for '--runs <N>'"),
         ("--until-failures 0", "invalid value '0' for '--until-failures <N>'"),
-        ("--jobs 0", "invalid value '0' for '--jobs <N>'"),
-        ("--time soon", "as in 500ms, 60s or 10m"),
+        ("--jobs 0", "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
+        ("--time soon", "invalid value 'soon' for '--time <BUDGET>': say it as in 500ms, 60s or 10m"),
         ("--timeout 0s", "too short"),
         ("--seed x", "invalid value 'x' for '--seed <N>'"),
         ("--noise loud", "unknown level `loud` (known: off, low, medium, high)"),

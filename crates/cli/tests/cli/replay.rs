@@ -203,5 +203,5 @@ fn what_cannot_be_replayed_is_told() {
     let place = Workplace::new();
     build(&place, &LOST_UPDATE.replace("START", "return 0;"));
     place.call("run --session lost --runs 2 -- ./lost").exits(10);
-    place.call("replay").exits(2).complains(&["no run of this session failed"]);
+    place.call("replay").exits(10).complains(&["no run of this session failed", "make it fail first"]);
 }

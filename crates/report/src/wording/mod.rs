@@ -13,8 +13,8 @@ pub use functions::{brief_function, enclosing_type};
 pub(crate) use functions::{function, plain_function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
-pub use session::stands_out;
 pub(crate) use session::*;
+pub use session::{NAMES_ARE_MISSING, stands_out};
 
 /// A number with its noun: `1 run`, `2 runs`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {

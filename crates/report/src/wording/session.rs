@@ -8,6 +8,9 @@ use crate::model::{FailureGroup, Finding, Needs, Report, Runs, Session, Trial, V
 /// their interleaving, one session in fifty should still get there.
 const STANDS_OUT: f64 = 0.8;
 
+/// How a warning begins that says why names are missing.
+pub const NAMES_ARE_MISSING: &str = "names are missing: ";
+
 /// How a format should make a word feel, by whatever means it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -105,7 +108,9 @@ pub(crate) fn hang(hang: &Hang) -> String {
 
 /// Why there is no finding.
 pub(crate) fn nothing_found(runs: &Runs) -> String {
-    if runs.failed == 0 {
+    if runs.judged() == 0 && runs.damaged > 0 {
+        "No run says anything about the test, so there is nothing to compare.".to_owned()
+    } else if runs.failed == 0 {
         "No run failed, so there is nothing to compare.".to_owned()
     } else if runs.passed == 0 {
         "No run passed, so there is nothing to compare the failing ones with.".to_owned()
@@ -148,7 +153,10 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
         caveats.push(doubt(report, first));
     }
     if !first.accesses.is_empty() && first.accesses.iter().all(|access| access.line.is_none()) {
-        caveats.push("no lines of source are known: build the test with -g, and do not strip it".to_owned());
+        let is_told = report.warnings.iter().any(|warning| warning.starts_with(NAMES_ARE_MISSING));
+        let why =
+            if is_told { "the warnings say why" } else { "build the test with -g, and do not strip it" };
+        caveats.push(format!("no lines of source are known: {why}"));
     }
     caveats.extend(report.unsettled().and_then(more_runs));
     if report.runs.failed == 1 {
