@@ -113,10 +113,14 @@ pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyho
         let described = describe(runs, &mut chosen)?;
         interleavings = described.iter().map(|one| one.interleaving.clone()).collect();
         if let Some(Some(first)) = interleavings.first_mut() {
-            first.narrowed = narrowed;
+            first.narrowed = narrowed.as_ref().and_then(|narrowed| narrowed.proof);
         }
         let details: Vec<Details>;
+        let window = narrowed.map(|narrowed| narrowed.window);
         (report.findings, details) = described.into_iter().map(|one| (one.finding, one.details)).unzip();
+        if let Some(first) = report.findings.first_mut() {
+            first.window = window;
+        }
         report.causes = causes::tell_apart(&mut report.findings, &findings, &shown, &groups);
         let mut sources = Sources::new(java::source_roots());
         sources.fill_in(&mut report);
@@ -401,6 +405,7 @@ fn describe_one(
         story: String::new(),
         comparison: None,
         confirmation: None,
+        window: None,
         needs: None,
     };
     let recorded = match standstill {

@@ -42,9 +42,9 @@ pub use locked::{binding, condition_expression, locked_expression, statement_at}
 pub use model::{
     Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
     FixPlace, Frame, Graph, GraphNode, Kind, NeededOrder, NeededOrders, NeededStep, Needs, Report, Runs,
-    SCHEMA, Session, ThreadRole, Trial, Verdict,
+    SCHEMA, Session, ThreadRole, Trial, Verdict, Window,
 };
 pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use search::{Covered, Orders, PolicyRuns, Search};
 pub use visible::visible;
-pub use wording::{NAMES_ARE_MISSING, brief_function, enclosing_type, stands_out};
+pub use wording::{NAMES_ARE_MISSING, brief_function, enclosing_type, is_likely};

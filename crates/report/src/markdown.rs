@@ -108,13 +108,15 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     }
     let evidence = (!finding.evidence.is_empty()).then(|| ("why", finding.evidence.join("; ")));
     let proof = finding.confirmation.iter().map(|confirmation| ("proof", wording::proof(confirmation)));
+    let least = finding.window.as_ref().and_then(wording::window).map(|least| ("least", least));
     let needs = finding
         .needs
         .as_ref()
         .map(|needs| ("needs", wording::needs(needs).join("; ").replacen(":;", ":", 1)));
     let advice = finding.told_advice().map(|advice| ("fix", advice.to_owned()));
     let rank = (!finding.why.is_empty()).then(|| ("rank", finding.why.join("; ")));
-    for (label, text) in evidence.into_iter().chain(proof).chain(needs).chain(advice).chain(rank) {
+    for (label, text) in evidence.into_iter().chain(proof).chain(least).chain(needs).chain(advice).chain(rank)
+    {
         out.push_str(&format!("\n**{label}** {}\n", prose(&text)));
     }
     out.push_str(&folded("Source", &source(&Excerpts::of(report).passages(finding))));

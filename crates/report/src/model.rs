@@ -2,10 +2,12 @@
 //! are added only with a default.
 
 mod action;
+mod window;
 
 use serde::{Deserialize, Serialize};
 
 pub use action::Action;
+pub use window::Window;
 
 use crate::hang::Hang;
 use crate::outlook::Outlook;
@@ -265,6 +267,9 @@ pub struct Finding {
     pub comparison: Option<Comparison>,
     /// What came of forcing and forbidding it; `null` if that was not tried.
     pub confirmation: Option<Confirmation>,
+    /// How little of a failing run makes it fail, where that was found out and this is what happens there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
     /// The orders that make the test fail, if they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<NeededOrders>,

@@ -11,8 +11,8 @@ use crate::document::{head, row};
 /// The list that a user sees first.
 pub const DEFAULT: &str = "verdict";
 
-/// Below this confidence a report says itself that nothing stands out.
-pub const CONFIDENT: f64 = 0.8;
+/// Below this confidence a report says itself that the first finding is not certain.
+pub const CONFIDENT: f64 = 0.95;
 
 pub fn markdown(evaluation: &Evaluation) -> String {
     let Evaluation { recorded: (from, to), command, .. } = evaluation;

@@ -1,42 +1,38 @@
 //! `cargo xtask search`: how many runs, and how much time, it takes until a corpus program fails for the first time, and
-//! until its cause is confirmed, for each way to run it, side by side. What was searched is kept and not searched
-//! again, as long as neither the program nor the tool changes: who was interrupted goes on.
+//! until its cause is confirmed, for each way to run it, side by side.
+//!
+//! Twenty trials of all programs in all ways take hours. So each trial is kept, in docs/search.jsonl, and the same command goes
+//! on where it was interrupted, on another day as well; all programs have one trial before any has a second one, and in a
+//! trial all ways are searched right after each other. `--anew` forgets what was searched before.
 //!
 //! How many runs it takes without the tool follows from how often it fails by itself, which is counted for a while: to
 //! wait for the first of rare failures again and again would take all the time.
 
-mod agenda;
 mod native;
 mod table;
+mod trial;
 
 use std::cmp::Ordering;
-use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
-use runner::Session;
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 
 use crate::document;
 use crate::evaluate::build::{self, Variant};
-use crate::evaluate::record::{hash_of_file, healthy};
-use crate::prove::attempt::Target;
+use crate::ledger::Ledger;
 use crate::tool::Tool;
 use crate::truth::{self, Language, Subject};
 use crate::workspace;
-use agenda::{Goal, Item};
 use native::Stress;
+use trial::{Program, Search, Trial};
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Search only in this program (may be given several times)
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Only in programs that fail more rarely than this by themselves
-    #[arg(long, value_name = "RATE", default_value_t = 1.0)]
-    below: f64,
     /// Compare only this way with native stress (may be given several times) [default: all]
     #[arg(long, value_name = "NAME", value_parser = way_named)]
     way: Vec<usize>,
@@ -44,67 +40,40 @@ pub struct Arguments {
     #[arg(long, value_name = "PROGRAM")]
     tool: Option<PathBuf>,
     /// How often to search, for each program and way; the median counts
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 20)]
     trials: u32,
-    /// Time for one search, after which it has failed
-    #[arg(long, value_name = "T", default_value = "3s", value_parser = humantime::parse_duration)]
+    /// Time for one search, from the first run to the report, after which it was in vain
+    #[arg(long, value_name = "T", default_value = "6s", value_parser = humantime::parse_duration)]
     time: Duration,
     /// How long to run each program without the tool, for each trial
-    #[arg(long, value_name = "T", default_value = "1s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "T", default_value = "400ms", value_parser = humantime::parse_duration)]
     native: Duration,
-    /// Also search until the cause is confirmed, in the ways that have made the program fail
-    #[arg(long)]
-    proof: bool,
-    /// Search until the cause is confirmed and for nothing else
-    #[arg(long, conflicts_with = "proof")]
-    only_proof: bool,
-    /// Time for one search for a confirmed cause, from the first run to the report, after which it has failed
-    #[arg(long, value_name = "T", default_value = "20s", value_parser = humantime::parse_duration)]
-    proof_time: Duration,
-    /// Begin no search after this time; what is left can be searched by the same command later
+    /// Begin no trial after this time; what is left can be searched by the same command later
     #[arg(long, value_name = "T", value_parser = humantime::parse_duration)]
     total: Option<Duration>,
+    /// Forget what was searched before
+    #[arg(long)]
+    anew: bool,
     /// What all random choices come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Put the table into docs/search.md
+    /// Put the tables into docs/search.md
     #[arg(long, conflicts_with = "only")]
     write: bool,
 }
 
 impl Arguments {
-    fn goals(&self) -> &'static [Goal] {
-        match (self.proof, self.only_proof) {
-            (_, true) => &[Goal::Proof],
-            (true, false) => &[Goal::Failure, Goal::Proof],
-            (false, false) => &[Goal::Failure],
-        }
-    }
-
-    /// The ways that are compared, in the order of the table. How often programs fail by themselves is always told.
+    /// The ways that are compared, in the order of the table.
     fn ways(&self) -> Vec<usize> {
-        (0..WAYS.len()).filter(|way| *way == 0 || self.way.is_empty() || self.way.contains(way)).collect()
+        (0..WAYS.len()).filter(|way| self.way.is_empty() || self.way.contains(way)).collect()
     }
 
     fn as_typed(&self) -> String {
-        let mut typed = format!(
-            " --trials {} --time {}ms --native {}ms --below {} --seed {}",
-            self.trials,
-            self.time.as_millis(),
-            self.native.as_millis(),
-            self.below,
-            self.seed
-        );
+        let [time, native] = [self.time, self.native].map(humantime::format_duration);
+        let mut typed =
+            format!(" --trials {} --time {time} --native {native} --seed {}", self.trials, self.seed);
         for &way in &self.way {
             typed += &format!(" --way {}", WAYS[way].typed());
-        }
-        if let Some(total) = self.total {
-            typed += &format!(" --total {}", humantime::format_duration(total));
-        }
-        for (is_asked, flag) in [(self.proof, "proof"), (self.only_proof, "only-proof")] {
-            if is_asked {
-                typed += &format!(" --{flag} --proof-time {}ms", self.proof_time.as_millis());
-            }
         }
         typed
     }
@@ -113,8 +82,8 @@ impl Arguments {
 /// A way to run a program.
 struct Way {
     name: &'static str,
-    /// Of `unsnarl run`; none for the program as it is.
-    flags: Option<&'static [&'static str]>,
+    /// Of `unsnarl run`.
+    flags: &'static [&'static str],
 }
 
 impl Way {
@@ -129,32 +98,27 @@ fn way_named(text: &str) -> Result<usize, String> {
     WAYS.iter().position(|way| way.typed() == text).ok_or_else(|| format!("known ways: {}", known()))
 }
 
-const WAYS: [Way; 9] = [
-    Way { name: "native", flags: None },
-    Way { name: "noise", flags: Some(&["--schedule", "free"]) },
-    Way { name: "random", flags: Some(&["--schedule", "random"]) },
-    Way { name: "pct", flags: Some(&["--schedule", "pct"]) },
-    Way { name: "pos", flags: Some(&["--schedule", "pos"]) },
-    Way { name: "surw", flags: Some(&["--schedule", "surw"]) },
-    Way { name: "near", flags: Some(&["--schedule", "near"]) },
-    Way { name: "mixed", flags: Some(&["--schedule", "mixed", "--undirected"]) },
-    Way { name: "mixed, directed", flags: Some(&["--schedule", "mixed"]) },
+const WAYS: [Way; 8] = [
+    Way { name: "noise", flags: &["--schedule", "free"] },
+    Way { name: "random", flags: &["--schedule", "random"] },
+    Way { name: "pct", flags: &["--schedule", "pct"] },
+    Way { name: "pos", flags: &["--schedule", "pos"] },
+    Way { name: "surw", flags: &["--schedule", "surw"] },
+    Way { name: "near", flags: &["--schedule", "near"] },
+    Way { name: "mixed", flags: &["--schedule", "mixed", "--undirected"] },
+    Way { name: "mixed, directed", flags: &["--schedule", "mixed"] },
 ];
-
-/// In a program's folder: its searches so far.
-const KEPT: &str = "searches.json";
 
 /// Below this rate a failure counts as rare.
 const RARE: f64 = 0.01;
 
-/// One search.
+/// What came of looking for a failure, or for the proof.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Found {
-    /// Runs up to the first failure, or all of them.
+    /// Runs until it was found, or all of them.
     runs: u32,
     seconds: f64,
-    /// Whether there was a failure.
-    failed: bool,
+    is_found: bool,
 }
 
 /// What searches are compared by: runs until a failure, seconds until the proof.
@@ -168,7 +132,7 @@ fn by_seconds(one: &Found, other: &Found) -> Ordering {
 
 /// The median search of a program in one way. A search in vain took longer than any other.
 fn median(mut searches: Vec<Found>, by: fn(&Found, &Found) -> Ordering) -> Option<Found> {
-    searches.sort_by(|one, other| other.failed.cmp(&one.failed).then_with(|| by(one, other)));
+    searches.sort_by(|one, other| other.is_found.cmp(&one.is_found).then_with(|| by(one, other)));
     searches.get(searches.len().checked_sub(1)? / 2).copied()
 }
 
@@ -179,141 +143,89 @@ const IN_VAIN: usize = 3;
 struct Line {
     name: String,
     native: Stress,
-    /// How often was searched for a failure, and for the confirmed cause.
-    searches: [usize; 2],
-    /// The median search for a failure.
+    trials: usize,
+    /// The median search until the first failure.
     found: Vec<Option<Found>>,
-    /// The median search for the confirmed cause, by seconds and by runs.
+    /// Until the confirmed cause, by seconds and by runs.
     proven: Vec<Option<Found>>,
     proven_by_runs: Vec<Option<Found>>,
+    /// Of each way, searches that came to the confirmed cause, and all of them.
+    proofs: Vec<[usize; 2]>,
 }
 
-/// All searches of a program so far, by way and trial.
-#[derive(Default, Serialize, Deserialize)]
+impl Line {
+    fn new(name: &str, trials: &[&Trial]) -> Line {
+        let searches = |way: &Way| -> Vec<&Search> {
+            trials.iter().filter_map(|trial| trial.searches.get(way.name)).collect()
+        };
+        let medians = |found: fn(&Search) -> Found, by: fn(&Found, &Found) -> Ordering| {
+            let of = |way: &Way| median(searches(way).into_iter().map(found).collect(), by);
+            WAYS.iter().map(of).collect()
+        };
+        let proofs = |way: &Way| {
+            let searches = searches(way);
+            [searches.iter().filter(|search| search.until_proof().is_found).count(), searches.len()]
+        };
+        Line {
+            name: name.to_owned(),
+            native: trials.iter().fold(Stress::default(), |all, trial| all.and(&trial.native)),
+            trials: trials.len(),
+            found: medians(Search::until_failure, by_runs),
+            proven: medians(Search::until_proof, by_seconds),
+            proven_by_runs: medians(Search::until_proof, by_runs),
+            proofs: WAYS.iter().map(proofs).collect(),
+        }
+    }
+}
+
+/// All trials so far.
 struct Searches {
-    /// Of the program, the tool and the flags.
-    fingerprint: u64,
-    /// What came of running it without the tool.
-    native: Stress,
-    found: Vec<Vec<Found>>,
-    proven: Vec<Vec<Found>>,
+    ledger: Ledger<Trial>,
 }
 
-/// A program that is searched.
-struct Searched {
-    subject: Subject,
-    folder: PathBuf,
-    recorded: PathBuf,
-    native: PathBuf,
-    searches: Searches,
-}
-
-impl Searched {
-    fn prepare(
-        subject: Subject,
-        tool: &Tool,
-        folder: PathBuf,
-        arguments: &Arguments,
-    ) -> anyhow::Result<Searched> {
-        let recorded = build::build(&subject, tool, &folder, Variant::Buggy, 1)?;
-        let native = build::build_native(&subject, &folder, Variant::Buggy, 1)?;
-        let mut hasher = DefaultHasher::new();
-        let hashes = (hash_of_file(&recorded)?, hash_of_file(tool.program())?);
-        (hashes, arguments.time, arguments.proof_time, arguments.seed).hash(&mut hasher);
-        let fingerprint = hasher.finish();
-        let kept = fs::read(folder.join(KEPT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let none = || vec![Vec::new(); WAYS.len()];
-        let searches = kept.filter(|kept: &Searches| kept.fingerprint == fingerprint).unwrap_or_else(|| {
-            Searches { fingerprint, found: none(), proven: none(), ..Searches::default() }
-        });
-        Ok(Searched { subject, folder, recorded, native, searches })
+impl Searches {
+    fn key(name: &str, nth: u32) -> String {
+        format!("{name} {}", nth + 1)
     }
 
-    /// One trial in one way, unless there is one.
-    fn search(&mut self, item: Item, way: usize, tool: &Tool, arguments: &Arguments) -> anyhow::Result<()> {
-        let searches = match item.goal {
-            Goal::Failure => &self.searches.found,
-            Goal::Proof => &self.searches.proven,
-        };
-        if searches[way].len() > item.trial as usize {
+    /// The trials of a program, from the first on.
+    fn of(&self, name: &str) -> Vec<&Trial> {
+        (0..).map_while(|nth| self.ledger.get(&Self::key(name, nth))).collect()
+    }
+
+    /// Whether a way has been searched in vain often enough.
+    fn is_in_vain(&self, name: &str, way: &Way) -> bool {
+        let trials = self.of(name);
+        let searches = || trials.iter().filter_map(|trial| trial.searches.get(way.name));
+        searches().count() >= IN_VAIN && searches().all(|search| !search.until_proof().is_found)
+    }
+
+    /// Makes a trial of a program, or what is missing of it.
+    fn make(
+        &mut self,
+        program: &Program,
+        nth: u32,
+        tool: &Tool,
+        arguments: &Arguments,
+    ) -> anyhow::Result<()> {
+        let name = &program.subject.truth.name;
+        let key = Self::key(name, nth);
+        let mut trial = self.ledger.get(&key).cloned().unwrap_or_default();
+        let is_missing = |way: &&Way| !trial.searches.contains_key(way.name) && !self.is_in_vain(name, way);
+        let missing: Vec<&Way> =
+            arguments.ways().into_iter().map(|way| &WAYS[way]).filter(is_missing).collect();
+        if missing.is_empty() && trial.native.runs > 0 {
             return Ok(());
         }
-        let seed = arguments.seed + u64::from(item.trial);
-        match (item.goal, WAYS[way].flags) {
-            (Goal::Failure, None) => {
-                if self.searches.native.trials > item.trial {
-                    return Ok(());
-                }
-                self.searches.native.go_on(&self.native, &self.subject, arguments.native)?;
-            }
-            (Goal::Failure, Some(flags)) => {
-                let found = self.campaign(tool, flags, seed, arguments.time)?;
-                self.searches.found[way].push(found);
-            }
-            (Goal::Proof, None) => return Ok(()),
-            (Goal::Proof, Some(_)) if self.is_in_vain(way) => return Ok(()),
-            (Goal::Proof, Some(flags)) => {
-                let proven = self.proof(tool, flags, seed, arguments.proof_time)?;
-                self.searches.proven[way].push(proven);
-            }
+        trial.date = document::today();
+        if trial.native.runs == 0 {
+            trial.native.go_on(&program.native, &program.subject, arguments.native)?;
         }
-        let path = self.folder.join(KEPT);
-        let next = path.with_extension("new");
-        fs::write(&next, serde_json::to_vec(&self.searches)?)
-            .and_then(|()| fs::rename(&next, &path))
-            .with_context(|| format!("cannot write {}", path.display()))
-    }
-
-    /// Whether all searches for a failure in this way found none, so that there is nothing to be proven, or some for a proof did not.
-    fn is_in_vain(&self, way: usize) -> bool {
-        let is_in_vain = |searches: &[Found], enough: usize| {
-            searches.len() >= enough && searches.iter().all(|found| !found.failed)
-        };
-        is_in_vain(&self.searches.found[way], 1) || is_in_vain(&self.searches.proven[way], IN_VAIN)
-    }
-
-    fn campaign(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
-        let session = self.folder.join("session");
-        drop(fs::remove_dir_all(&session));
-        let mut unsnarl = tool.command();
-        unsnarl.arg("run").arg("--session").arg(&session).args(flags);
-        unsnarl.args(["--until-failures", "1", "--seed", &seed.to_string()]);
-        unsnarl.args(["--time", &format!("{}ms", time.as_millis())]);
-        unsnarl.args(["--timeout", &format!("{}s", self.subject.truth.timeout_seconds)]);
-        // What the runs have to say is not looked at.
-        unsnarl.args(["--no-confirm", "--technique", "avio", "--findings", "1"]);
-        healthy(unsnarl.arg("--").arg(&self.recorded))?;
-        let session = Session::open(&session)?;
-        let failed = session.runs().iter().any(|record| record.outcome.is_failing());
-        Ok(Found { runs: session.runs().len() as u32, seconds: session.manifest().wall_seconds, failed })
-    }
-
-    /// From the first run to the report, as `unsnarl run` goes about it by itself: what counts is a confirmed finding that is right.
-    fn proof(&self, tool: &Tool, flags: &[&str], seed: u64, time: Duration) -> anyhow::Result<Found> {
-        let seed = seed.to_string();
-        let flags: Vec<&str> = flags.iter().copied().chain(["--seed", &seed]).collect();
-        let (subject, program, folder) = (&self.subject, &*self.recorded, &*self.folder);
-        let attempt = Target { tool, subject, program, folder, time: Some(time) }.attempt(&flags, 0)?;
-        let (runs, failed) = (attempt.runs + attempt.trials, attempt.is_proven());
-        Ok(Found { runs, seconds: attempt.seconds, failed })
-    }
-
-    fn line(self) -> Line {
-        let Searches { native, found, proven, .. } = self.searches;
-        let count = |all: &[Vec<Found>]| all.iter().map(Vec::len).max().unwrap_or(0);
-        let medians = |all: &[Vec<Found>], by: fn(&Found, &Found) -> Ordering| {
-            all.iter().map(|searches| median(searches.clone(), by)).collect()
-        };
-        let mut line = Line {
-            name: self.subject.truth.name,
-            native,
-            searches: [count(&found), count(&proven)],
-            found: medians(&found, by_runs),
-            proven: medians(&proven, by_seconds),
-            proven_by_runs: medians(&proven, by_runs),
-        };
-        line.found[0] = native.median();
-        line
+        for way in missing {
+            let search = program.search(tool, way, arguments.seed + u64::from(nth), arguments.time)?;
+            trial.searches.insert(way.name.to_owned(), search);
+        }
+        self.ledger.put(&key, trial)
     }
 }
 
@@ -325,27 +237,29 @@ pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = workspace::scratch("search")?;
     let mut programs = Vec::new();
     for subject in chosen(arguments)? {
-        let place = folder.join(&subject.truth.name);
-        programs.push(Searched::prepare(subject, &tool, place, arguments)?);
+        let folder = folder.join(&subject.truth.name);
+        let recorded = build::build(&subject, &tool, &folder, Variant::Buggy, 1)?;
+        let native = build::build_native(&subject, &folder, Variant::Buggy, 1)?;
+        programs.push(Program { subject, folder, recorded, native });
     }
-    let rare: Vec<bool> =
-        programs.iter().map(|program| program.subject.truth.natural_failure_rate < RARE).collect();
-    let agenda = agenda::agenda(&rare, arguments.trials, arguments.goals());
+    let docs = workspace::root().join("docs");
+    let mut searches = Searches { ledger: Ledger::open(&docs, "search", arguments.anew)? };
     let begun = Instant::now();
     let is_over = || arguments.total.is_some_and(|total| begun.elapsed() >= total);
-    for item in agenda.into_iter().take_while(|_| !is_over()) {
-        let program = &mut programs[item.program];
-        let name = &program.subject.truth.name;
-        eprintln!("{:.0?}: {:?} of {name}, trial {}", begun.elapsed(), item.goal, item.trial + 1);
-        for way in arguments.ways().into_iter().take_while(|_| !is_over()) {
-            program.search(item, way, &tool, arguments)?;
-        }
+    let agenda = (0..arguments.trials).flat_map(|nth| programs.iter().map(move |program| (nth, program)));
+    for (nth, program) in agenda.take_while(|_| !is_over()) {
+        eprintln!("{:.0?}: {}, trial {}", begun.elapsed(), program.subject.truth.name, nth + 1);
+        searches.make(program, nth, &tool, arguments)?;
     }
-    let lines: Vec<Line> = programs.into_iter().map(Searched::line).collect();
-    let text = table::markdown(&lines, arguments);
+    let names = programs.iter().map(|program| &program.subject.truth.name);
+    let trials: Vec<(&String, Vec<&Trial>)> = names.map(|name| (name, searches.of(name))).collect();
+    let dates = trials.iter().flat_map(|(_, trials)| trials.iter().map(|trial| trial.date.as_str()));
+    let dates = (dates.clone().min().unwrap_or_default(), dates.max().unwrap_or_default());
+    let lines: Vec<Line> = trials.iter().map(|(name, trials)| Line::new(name, trials)).collect();
+    let text = table::markdown(&lines, dates, arguments);
     println!("{text}");
     if arguments.write {
-        document::update(&workspace::root().join("docs/search.md"), "search", &text)?;
+        document::update(&docs.join("search.md"), "search", &text)?;
     }
     Ok(())
 }
@@ -354,7 +268,6 @@ fn chosen(arguments: &Arguments) -> anyhow::Result<Vec<Subject>> {
     let mut subjects = truth::subjects()?;
     // The schedule of a Java virtual machine is its own.
     subjects.retain(|subject| subject.truth.has_bug() && subject.truth.language != Language::Java);
-    subjects.retain(|subject| subject.truth.natural_failure_rate < arguments.below);
     let only = &arguments.only;
     subjects.retain(|subject| only.is_empty() || only.contains(&subject.truth.name));
     if subjects.is_empty() {
@@ -376,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_search_in_vain_is_the_longest() {
-        let found = |runs, failed| Found { runs, seconds: 1.0, failed };
+        let found = |runs, is_found| Found { runs, seconds: 1.0, is_found };
         let all = vec![found(50, true), found(10, false), found(3, true)];
         assert_eq!(median(all, by_runs), Some(found(50, true)));
         let others = vec![found(10, false), found(20, false), found(3, true)];
@@ -386,7 +299,7 @@ mod tests {
 
     #[test]
     fn proofs_are_compared_by_the_clock() {
-        let found = |runs, seconds| Found { runs, seconds, failed: true };
+        let found = |runs, seconds| Found { runs, seconds, is_found: true };
         let all = vec![found(90, 1.0), found(50, 3.0), found(70, 2.0)];
         assert_eq!(median(all.clone(), by_seconds), Some(found(70, 2.0)));
         assert_eq!(

@@ -17,8 +17,6 @@ const UNSEEN: f64 = 3.0;
 /// Runs without the tool, one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stress {
-    /// How often this went on for a while.
-    pub trials: u32,
     pub runs: u32,
     pub failed: u32,
     pub seconds: f64,
@@ -32,9 +30,17 @@ impl Stress {
             self.failed += u32::from(fails(program, subject)?);
             self.runs += 1;
         }
-        self.trials += 1;
         self.seconds += begun.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// What came of this and of another while.
+    pub fn and(self, other: &Stress) -> Stress {
+        Stress {
+            runs: self.runs + other.runs,
+            failed: self.failed + other.failed,
+            seconds: self.seconds + other.seconds,
+        }
     }
 
     /// The share of runs that fail. If none did, the most that is likely.
@@ -47,7 +53,7 @@ impl Stress {
     pub fn median(&self) -> Option<Found> {
         let runs = (LN_2 / self.rate()?).ceil().max(1.0);
         let seconds = runs * self.seconds / f64::from(self.runs);
-        Some(Found { runs: runs as u32, seconds, failed: self.failed > 0 })
+        Some(Found { runs: runs as u32, seconds, is_found: self.failed > 0 })
     }
 }
 
@@ -71,17 +77,17 @@ mod tests {
 
     #[test]
     fn the_median_follows_from_the_rate() {
-        let stress = Stress { trials: 2, runs: 10_000, failed: 10, seconds: 20.0 };
+        let stress = Stress { runs: 10_000, failed: 10, seconds: 20.0 };
         let median = stress.median().unwrap();
-        assert_eq!((median.runs, median.failed), (694, true));
+        assert_eq!((median.runs, median.is_found), (694, true));
         assert!((median.seconds - 1.388).abs() < 1e-9, "{median:?}");
     }
 
     #[test]
     fn what_never_failed_takes_longer_than_what_fails_as_often_as_is_likely() {
-        let stress = Stress { trials: 1, runs: 3000, failed: 0, seconds: 6.0 };
+        let stress = Stress { runs: 3000, failed: 0, seconds: 6.0 };
         let median = stress.median().unwrap();
-        assert_eq!((median.runs, median.failed), (694, false));
+        assert_eq!((median.runs, median.is_found), (694, false));
         assert_eq!(Stress::default().median(), None);
     }
 }

@@ -2,7 +2,7 @@
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
 use localize::{Detail, Example, Finding, Pattern, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
-use report::{Confirmation, Verdict};
+use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 use runner::RunNumber;
 
 use super::edges::Edges;
@@ -19,9 +19,17 @@ const LEAST_DIFFERENCE: f64 = 0.25;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
-/// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known, and says what proves it. If the
+/// What is known of the first finding since it happens where a failing run goes wrong.
+#[derive(Clone, Debug)]
+pub struct Narrowed {
+    /// What proves it, if that is clear and all of the finding happens there.
+    pub proof: Option<Confirmation>,
+    pub window: Window,
+}
+
+/// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known. If the
 /// first one happens at one of these places, it stays: of several switches that a failure takes, the last can be where it is found out.
-pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
+pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Narrowed>> {
     // A standstill is there to be seen, and so is who waits and then goes on without another look.
     let is_evident = |finding: &Finding| match &finding.detail {
         Detail::Verdict(reasoning) => {
@@ -37,7 +45,9 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         if let Some(doings) = doings(&window.edges, &mut runs.code, &mut runs.names)?
             && !doings.intrusion.is_between_rounds(&doings.profile.run)
         {
-            places.push(Place::new(doings, proof(&window.edges)));
+            let told = told(&window, &doings, runs);
+            let narrowed = Narrowed { proof: proof(&window.edges), window: told };
+            places.push(Place::new(doings, narrowed));
         }
     }
     // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
@@ -47,30 +57,26 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         if let Some(place) = best.filter(|place| place.is_about_counts() == counts) {
             let is_whole = fit(place) == Fit::Whole;
             lead(findings, 0);
-            return Ok(place.proof.filter(|_| is_whole));
+            return Ok(Some(place.narrowed(is_whole)));
         }
         for place in places.iter().filter(|place| place.is_about_counts() == counts) {
-            if let Some(proof) = tell(runs, findings, place)? {
-                return Ok(proof);
+            if let Some(narrowed) = tell(runs, findings, place)? {
+                return Ok(Some(narrowed));
             }
         }
     }
     Ok(None)
 }
 
-/// Puts what happens at a place first, if it can be told, and gives what proves it.
-fn tell(
-    runs: &mut Runs<'_>,
-    findings: &mut Vec<Finding>,
-    place: &Place,
-) -> anyhow::Result<Option<Option<Confirmation>>> {
+/// Puts what happens at a place first, if it can be told.
+fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyhow::Result<Option<Narrowed>> {
     let told = of_rows(runs, &place.rows)?;
     // What decides, told without a look that is not there in all failing runs, is told well enough.
     let stays =
         |first: &&Finding| place.fit(&first.pattern) == Fit::Order && tells_better(first, told.as_ref());
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
-        return Ok(Some(place.proof));
+        return Ok(Some(place.narrowed(true)));
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
     let known = match &told {
@@ -80,16 +86,16 @@ fn tell(
     // What the runs say of it by themselves is more than what is counted here.
     if let Some(at) = known {
         lead(findings, at);
-        return Ok(Some(place.proof));
+        return Ok(Some(place.narrowed(true)));
     }
     if let Some(told) = told {
         findings.push(told);
         lead(findings, findings.len() - 1);
-        return Ok(Some(place.proof));
+        return Ok(Some(place.narrowed(true)));
     }
     if let Some(at) = of_fit(Fit::Act) {
         lead(findings, at);
-        return Ok(Some(None));
+        return Ok(Some(place.narrowed(false)));
     }
     Ok(None)
 }
@@ -101,6 +107,26 @@ fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
             && finding.failed >= other.failed
             && (finding.passed, finding.failed) != (other.passed, other.failed)
     })
+}
+
+/// Where the run goes wrong, for people: what the held thread did last and would do next, and what decides in between.
+fn told(window: &kept::Window, doings: &Doings, runs: &mut Runs<'_>) -> Window {
+    let Doings { profile, intrusion, .. } = doings;
+    let mut step = |index: Option<&usize>, thread: u32| {
+        let access = &profile.run.accesses[*index?];
+        let mut told = [runs.names.access(access, thread, profile, &runs.code)];
+        explanation::tell_by_calls(&mut told);
+        Some(NeededStep::from(&told[0]))
+    };
+    let (held, other) = (1, 2);
+    // What the held thread goes on with, or else all that decides.
+    let orders = intrusion.orders(&profile.run);
+    let conflicts = orders.iter().map(|(other, _)| other).filter(|other| intrusion.decisive.contains(other));
+    let after = step(intrusion.look.last(), held);
+    let meanwhile = step(conflicts.max().or(intrusion.decisive.last()), other);
+    let before = step(intrusion.act.first(), held);
+    let kept::Window { run, switches, left, .. } = *window;
+    Window { run: run.0.into(), switches, left, after, meanwhile, before }
 }
 
 /// What the runs with a thread held there, and elsewhere, prove.
@@ -169,11 +195,11 @@ struct Place {
     /// All that others do in between, if the run ends with that: what the held thread would have done then is not on record.
     ends_with: Option<Vec<SiteId>>,
     rows: Vec<(u8, Row)>,
-    proof: Option<Confirmation>,
+    narrowed: Narrowed,
 }
 
 impl Place {
-    fn new(doings: Doings, proof: Option<Confirmation>) -> Place {
+    fn new(doings: Doings, narrowed: Narrowed) -> Place {
         let Doings { profile, intrusion, too_early } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
         let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
@@ -185,8 +211,14 @@ impl Place {
                 .is_empty()
                 .then(|| intrusion.between.iter().map(|&index| site(index)).collect()),
             rows: intrusion.rows(&profile.run),
-            proof,
+            narrowed,
         }
+    }
+
+    /// What is known of a finding that happens here. What is not all of it proves nothing.
+    fn narrowed(&self, is_all_of_it: bool) -> Narrowed {
+        let Narrowed { proof, window } = &self.narrowed;
+        Narrowed { proof: proof.filter(|_| is_all_of_it), window: window.clone() }
     }
 
     fn is_about_counts(&self) -> bool {
@@ -336,7 +368,9 @@ mod tests {
 
     fn place(ends_with: Option<Vec<SiteId>>) -> Place {
         let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
-        Place { look: vec![LOOK], orders, ends_with, rows: Vec::new(), proof: None }
+        let window = Window { run: 1, switches: 9, left: 2, after: None, meanwhile: None, before: None };
+        let narrowed = Narrowed { proof: None, window };
+        Place { look: vec![LOOK], orders, ends_with, rows: Vec::new(), narrowed }
     }
 
     #[test]

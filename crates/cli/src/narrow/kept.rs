@@ -13,8 +13,9 @@ use super::edges::{Edges, Stand};
 /// The edges of a way that was made of a run.
 pub struct Window {
     pub run: RunNumber,
-    /// How many switches are left in it, of which the threads may have asked for some themselves.
+    /// How many switches it had, and how many are left, of which the threads may have asked for some themselves.
     pub switches: u64,
+    pub left: u64,
     pub edges: Edges,
 }
 
@@ -22,7 +23,10 @@ pub struct Window {
 #[derive(Serialize, Deserialize)]
 struct Kept {
     run: RunNumber,
+    /// Those that are left, and all of the run's.
     switches: u64,
+    #[serde(default)]
+    all_switches: u64,
     held: u32,
     other: u32,
     before: Option<u32>,
@@ -48,7 +52,7 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
     let folder = folder(session);
     fs::create_dir_all(&folder).map_err(Error::writing(&folder))?;
     let mut all = Vec::new();
-    for (number, Window { run, switches, edges }) in windows.iter().enumerate() {
+    for (number, Window { run, switches, left, edges }) in windows.iter().enumerate() {
         let stands = [
             ("before", edges.before.as_ref()),
             ("failing", Some(&edges.failing)),
@@ -63,7 +67,8 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
         }
         all.push(Kept {
             run: *run,
-            switches: *switches,
+            switches: *left,
+            all_switches: *switches,
             held: edges.held,
             other: edges.other,
             before: edges.before.as_ref().map(|stand| stand.stop),
@@ -90,7 +95,7 @@ pub fn recall(session: &Session) -> Vec<Window> {
             let file = RunFile::read(&folder.join(format!("{number}-{name}.run"))).ok()?;
             Some(Stand { file, stop })
         };
-        let Kept { run, switches, held, other, held_there, elsewhere, .. } = kept;
+        let Kept { run, switches: left, all_switches, held, other, held_there, elsewhere, .. } = kept;
         let edges = Edges {
             held,
             other,
@@ -102,7 +107,7 @@ pub fn recall(session: &Session) -> Vec<Window> {
             held_there,
             elsewhere,
         };
-        Some(Window { run, switches, edges })
+        Some(Window { run, switches: all_switches.max(left), left, edges })
     };
     all.into_iter().enumerate().filter_map(window).collect()
 }

@@ -78,6 +78,7 @@ fn find(
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
         let Some(mut bench) = Bench::of(session, record, campaign, until)? else { continue };
         let all = bench.legs.clone();
+        let switches = all.len();
         let Some(legs) = shorter::shorter(all, |legs, next| bench.fails(legs, next))? else { continue };
         let held_up = legs.iter().filter(|leg| leg.until != FOREVER).count();
         // What takes many switches is not told by the last of them.
@@ -85,9 +86,10 @@ fn find(
             true => Vec::new(),
             false => edges::edges(&mut bench, &legs)?,
         };
-        let (run, switches) = (bench.run, legs.len() as u64 - 1);
+        let [switches, left] = [switches, legs.len()].map(|legs| legs as u64 - 1);
+        let run = bench.run;
         in_vain += usize::from(edges.is_empty());
-        found.extend(edges.into_iter().map(|edges| Window { run, switches, edges }));
+        found.extend(edges.into_iter().map(|edges| Window { run, switches, left, edges }));
         known.push(legs);
         if !found.is_empty() || in_vain == MOST_IN_VAIN {
             break;

@@ -2,7 +2,8 @@
 //! thread writes both while another has read one of them.
 //!
 //! Which of the two it is, is chance: the same two stretches of code cross, and each way is seen in a part of the failing runs only, so that an
-//! order of one variable, which is half of both, may be seen in more. That the two stretches cross is one hypothesis: the best clue stands for it.
+//! order of one variable, which is half of both, may be seen in more. That the two stretches cross is one hypothesis: the best clue stands for it,
+//! if it is one of the ways in which that happens and no rare accident beside them.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,9 @@ use super::scale::{Clue, Scale};
 
 /// Where one thread writes two variables and where the other reads them, in ascending order.
 pub(super) type Torn = [SiteId; Shape::MAX_STEPS];
+
+/// A way that stands for all of them is seen in this part of the failing runs that show any.
+const LEAST_SHARE: u32 = 4;
 
 /// What a pattern tears apart, if it is of this kind.
 pub(super) fn torn(pattern: &Pattern) -> Option<Torn> {
@@ -40,6 +44,11 @@ pub(super) fn both_ways<'e>(all: impl Iterator<Item = (&'e Pattern, &'e Seen)>) 
     known.into_iter().filter(|(_, (ways, _))| *ways > 1).map(|(torn, (_, union))| (torn, union)).collect()
 }
 
+/// Whether a way that some failing runs show is one of those in which it happens, if so many show any of them.
+fn stands_for(failed: u32, any: u32) -> bool {
+    failed * LEAST_SHARE >= any
+}
+
 /// Has the best clue of each kind count for both ways, if these explain more together.
 pub(super) fn count_together(clues: &mut [Clue], scale: &Scale) {
     let mut best: BTreeMap<Torn, &mut Clue> = BTreeMap::new();
@@ -54,11 +63,26 @@ pub(super) fn count_together(clues: &mut [Clue], scale: &Scale) {
     }
     for (torn, clue) in best {
         let Some(union) = scale.both_ways.get(&torn) else { continue };
+        let [failed, _] = scale.evidence.outcomes(union);
+        if !stands_for(clue.seen.failed, failed) {
+            continue;
+        }
         let more = scale.evidence_of(union) - scale.evidence_of(clue.runs());
         if more > 0.0 {
             clue.weight += more;
             clue.region = Some(union.clone());
             clue.is_torn = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_accident_does_not_stand_for_what_happens_otherwise() {
+        assert!(stands_for(6, 13) && stands_for(4, 13) && stands_for(1, 1));
+        assert!(!stands_for(1, 13) && !stands_for(3, 13));
     }
 }

@@ -102,6 +102,8 @@ fn reasons(finding: &Finding) -> Option<Element> {
     let why = finding.evidence.iter().map(|evidence| element("p").children(prose(evidence)));
     rows.extend((!finding.evidence.is_empty()).then(|| row("why", why)));
     rows.extend(finding.confirmation.as_ref().map(|confirmation| row("proof", proof(confirmation))));
+    let least = finding.window.as_ref().and_then(wording::window);
+    rows.extend(least.map(|least| row("least", [element("p").children(prose(&least))])));
     let needs = finding.needs.as_ref().map(wording::needs);
     rows.extend(needs.map(|lines| row("needs", lines.iter().map(|line| element("p").children(prose(line))))));
     rows.extend(finding.told_advice().map(|advice| row("fix", fix(finding, advice))));

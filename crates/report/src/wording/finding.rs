@@ -315,13 +315,22 @@ fn needed_step(step: &NeededStep) -> String {
         AccessKind::Signal => "signals",
         AccessKind::Wait => "waits for",
     };
-    let file = step.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
-    let place = match (file, step.line, &step.function) {
-        (Some(file), Some(line), _) => format!(" at {file}:{line}"),
-        (_, _, Some(name)) => format!(" in {}", function(name)),
-        _ => String::new(),
+    let place = match needed_place(step) {
+        Some(place) if step.line.is_some() => format!(" at {place}"),
+        Some(place) => format!(" in {place}"),
+        None => String::new(),
     };
     format!("thread {} {does} `{}`{place}", step.thread, step.variable)
+}
+
+/// The line of a step, or else its function.
+pub(crate) fn needed_place(step: &NeededStep) -> Option<String> {
+    let file = step.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
+    match (file, step.line, &step.function) {
+        (Some(file), Some(line), _) => Some(format!("{file}:{line}")),
+        (_, _, Some(name)) => Some(function(name)),
+        _ => None,
+    }
 }
 
 /// How many runs of a trial failed.

@@ -7,6 +7,7 @@ mod places;
 pub(crate) mod search;
 mod sentence;
 mod session;
+mod window;
 
 pub(crate) use finding::*;
 pub use functions::{brief_function, enclosing_type};
@@ -14,11 +15,16 @@ pub(crate) use functions::{function, plain_function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
 pub(crate) use session::*;
-pub use session::{NAMES_ARE_MISSING, stands_out};
+pub use session::{NAMES_ARE_MISSING, is_likely};
+pub(crate) use window::window;
 
 /// A number with its noun: `1 run`, `2 runs`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
-    if number == 1 { format!("{number} {noun}") } else { format!("{number} {noun}s") }
+    match (number, noun.ends_with("ch")) {
+        (1, _) => format!("{number} {noun}"),
+        (_, true) => format!("{number} {noun}es"),
+        (_, false) => format!("{number} {noun}s"),
+    }
 }
 
 /// Several things in one breath: `a`, `a and b`, `a, b and c`.

@@ -4,9 +4,12 @@ use super::{percentage, plural, span};
 use crate::hang::{Hang, HangKind};
 use crate::model::{FailureGroup, Finding, Needs, Report, Runs, Session, Trial, Verdict};
 
-/// What is less probable than this to be the cause is not put forward as one. Where runs fail for other reasons than
-/// their interleaving, one session in fifty should still get there.
-const STANDS_OUT: f64 = 0.8;
+/// What is less probable than this to be the cause is told with a reservation: as much as it takes for runs to end by themselves
+/// (`localize::settling`). Where runs fail for other reasons than their interleaving, hardly a session gets there.
+const CERTAIN: f64 = 0.95;
+
+/// What is less probable than this does not stand out at all. One session in fifty may get there by chance.
+const LIKELY: f64 = 0.8;
 
 /// How a warning begins that says why names are missing.
 pub const NAMES_ARE_MISSING: &str = "names are missing: ";
@@ -33,16 +36,16 @@ pub(crate) fn worth_listing(report: &Report, most: usize) -> usize {
             || super::finding::other_failures(report, *index).is_some()
     };
     let shown = report.findings.len().min(most);
-    if !stands_out(first) {
+    if !is_likely(first) {
         return shown;
     }
     let findings = report.findings[..shown].iter().enumerate();
     1 + findings.skip(1).filter(is_worth).map(|(index, _)| index).max().unwrap_or(0)
 }
 
-/// Whether a finding is confirmed, or as good as.
-pub fn stands_out(finding: &Finding) -> bool {
-    finding.confidence.is_some_and(|confidence| confidence >= STANDS_OUT) || is_confirmed(finding)
+/// Whether a finding is confirmed, or probably the cause.
+pub fn is_likely(finding: &Finding) -> bool {
+    finding.confidence.is_some_and(|confidence| confidence >= LIKELY) || is_confirmed(finding)
 }
 
 fn is_confirmed(finding: &Finding) -> bool {
@@ -128,9 +131,9 @@ pub(crate) fn nothing_found(runs: &Runs) -> String {
 fn doubt(report: &Report, first: &Finding) -> String {
     let is_tried =
         first.confirmation.is_some_and(|confirmation| confirmation.verdict == Verdict::Inconclusive);
-    let is_likely = first.confidence.is_some_and(|confidence| confidence > 0.5);
+    let is_more_likely_than_not = first.confidence.is_some_and(|confidence| confidence > 0.5);
     let what = match is_beyond_chance(report) {
-        true if is_tried && is_likely => {
+        true if is_tried && is_more_likely_than_not => {
             return "not proved: the first finding goes with the failures, but trials did not tell whether it is the cause, a part of it, or \
                     what follows from it"
                 .to_owned();
@@ -140,14 +143,15 @@ fn doubt(report: &Report, first: &Finding) -> String {
         }
         false => "this may be chance, or one of several causes that the runs so far do not tell apart",
     };
-    format!("nothing stands out: {what}")
+    let how_much = if is_likely(first) { "likely, but not certain" } else { "nothing stands out" };
+    format!("{how_much}: {what}")
 }
 
 /// How far the order of the findings can be trusted.
 pub(crate) fn caveats(report: &Report) -> Vec<String> {
     let mut caveats: Vec<String> = report.repeated.and_then(another_reason).into_iter().collect();
     let Some(first) = report.findings.first() else { return caveats };
-    if first.confidence.is_some_and(|confidence| confidence < STANDS_OUT)
+    if first.confidence.is_some_and(|confidence| confidence < CERTAIN)
         && !report.findings.iter().any(is_confirmed)
     {
         caveats.push(doubt(report, first));

@@ -303,6 +303,7 @@ pub fn finding(kind: Kind, pattern: &str, accesses: Vec<Access>) -> Finding {
         story: String::new(),
         comparison: None,
         confirmation: None,
+        window: None,
         needs: None,
     }
 }

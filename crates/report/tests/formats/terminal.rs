@@ -171,6 +171,20 @@ fn what_trials_leave_open_is_said_to_be_open() {
     assert!(shown.contains("nothing stands out") && !shown.contains("not proved"), "{shown}");
 }
 
+/// What is only likely is not told like an answer.
+#[test]
+fn what_is_not_certain_is_told_with_a_reservation() {
+    let said = |confidence: f64| {
+        let first = Finding { confidence: Some(confidence), ..early_use() };
+        let shown = summary(&report(vec![first]), &View { width: 400, ..NARROW });
+        ["likely, but not certain: ", "nothing stands out: "].map(|words| shown.contains(words))
+    };
+    assert_eq!(said(0.95), [false, false]);
+    assert_eq!(said(0.94), [true, false]);
+    assert_eq!(said(0.8), [true, false]);
+    assert_eq!(said(0.79), [false, true]);
+}
+
 /// One of several causes is something else than chance, and the page says elsewhere how improbable chance is.
 #[test]
 fn what_chance_was_ruled_out_for_is_not_said_to_be_chance() {

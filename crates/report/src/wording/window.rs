@@ -1,0 +1,74 @@
+//! How little of a failing run makes it fail, in words.
+
+use super::{needed_place, plural};
+use crate::model::Window;
+
+/// Nothing if it is not known where a thread is held.
+pub(crate) fn window(window: &Window) -> Option<String> {
+    let Window { run, switches, left, .. } = window;
+    let after = window.after.as_ref().and_then(needed_place);
+    let before = window.before.as_ref().and_then(needed_place);
+    let held = match (after, before) {
+        (Some(after), Some(before)) if after == before => format!("within {after}"),
+        (Some(after), Some(before)) => format!("between {after} and {before}"),
+        (Some(after), None) => format!("behind {after}"),
+        (None, Some(before)) => format!("before {before}"),
+        (None, None) => return None,
+    };
+    let meanwhile = match window.meanwhile.as_ref().and_then(needed_place) {
+        Some(place) => format!("while another one comes to {place}"),
+        None => "while others go on".to_owned(),
+    };
+    let enough = match left {
+        left if left < switches => {
+            format!("{left} of the {} between threads in run {run} are enough", plural(*switches, "switch"))
+        }
+        _ => format!("it takes the {} between threads of run {run}", plural(*switches, "switch")),
+    };
+    Some(format!("{enough}: one is held {held} {meanwhile}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AccessKind, NeededStep};
+
+    fn step(line: u32) -> Option<NeededStep> {
+        Some(NeededStep {
+            thread: 1,
+            kind: AccessKind::Read,
+            variable: "x".to_owned(),
+            function: None,
+            file: Some("src/queue.c".to_owned()),
+            line: Some(line),
+        })
+    }
+
+    #[test]
+    fn it_is_told_how_much_is_enough_and_where_a_thread_is_held() {
+        let whole = Window {
+            run: 17,
+            switches: 214,
+            left: 2,
+            after: step(44),
+            meanwhile: step(33),
+            before: step(29),
+        };
+        assert_eq!(
+            window(&whole).unwrap(),
+            "2 of the 214 switches between threads in run 17 are enough: one is held between queue.c:44 and \
+             queue.c:29 while another one comes to queue.c:33"
+        );
+        let held = |after, before| window(&Window { after, before, meanwhile: None, ..whole.clone() });
+        assert!(held(step(44), None).unwrap().ends_with("one is held behind queue.c:44 while others go on"));
+        assert!(held(None, step(29)).unwrap().contains("is held before queue.c:29"));
+        assert!(held(step(29), step(29)).unwrap().contains("is held within queue.c:29"));
+        assert_eq!(held(None, None), None);
+    }
+
+    #[test]
+    fn what_cannot_be_made_shorter_takes_all_of_it() {
+        let all = Window { run: 3, switches: 1, left: 1, after: step(4), meanwhile: None, before: None };
+        assert!(window(&all).unwrap().starts_with("it takes the 1 switch between threads of run 3"));
+    }
+}
