@@ -18,6 +18,8 @@ use crate::truth::Subject;
 /// Exit codes of `unsnarl confirm` that are answers: confirmed, refuted, undecided.
 const ANSWERS: [i32; 3] = [0, 15, 16];
 
+const UNREADABLE: &str = "unsnarl wrote a report that cannot be read";
+
 /// What came of one `unsnarl run`.
 #[derive(Serialize, Deserialize, Clone, Debug)]
 pub struct Attempt {
@@ -78,7 +80,8 @@ impl Target<'_> {
                 timeout
             }
         };
-        unsnarl.arg("run").arg("--session").arg(&folder).args(flags);
+        let told = self.folder.join("report.json");
+        unsnarl.arg("run").arg("--session").arg(&folder).arg("--json").arg(&told).args(flags);
         unsnarl.args(["--timeout", &format!("{}s", self.subject.truth.timeout_seconds)]);
         let begun = Instant::now();
         healthy(unsnarl.arg("--").arg(self.program))?;
@@ -87,7 +90,8 @@ impl Target<'_> {
         let answers = self.subject.truth.answers()?;
         let own_files = self.subject.truth.own_files();
         let key = Key { answers: &answers, own_files: &own_files };
-        let mut report = self.report()?;
+        let text = fs::read(&told).with_context(|| format!("unsnarl wrote no {}", told.display()))?;
+        let mut report = serde_json::from_slice(&text).context(UNREADABLE)?;
         let trials = confirmations(&report).map(Confirmation::runs).sum();
         self.try_others(&mut report, &key, others)?;
         let attempt = Attempt {
@@ -108,7 +112,7 @@ impl Target<'_> {
         let mut unsnarl = self.tool.command();
         unsnarl.args(["report", "--json", "-", "--session"]).arg(self.folder.join("session"));
         let output = unsnarl.output().context("cannot start unsnarl")?;
-        serde_json::from_slice(&output.stdout).context("unsnarl wrote a report that cannot be read")
+        serde_json::from_slice(&output.stdout).context(UNREADABLE)
     }
 
     fn try_others(&self, report: &mut Report, key: &Key, others: usize) -> anyhow::Result<()> {
