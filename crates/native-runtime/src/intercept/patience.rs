@@ -47,8 +47,9 @@ const PAUSES_IN_ALL: u32 = 16384;
 const LONGER: u8 = 2;
 const SHORTER: u8 = 1;
 
-/// After so many waits in vain there are all looks again, and then once in so many.
-const MOST_IN_VAIN: u8 = 24;
+/// Waits in vain for which there is one look less. After the most of them there are all looks again, and then once in so many.
+const IN_VAIN_FOR_ONE: u8 = 4;
+const MOST_IN_VAIN: u8 = 28;
 const ALL_LOOKS_EVERY: u8 = 8;
 
 impl Known {
@@ -75,7 +76,7 @@ impl Known {
             self.in_vain -= ALL_LOOKS_EVERY;
             return (pauses, looks);
         }
-        (pauses, looks.saturating_sub(self.in_vain.into()).max(1))
+        (pauses, looks.saturating_sub((self.in_vain / IN_VAIN_FOR_ONE).into()).max(1))
     }
 }
 
