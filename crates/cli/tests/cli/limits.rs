@@ -103,7 +103,7 @@ static sem_t may_go[2];
 static volatile long counter;
 static void *count(void *own)
 {
-    for (int i = 0; i < 40000; i++) {
+    for (int i = 0; i < 10000; i++) {
         sem_wait(&may_go[(long)own]);
         counter++;
         sem_post(&may_go[!(long)own]);
@@ -119,7 +119,7 @@ int main(void)
         pthread_create(&threads[i], 0, count, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], 0);
-    return counter != 80000;
+    return counter != 20000;
 }
 "#;
 
