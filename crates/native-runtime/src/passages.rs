@@ -21,7 +21,7 @@ use crate::shadow::{self, Line};
 use crate::split::{self, ByteCell};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
-use crate::{log, noise, spin, thread};
+use crate::{fetch, log, noise, spin, thread};
 
 /// One for reads and one for writes, so that copying from buffer to buffer has both.
 const PER_THREAD: u32 = 2;
@@ -221,6 +221,9 @@ pub unsafe fn begin_to_fill<const WRITE: bool>(
     let Some(lock) = cells::try_lock(thread, address) else { return false };
     let is_untouched = (*line).read == [0; 2] && (*line).write == [0; 2];
     let done = is_untouched && begin::<WRITE>(thread, line, address, leaf, 0);
+    if done {
+        ask_for_next(line);
+    }
     cells::unlock(thread, lock);
     done
 }
@@ -242,9 +245,19 @@ pub unsafe fn begin_to_take_over<const WRITE: bool>(
         && has_come_this_way::<WRITE>(thread.tls, line, leaf)
         && begin::<WRITE>(thread, line, address, leaf, former);
     if done {
+        ask_for_next(line);
         noise::pass_accesses(thread, BYTES);
     }
     done
+}
+
+/// Words ahead whose description is asked for while a thread goes through one. Another had it last, and to be read and then
+/// changed it would have to come from there twice.
+const AHEAD: usize = 8;
+
+#[inline(always)]
+fn ask_for_next(line: *mut Line) {
+    fetch::to_change(line.wrapping_add(AHEAD));
 }
 
 #[inline(always)]

@@ -7,6 +7,7 @@ use recording::{EventKind, RegionId, Slot, ThreadRecord};
 
 use crate::askers::{KNOWN_ASKERS, KnownAsker};
 use crate::bridges::{KNOWN_BRIDGES, KnownBridge};
+use crate::intercept::Patience;
 use crate::new_slots::NewSlots;
 use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
@@ -87,6 +88,7 @@ pub struct Thread {
     pub passages: u32,
     pub noise: noise::State,
     pub held: sync::Held,
+    pub patience: Patience,
     pub awaited: atomic_locks::Awaited,
     pub lock_roles: [lock_code::CachedRole; lock_code::CACHED_ROLES],
     pub jumps: jumps::Marks,
@@ -254,6 +256,9 @@ pub unsafe fn attach(origin: Origin) {
         } else {
             (*tls).root = planned::root();
         }
+    } else if id.is_some() {
+        // What it does would be missing from what others are seen to do.
+        log::fault(recording::fault::MEMORY, errno::get() as u32);
     }
     (*tls).busy = 0;
 }

@@ -45,7 +45,7 @@ struct Gone {
 /// How far a thread has come while another one was held.
 pub struct Come {
     pub stops: u32,
-    /// It goes on afterwards, so that it had to wait.
+    /// It goes on afterwards, and not because its time was over: it had to wait for somebody.
     pub goes_on: bool,
 }
 
@@ -171,7 +171,7 @@ impl Bench {
         let stops = since[..back].iter().filter(|switch| switch.from == other).map(|switch| switch.stop);
         Ok(Come {
             stops: stops.max().unwrap_or(0),
-            goes_on: since[back..].iter().any(|switch| switch.to == other),
+            goes_on: since[back..].iter().find(|switch| switch.to == other).is_some_and(|on| !on.is_by_time()),
         })
     }
 

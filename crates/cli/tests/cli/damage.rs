@@ -1,9 +1,10 @@
 //! Sessions that are not what they were, and disks that are full.
 
 use std::fs;
+use std::process::Command;
 
 use crate::disk::Disk;
-use crate::kit::{CLAIMS, Seen, UNSNARL, Workplace, claims};
+use crate::kit::{CLAIMS, Seen, UNSNARL, Workplace, claims, skip};
 
 const DISK_FULL: i32 = 8;
 const NO_SESSION: i32 = 9;
@@ -135,4 +136,25 @@ fn a_full_temporary_folder_is_our_trouble_not_the_tests() {
     command.arg(claims()).args(["count", "0", "exit"]).env("TMPDIR", place.path("disk"));
     let seen = Seen::of("run", command.output().unwrap()).exits(10);
     seen.says(&["5 passed", "warning: recording stopped early: no more storage for the recording"]);
+}
+
+/// Recordings are made in memory otherwise, where no folder was chosen for them.
+#[test]
+fn full_shared_memory_is_done_without() {
+    let place = Workplace::new();
+    let without_room = || {
+        let mut command = Command::new("unshare");
+        let mount = "mount -t tmpfs -o size=64k unsnarl-test /dev/shm";
+        command.args(["--mount", "sh", "-c", &format!("{mount} && exec \"$0\" \"$@\"")]);
+        command
+    };
+    if !without_room().arg("true").output().is_ok_and(|output| output.status.success()) {
+        return skip("only root may mount a file system");
+    }
+    let (mut command, run) = (without_room(), place.unsnarl("run --runs 3 --"));
+    command.arg(run.get_program()).args(run.get_args()).arg(claims()).args(["count", "0", "exit"]);
+    place.settle(&mut command);
+    let seen = Seen::of("run", command.env_remove("TMPDIR").output().unwrap());
+    let seen = seen.exits(10).says(&["3 passed"]);
+    assert!(!seen.stdout.contains("storage"), "{seen}");
 }

@@ -95,6 +95,46 @@ fn sampling_reaches_the_recorder() {
     }
 }
 
+/// Two threads take turns at a counter.
+const HANDOVERS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t may_go[2];
+static volatile long counter;
+static void *count(void *own)
+{
+    for (int i = 0; i < 10000; i++) {
+        sem_wait(&may_go[(long)own]);
+        counter++;
+        sem_post(&may_go[!(long)own]);
+    }
+    return 0;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    sem_init(&may_go[0], 0, 1);
+    sem_init(&may_go[1], 0, 0);
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, count, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return counter != 20000;
+}
+"#;
+
+#[test]
+fn the_report_says_what_the_budget_had_no_room_for() {
+    let place = Workplace::new();
+    place.write("handovers.c", HANDOVERS);
+    place.call("cc -O1 -g -pthread handovers.c -o handovers").exits(0);
+    let run =
+        |flags: &str| place.call(&format!("run --schedule free --runs 1 {flags} -- ./handovers")).exits(10);
+    run("--budget 1").says(&["handovers beyond the recording budget were left out"]);
+    let whole = run("");
+    assert!(!whole.stdout.contains("left out"), "{whole}");
+}
+
 #[test]
 fn no_failing_run_says_what_to_try() {
     let place = Workplace::new();

@@ -45,6 +45,42 @@ int main(void) {
     }
 }
 
+/// Whoever blocks out of sight loses the token within milliseconds: some two hundred times in a row take a few seconds, and not the minute that
+/// a program may run here.
+#[test]
+fn what_blocks_unseen_again_and_again_is_noticed_soon() {
+    const TIMES: u64 = 125;
+    let source = r#"
+int there[2], back[2];
+volatile int steps;
+static void *answer(void *argument) {
+    char byte;
+    for (int i = 0; i < TIMES; i++) {
+        CHECK(read(there[0], &byte, 1) == 1);
+        steps++;
+        CHECK(write(back[1], &byte, 1) == 1);
+    }
+    return argument;
+}
+int main(void) {
+    char byte = 'x';
+    CHECK(pipe(there) == 0 && pipe(back) == 0);
+    pthread_t thread = start(answer, NULL);
+    for (int i = 0; i < TIMES; i++) {
+        steps++;
+        CHECK(write(there[1], &byte, 1) == 1);
+        CHECK(read(back[0], &byte, 1) == 1);
+    }
+    pthread_join(thread, NULL);
+    return steps != 2 * TIMES;
+}
+"#;
+    let program = controlled(&source.replace("TIMES", &TIMES.to_string()), 1);
+    let finished = program.run_well();
+    let taken_away = finished.recordings[0].header.taken_away;
+    assert!(taken_away > TIMES / 2, "{taken_away} times");
+}
+
 #[test]
 fn spinning_threads_let_others_run() {
     for flag in ["volatile int", "_Atomic int"] {

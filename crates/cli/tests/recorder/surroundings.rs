@@ -153,6 +153,33 @@ fn too_little_address_space() {
     check_limit("-v 300000", "ulimit -v");
 }
 
+/// What the target leaves itself is enough for its thread, but not for what the recorder has to know about it.
+#[test]
+fn address_space_that_the_target_takes_from_itself() {
+    let program = c(&format!(
+        r#"{BODY}
+int main(void) {{
+    handovers();
+    unsigned long pages = 0;
+    FILE *sizes = fopen("/proc/self/statm", "r");
+    CHECK(sizes != NULL && fscanf(sizes, "%lu", &pages) == 1);
+    fclose(sizes);
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    struct rlimit tiny = {{(pages << 12) + (2 << 20), RLIM_INFINITY}};
+    CHECK(setrlimit(RLIMIT_AS, &tiny) == 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, &small, worker, NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    return x[0] != 4;
+}}
+"#
+    ));
+    let finished = program.run_well();
+    assert_eq!(finished.recordings[0].header.fault, fault::MEMORY);
+}
+
 #[test]
 fn too_small_files() {
     check_limit("-f 1000", "cannot create its file");

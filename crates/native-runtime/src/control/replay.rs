@@ -138,11 +138,12 @@ impl State {
     pub fn follow(&mut self, current: Option<usize>, otherwise: usize, passes_on: bool) -> usize {
         while let Some(switch) = self.replay.next() {
             let from = self.of_thread(switch.from);
-            let has_ended = passes_on && switch.stop == Switch::AS_LONG_AS_IT_CAN;
-            if self.number(from) < switch.stop && !has_ended {
+            let is_open = switch.stop == Switch::AS_LONG_AS_IT_CAN;
+            if self.number(from) < switch.stop && !(passes_on && is_open) {
                 // It did not lose the token here: if it waits now, its time was over at once then. That was so because nobody
                 // else could run, or was let; where others can, it waits for one that came sooner then, perhaps for a minute.
-                if !self.any(Standing::Ready) || self.is_near(self.seats[from].deadline) {
+                // Who is to run as long as it can and sleeps, to look again and again, can not run on, however short that is.
+                if !self.any(Standing::Ready) || !is_open && self.is_near(self.seats[from].deadline) {
                     self.let_time_pass(from);
                 }
                 if self.is_ready(from) {

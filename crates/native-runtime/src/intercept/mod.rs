@@ -14,6 +14,7 @@ mod mutex;
 mod openmp;
 mod pages;
 mod panics;
+mod patience;
 mod rwlock;
 mod sandbox;
 mod semaphore;
@@ -24,4 +25,5 @@ mod threads;
 mod transfers;
 mod versions;
 
+pub use patience::Patience;
 pub use threads::name_thread;

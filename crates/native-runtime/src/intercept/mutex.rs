@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use recording::EventKind;
 
+use super::patience::{Holders, soon};
 use crate::cells::Kind;
 use crate::control::{self, Deadline, Time, Wait};
 use crate::hooks::atomic;
@@ -72,7 +73,7 @@ pub unsafe fn relock(mutex: usize) -> c_int {
     // The C library has a mutex's state in its first word. Should another not, that only tells when to try again.
     let looks_free = || (mutex as *const u32).read_volatile() == 0;
     let wait = || real!(pthread_mutex_lock(usize) -> c_int)(mutex);
-    let block = || soon(looks_free, || attempt(mutex)).unwrap_or_else(wait);
+    let block = || soon(mutex, Holders::One, looks_free, || attempt(mutex)).unwrap_or_else(wait);
     take(mutex, true, None, || attempt(mutex), block)
 }
 
@@ -93,33 +94,6 @@ unsafe fn retake(mutex: usize) -> c_int {
     };
     let block = || real!(pthread_mutex_lock(usize) -> c_int)(mutex);
     control::until(wait, try_once, block).unwrap_or(libc::ETIMEDOUT)
-}
-
-/// Looks at a lock that somebody holds, and pauses before the first one; twice as many before each further one, up to the most.
-/// Together they take some 40 microseconds, a few times as long as the system takes to let a thread sleep and wake it up.
-const LOOKS: u32 = 7;
-const FIRST_PAUSES: u32 = 16;
-const MOST_PAUSES: u32 = 512;
-
-/// Takes the lock if it is free, or becomes free soon: what a thread does with it is little most often, but the recorder's part
-/// makes it several times as long, so that others would have to sleep where they hardly ever meet otherwise. After the
-/// first attempt there is another only when it looks free: each takes the lock's line away from whoever is to give it back. Pauses
-/// grow, so that its holder can take it again meanwhile, as it does while others sleep: what changes hands with a lock each time that it is
-/// taken costs several times as much.
-pub unsafe fn soon(looks_free: impl Fn() -> bool, attempt: impl Fn() -> c_int) -> Option<c_int> {
-    let mut pauses = FIRST_PAUSES;
-    let mut result = attempt();
-    for _ in 0..LOOKS {
-        if result != libc::EBUSY {
-            break;
-        }
-        (0..pauses).for_each(|_| core::hint::spin_loop());
-        pauses = (2 * pauses).min(MOST_PAUSES);
-        if looks_free() {
-            result = attempt();
-        }
-    }
-    (result != libc::EBUSY).then_some(result)
 }
 
 /// Without a record.

@@ -4,7 +4,8 @@ use core::ffi::c_int;
 
 use recording::EventKind;
 
-use super::mutex::{soon, take};
+use super::mutex::take;
+use super::patience::{Holders, soon};
 use crate::control::{Deadline, Time};
 use crate::real::{real, with_caller};
 use crate::sync;
@@ -50,7 +51,12 @@ unsafe fn write(lock: usize, deadline: Option<Deadline>, block: impl FnOnce() ->
 // The C library looks at a read-write lock before it tries to change it.
 unsafe extern "C" fn read_lock(lock: usize, pc: usize) -> c_int {
     let block = || real!(pthread_rwlock_rdlock(usize) -> c_int)(lock);
-    read(lock, None, || soon(|| true, || attempt_read(lock)).unwrap_or_else(block), pc)
+    read(
+        lock,
+        None,
+        || soon(lock, Holders::Readers, || true, || attempt_read(lock)).unwrap_or_else(block),
+        pc,
+    )
 }
 
 unsafe extern "C" fn try_read_lock(lock: usize, pc: usize) -> c_int {
@@ -70,7 +76,12 @@ unsafe extern "C" fn clock_read_lock(lock: usize, clock: c_int, time: Time, pc: 
 
 unsafe extern "C" fn write_lock(lock: usize, pc: usize) -> c_int {
     let block = || real!(pthread_rwlock_wrlock(usize) -> c_int)(lock);
-    write(lock, None, || soon(|| true, || attempt_write(lock)).unwrap_or_else(block), pc)
+    write(
+        lock,
+        None,
+        || soon(lock, Holders::Readers, || true, || attempt_write(lock)).unwrap_or_else(block),
+        pc,
+    )
 }
 
 unsafe extern "C" fn try_write_lock(lock: usize, pc: usize) -> c_int {
