@@ -55,7 +55,12 @@ int main(void) {
 
 /// How many cells thread 2 was the last to write.
 fn last_written(legs: &[(u32, u32)]) -> u32 {
-    let program = controlled(CELLS, 1);
+    printed(CELLS, legs)
+}
+
+/// The number that a program prints whose threads run one after the other, each as far as it is given.
+fn printed(source: &str, legs: &[(u32, u32)]) -> u32 {
+    let program = controlled(source, 1);
     let sites = sites(&program.run_well().recordings[0]);
     let (mut switches, mut before) = (Vec::new(), (0, 0));
     for &leg in legs {
@@ -91,6 +96,36 @@ fn who_has_come_so_far_already_does_not_run() {
     let here = held_at(75);
     assert_eq!(here, last_written(&[(1, FOREVER), (2, 75), (3, FOREVER), (2, FOREVER)]));
     assert_eq!(held_at(76), here - 1);
+}
+
+/// Thread 2 looks a thousand times at most, and sleeps in between, for what thread 3 does.
+const POLLING: &str = r#"
+#include <unistd.h>
+volatile int done;
+static int looks;
+THREAD(look) {
+    while (looks < 1000 && !done) {
+        looks++;
+        usleep(100);
+    }
+    return NULL;
+}
+THREAD(finish) {
+    done = 1;
+    return NULL;
+}
+int main(void) {
+    pthread_t one = start(look, NULL), other = start(finish, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    printf("%d\n", looks);
+    return 0;
+}
+"#;
+
+#[test]
+fn who_sleeps_to_look_again_lets_others_run_meanwhile() {
+    assert_eq!(printed(POLLING, &[(1, FOREVER), (2, FOREVER), (3, FOREVER)]), 1);
 }
 
 /// What each thread did with what, in which order; what is in the midst of a turn and closes one is written down later.
