@@ -76,6 +76,27 @@ fn a_decision_is_told_with_the_look_that_it_goes_by() {
     check_first(&many(&[in_time, lucky, refused], &[late, without]), "P1 ask enter");
 }
 
+/// A new window of time begins, and then its count; who comes in between sees the new one and counts itself in with the old. That it counts itself
+/// in before the count is begun anew does no harm where both have begun the window, one after the other.
+#[test]
+fn who_updates_has_looked_as_well() {
+    check_first(
+        &many(
+            &[
+                "R1(start)@look W1(start)@begin W1(count)@clear U1(count)@enter R2(start)@look U2(count)@enter",
+                "R1(start)@look R2(start)@look W1(start)@begin W1(count)@clear U1(count)@enter W2(start)@begin \
+                 W2(count)@clear U2(count)@enter",
+                "R1(start)@look R2(start)@look W2(start)@begin W1(start)@begin W2(count)@clear U2(count)@enter \
+                 W1(count)@clear U1(count)@enter",
+            ],
+            &[
+                "R1(start)@look W1(start)@begin R2(start)@look U2(count)@enter W1(count)@clear U1(count)@enter",
+            ],
+        ),
+        "P12 begin look enter clear",
+    );
+}
+
 /// A job is taken from the queue and then counted, and who sees the queue empty looks for the result. That it is read too early tells
 /// failing from passing runs; that the queue was seen empty just then, in half of the passing runs too, is how that can be.
 #[test]

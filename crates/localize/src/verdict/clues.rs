@@ -301,6 +301,9 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
             add(suspect, is_clue);
         }
     }
+    for (pattern, occurrence) in crossings::with_updates(scan) {
+        add(&(pattern.into(), occurrence), true);
+    }
     let mut valued = values::valued(scan);
     let noted = |(pattern, occurrence): (Pattern, Occurrence)| {
         let sighting = run.outcome.is_failing().then(|| Sighting::new(scan, &occurrence));
