@@ -171,6 +171,8 @@ pub struct Instance {
     /// The locks that were held at a step, by variable.
     locks: [Locks; MOST_ROLES],
     pub begun_at: u32,
+    /// It goes on with a thread that may do no more of its part; another one that has begun with it goes on without.
+    pub is_guess: bool,
     /// Its last step was begun, and it counts as one that came about.
     pub is_counted: bool,
 }
@@ -182,6 +184,7 @@ impl Instance {
         variables: [Bytes::NONE; MOST_ROLES],
         locks: [[0; 4]; MOST_ROLES],
         begun_at: 0,
+        is_guess: false,
         is_counted: false,
     };
 
@@ -234,6 +237,31 @@ impl Instance {
                 && pattern.is_ready(step, self.done)
                 && self.fits(pattern, step, seat, operation)
         })
+    }
+
+    /// Would this step make a thread part of it of which it is not known whether it does the rest of its part? Of several that do the
+    /// first of it, one may go on, as of all who count themselves out only the last tells the others.
+    pub fn guesses(&self, pattern: &Pattern, step: usize) -> bool {
+        let role = pattern.role(step);
+        self.is_active() && self.seats[role] == 0 && pattern.steps_of(role).next_back() != Some(step)
+    }
+
+    /// Is it what comes of another one by this step of this thread?
+    pub fn follows_from(&self, other: &Instance, pattern: &Pattern, step: usize, seat: usize) -> bool {
+        self.has_begun_with(other)
+            && self.done & (other.done | 1 << step) == other.done | 1 << step
+            && usize::from(self.seats[pattern.role(step)]) == seat
+    }
+
+    /// Have both begun with the same step? Each has a point of its own.
+    pub fn has_begun_with(&self, other: &Instance) -> bool {
+        self.begun_at == other.begun_at
+    }
+
+    /// Is this thread to do its next step now?
+    pub fn is_turn_of(&self, pattern: &Pattern, seat: usize) -> bool {
+        let next = self.role_of(seat).and_then(|role| pattern.next_of(role, self.done));
+        next.is_some_and(|step| pattern.is_ready(step, self.done))
     }
 
     /// Is this where a lock is taken for the step, and the lock one that its variable is guarded by, as far as is known?
