@@ -79,23 +79,8 @@ impl Followed {
             self.second_by = if [0, seat].contains(&self.second_by) { seat } else { SEVERAL };
         }
         let bytes = Bytes::of(operation);
-        let active: [bool; MOST_INSTANCES] = core::array::from_fn(|nth| self.instances[nth].is_active());
-        for nth in (0..MOST_INSTANCES).filter(|&nth| active[nth]) {
-            let step = self.instances[nth].next_step(pattern, seat, operation);
-            let mut place = nth;
-            if let Some(step) = step.filter(|&step| self.instances[nth].guesses(pattern, step)) {
-                // It may be another thread that does all that comes then: so it goes on without this one as well.
-                let is_known =
-                    |other: &Instance| other.follows_from(&self.instances[nth], pattern, step, seat);
-                if self.active().any(is_known) {
-                    continue;
-                }
-                place = self.instances.iter().position(|instance| !instance.is_active()).unwrap_or(nth);
-                self.instances[place] = self.instances[nth];
-                self.instances[place].is_guess = place != nth;
-            }
-            let instance = &mut self.instances[place];
-            if let Some(step) = step {
+        for instance in self.instances.iter_mut().filter(|instance| instance.is_active()) {
+            if let Some(step) = instance.next_step(pattern, seat, operation) {
                 instance.advance(pattern, step, seat, operation, locks);
                 if instance.is_complete(pattern) {
                     self.completed += u64::from(!instance.is_counted);
@@ -112,17 +97,11 @@ impl Followed {
             {
                 *instance = Instance::NONE;
             } else if is_over(time, instance.begun_at) {
-                ended.late += u32::from(!instance.is_guess);
+                ended.late += 1;
                 *instance = Instance::NONE;
             }
         }
         ended
-    }
-
-    /// Is it the turn of this thread in what became of this instance with another one?
-    pub fn goes_on_with(&self, instance: &Instance, pattern: &Pattern, seat: usize) -> bool {
-        let mut guesses = self.active().filter(|other| other.is_guess && other.has_begun_with(instance));
-        !instance.is_guess && guesses.any(|other| other.is_turn_of(pattern, seat))
     }
 
     /// If what this thread did is a first step, an instance begins.

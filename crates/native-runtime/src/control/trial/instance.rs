@@ -171,8 +171,6 @@ pub struct Instance {
     /// The locks that were held at a step, by variable.
     locks: [Locks; MOST_ROLES],
     pub begun_at: u32,
-    /// It goes on with a thread that may do no more of its part; another one that has begun with it goes on without.
-    pub is_guess: bool,
     /// Its last step was begun, and it counts as one that came about.
     pub is_counted: bool,
 }
@@ -184,7 +182,6 @@ impl Instance {
         variables: [Bytes::NONE; MOST_ROLES],
         locks: [[0; 4]; MOST_ROLES],
         begun_at: 0,
-        is_guess: false,
         is_counted: false,
     };
 
@@ -237,31 +234,6 @@ impl Instance {
                 && pattern.is_ready(step, self.done)
                 && self.fits(pattern, step, seat, operation)
         })
-    }
-
-    /// Would this step make a thread part of it of which it is not known whether it does the rest of its part? Of several that do the
-    /// first of it, one may go on, as of all who count themselves out only the last tells the others.
-    pub fn guesses(&self, pattern: &Pattern, step: usize) -> bool {
-        let role = pattern.role(step);
-        self.is_active() && self.seats[role] == 0 && pattern.steps_of(role).next_back() != Some(step)
-    }
-
-    /// Is it what comes of another one by this step of this thread?
-    pub fn follows_from(&self, other: &Instance, pattern: &Pattern, step: usize, seat: usize) -> bool {
-        self.has_begun_with(other)
-            && self.done & (other.done | 1 << step) == other.done | 1 << step
-            && usize::from(self.seats[pattern.role(step)]) == seat
-    }
-
-    /// Have both begun with the same step? Each has a point of its own.
-    pub fn has_begun_with(&self, other: &Instance) -> bool {
-        self.begun_at == other.begun_at
-    }
-
-    /// Is this thread to do its next step now?
-    pub fn is_turn_of(&self, pattern: &Pattern, seat: usize) -> bool {
-        let next = self.role_of(seat).and_then(|role| pattern.next_of(role, self.done));
-        next.is_some_and(|step| pattern.is_ready(step, self.done))
     }
 
     /// Is this where a lock is taken for the step, and the lock one that its variable is guarded by, as far as is known?
@@ -322,13 +294,28 @@ impl Instance {
         self.done |= 1 << step;
     }
 
-    /// The thread of this seat is gone. What it did stays done; what it has not done never will be.
+    /// The thread of this seat is gone. What it did stays done. Where it has not done all of its part, another one may, as of all who count themselves out
+    /// only the last tells the others: it goes on without the part of the one that is gone, unless others have come after that.
     pub fn leave(&mut self, pattern: &Pattern, seat: usize) {
         let Some(role) = self.role_of(seat) else { return };
-        if pattern.next_of(role, self.done).is_some() {
-            *self = Instance::NONE;
-        } else {
+        if pattern.next_of(role, self.done).is_none() {
             self.seats[role] = GONE;
+            return;
+        }
+        let own = pattern.steps_of(role).fold(0, |steps, step| steps | 1 << step) & self.done;
+        let rest = self.done & !own;
+        let comes_after = |step: usize| rest & 1 << step != 0 && pattern.interleaving.before(step) & own != 0;
+        if rest == 0 || pattern.steps().any(comes_after) {
+            *self = Instance::NONE;
+            return;
+        }
+        self.done = rest;
+        self.seats[role] = 0;
+        for step in pattern.steps().filter(|step| own & 1 << step != 0) {
+            let variable = pattern.variable(step);
+            if !pattern.steps().any(|other| rest & 1 << other != 0 && pattern.variable(other) == variable) {
+                (self.variables[variable], self.locks[variable]) = (Bytes::NONE, [0; 4]);
+            }
         }
     }
 

@@ -334,10 +334,8 @@ impl Trial {
         else {
             return false;
         };
-        let keeps_waiting = |instance: &Instance| {
-            instance.keeps_waiting(pattern, seat, operation, self.waits_at_once)
-                && !self.wanted.goes_on_with(instance, pattern, seat)
-        };
+        let keeps_waiting =
+            |instance: &Instance| instance.keeps_waiting(pattern, seat, operation, self.waits_at_once);
         self.wanted.active().any(keeps_waiting)
     }
 
