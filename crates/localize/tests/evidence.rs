@@ -594,17 +594,4 @@ fn standstills_are_resolved_by_what_caused_them() {
         (fix.action, fix.locks, fix.spans),
         (Action::TakeLock, vec![A], vec![Span { from: 1, to: 2 }])
     );
-    // Where nobody else takes it, that it is given back is not on record: it is the one that the thread has no more.
-    let mut alone = run("1:lock(a)@1 1:lock(b)@2 1:R(x)@3 1:unlock(b) 1:R(y)@4 2:W(x)@5");
-    let locks = alone.accesses[1].locks.unwrap();
-    alone.accesses.remove(1);
-    let (kind, target, thread) = (SyncKind::WaitBegin, SyncTarget::Object(ObjectId(9)), ThreadId(1));
-    alone.waits.push(Wait { thread, kind, target, site: SiteId(6), stack: StackId(6), locks });
-    let mut missed = missed;
-    missed.steps[3].action = localize::Action::Wait(ObjectId(9));
-    let fix = advise_standstill(&alone, &missed).unwrap();
-    assert_eq!(
-        (fix.action, fix.locks, fix.spans),
-        (Action::TakeLock, vec![B], vec![Span { from: 1, to: 2 }])
-    );
 }
