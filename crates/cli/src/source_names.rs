@@ -2,7 +2,7 @@
 
 use localize::{Access, Code, LocationId, Profile, SiteId};
 use report::explanation;
-use report::expression::{Place, last_name, shared_expression};
+use report::expression::{Place, is_continued, last_name, shared_expression};
 use runner::ValueForm;
 
 use crate::names::{Guard, LaidOut, Names};
@@ -203,7 +203,9 @@ fn name_compared(finding: &mut report::Finding, index: usize, name: &str, form: 
 fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
     // Where memory is freed, the line names what points to it.
     let used = accesses.iter().map(|&index| &finding.accesses[index]).filter(|access| !access.frees);
-    let places: Vec<Place<'_>> = used
+    let (unnamed, naming): (Vec<_>, Vec<_>) = used.partition(|access| is_named_before(access));
+    let places: Vec<Place<'_>> = naming
+        .into_iter()
         .map(|access| {
             Some(Place {
                 line: access.source.as_deref()?,
@@ -212,7 +214,14 @@ fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
             })
         })
         .collect::<Option<_>>()?;
-    shared_expression(&places)
+    // That some lines do not name it makes a variable of the others', which may only lead there, no better a guess.
+    shared_expression(&places).filter(|text| unnamed.is_empty() || text != last_name(text))
+}
+
+/// Whether the line of an access does not name what is accessed, but a line before it: a library's function accesses what it is called on.
+fn is_named_before(access: &report::Access) -> bool {
+    let in_library = access.stack.first().is_some_and(report::Frame::is_library);
+    in_library && access.source.as_deref().is_some_and(is_continued)
 }
 
 /// The only member of the object that a method is called on, among those of the right size, that is on the line of one
@@ -440,6 +449,28 @@ mod tests {
         tell_apart(&mut others, &[4, 5].map(LocationId));
         let names: Vec<&str> = others.accesses.iter().map(|access| access.variable.as_str()).collect();
         assert_eq!(names, ["one", "two", "changed"]);
+    }
+
+    /// A line that goes on with a call names what is passed to it.
+    #[test]
+    fn what_is_looked_up_is_not_what_it_is_looked_up_in() {
+        let name = |lines: [&str; 2], in_library: bool| {
+            let mut finding = finding_of(&[("read", ""), ("write", "")]);
+            for (access, line) in finding.accesses.iter_mut().zip(lines) {
+                let file = if in_library { "/rustc/1/library/map.rs" } else { "src/main.rs" };
+                access.source = Some(line.to_owned());
+                access.stack = vec![
+                    serde_json::from_value(serde_json::json!({ "function": "f", "file": file, "line": 1 }))
+                        .unwrap(),
+                ];
+            }
+            expression(&finding, &[0, 1])
+        };
+        let insert = "shelf.tariffs.insert(zone, cents);";
+        assert_eq!(name([".get(&parcel.zone)", insert], true).as_deref(), Some("shelf.tariffs"));
+        assert_eq!(name([".get(&parcel.zone)", "let zone = Zone::new();"], true), None, "it may lead there");
+        let closures = [".map(|lot| lot.price)", "lot.price = amount;"];
+        assert_eq!(name(closures, false).as_deref(), Some("lot.price"));
     }
 
     #[test]

@@ -18,7 +18,10 @@ pub fn from(recording: &Recording) -> Vec<String> {
         ));
     }
     if header.thinned > 0 {
-        sentences.push(format!("{} handovers beyond the recording budget were left out", header.thinned));
+        sentences.push(match header.thinned {
+            1 => "a handover beyond the recording budget was left out".to_owned(),
+            thinned => format!("{thinned} handovers beyond the recording budget were left out"),
+        });
     }
     if header.forgotten > 0 {
         sentences.push(format!(

@@ -2,7 +2,7 @@
 
 mod support;
 
-use localize::{Options, Technique, Tuning, localize};
+use localize::{Options, PatternId, Technique, Tuning, localize};
 use support::runs_like;
 
 /// What comes first: pattern and sites, as `P4 ask take look`.
@@ -74,6 +74,36 @@ fn a_decision_is_told_with_the_look_that_it_goes_by() {
     // Whoever comes without a look need not have looked.
     let without = "R2(count)@ask W1(count)@enter R1(closed)@look W2(closed)@close";
     check_first(&many(&[in_time, lucky, refused], &[late, without]), "P1 ask enter");
+}
+
+/// A new window of time begins, and then its count.
+const WINDOWS: [&str; 3] = [
+    "R1(start)@look W1(start)@begin W1(count)@clear U1(count)@enter R2(start)@look U2(count)@enter",
+    "R1(start)@look R2(start)@look W1(start)@begin W1(count)@clear U1(count)@enter W2(start)@begin \
+     W2(count)@clear U2(count)@enter",
+    "R1(start)@look R2(start)@look W2(start)@begin W1(start)@begin W2(count)@clear U2(count)@enter \
+     W1(count)@clear U1(count)@enter",
+];
+
+/// Who comes in between sees the new one and counts itself in with the old. That it counts itself in before the count is begun anew does no harm
+/// where both have begun the window, one after the other.
+#[test]
+fn who_updates_has_looked_as_well() {
+    let between =
+        "R1(start)@look W1(start)@begin R2(start)@look U2(count)@enter W1(count)@clear U1(count)@enter";
+    check_first(&many(&WINDOWS, &[between]), "P12 begin look enter clear");
+}
+
+/// An exchange that fails only reads, so that the same code does one and the other.
+#[test]
+fn who_reads_at_one_time_and_updates_at_another_is_counted_once() {
+    let update =
+        "R1(start)@look W1(start)@begin R2(start)@look U2(count)@enter W1(count)@clear U1(count)@enter";
+    let read = "W1(s)@begin R2(s)@look R2(c)@enter W1(c)@clear";
+    let session = support::parse(&many(&WINDOWS, &[&format!("{update} {read}")]));
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert_eq!(findings[0].example.id, PatternId::P12.into());
+    assert_eq!((findings[0].failed, findings[0].failing_runs.len()), (5, 5));
 }
 
 /// A job is taken from the queue and then counted, and who sees the queue empty looks for the result. That it is read too early tells

@@ -83,7 +83,8 @@ pub struct Place<'a> {
 /// The expression by which these accesses, all to the same location, call it. None if the lines do not agree.
 pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
     // A line that goes on with an atomic's operation does not name the atomic, and what else it names is passed to that.
-    let whole: Vec<Place<'_>> = places.iter().copied().filter(|place| !is_continued(place.line)).collect();
+    let is_whole = |place: &Place<'_>| !continued(place.line).is_some_and(is_atomic_operation);
+    let whole: Vec<Place<'_>> = places.iter().copied().filter(is_whole).collect();
     let (first, rest) = whole.split_first()?;
     let mut candidates = candidates(first.line);
     for place in rest {
@@ -176,10 +177,14 @@ fn is_atomic_operation(method: &str) -> bool {
         || ["fetch_", "compare_exchange", "compare_and"].iter().any(|start| method.starts_with(start))
 }
 
-/// Does it begin with an atomic's operation, and with what that is done to on a line before?
-fn is_continued(line: &str) -> bool {
-    let call = line.trim_start().strip_prefix('.').and_then(|rest| rest.split_once('('));
-    call.is_some_and(|(method, _)| is_atomic_operation(method))
+/// Does it begin with a call of a method of what a line before names? What it names itself is passed to that.
+pub fn is_continued(line: &str) -> bool {
+    continued(line).is_some()
+}
+
+/// The method of what a line before names that a line begins with.
+fn continued(line: &str) -> Option<&str> {
+    line.trim_start().strip_prefix('.').and_then(|rest| rest.split_once('(')).map(|(method, _)| method)
 }
 
 /// The expressions that index the one from `start` to `end`.

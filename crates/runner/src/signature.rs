@@ -65,6 +65,9 @@ static CHANGING: LazyLock<Option<Regex>> =
 static NUMBERS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\b[0-9][0-9.,_]*[0-9]\b|\b[0-9]\b").ok());
 
+/// And how many of them a list has.
+static LISTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([\[{])…(?:, …)+([\]}])").ok());
+
 /// Adds what the program said to how it ended.
 pub(crate) fn describe(end: &str, stderr: &[u8], stdout: &[u8]) -> String {
     let message = [stderr, stdout].into_iter().find_map(|output| message(&String::from_utf8_lossy(output)));
@@ -112,8 +115,9 @@ fn fill(form: &str, groups: &Captures<'_>) -> String {
         .replace("$said", &without_numbers(group("said")))
 }
 
-fn without_numbers(text: &str) -> Cow<'_, str> {
-    NUMBERS.as_ref().map_or(Cow::Borrowed(text), |numbers| numbers.replace_all(text, "…"))
+fn without_numbers(text: &str) -> String {
+    let text = NUMBERS.as_ref().map_or(Cow::Borrowed(text), |numbers| numbers.replace_all(text, "…"));
+    LISTS.as_ref().map_or(Cow::Borrowed(&*text), |lists| lists.replace_all(&text, "$1…$2")).into_owned()
 }
 
 /// A signal's usual name.
@@ -149,7 +153,7 @@ mod tests {
     #[test]
     fn every_pattern_is_valid() {
         assert_eq!(PATTERNS.len(), MESSAGES.len());
-        assert!(CHANGING.is_some() && NUMBERS.is_some());
+        assert!(CHANGING.is_some() && NUMBERS.is_some() && LISTS.is_some());
     }
 
     #[test]
@@ -181,6 +185,10 @@ mod tests {
             "thread 'main' panicked at a.rs:3:5:\nserved 52 of 50 by worker2: -1.5\n",
             "END, panic `served … of … by worker2: -…` at a.rs:3",
         );
+        for list in ["[21, 24, 31]", "[21, 31]", "[7]"] {
+            let stderr = format!("thread 'main' panicked at a.rs:3:5:\nclock went down: {list}\n");
+            check(&stderr, "END, panic `clock went down: […]` at a.rs:3");
+        }
         check("double free or corruption (fasttop)\n", "END, double free or corruption (fasttop)");
         check("*** stack smashing detected ***: terminated\n", "END, stack smashing detected");
     }

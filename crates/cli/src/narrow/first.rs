@@ -1,7 +1,9 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Example, Finding, Pattern, Reason, Reasoning, Row, Run, RunId, SiteId, Step};
+use localize::{
+    Detail, Example, Finding, Intrusion, Pattern, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
+};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 use runner::RunNumber;
 
@@ -192,6 +194,9 @@ struct Place {
     look: Vec<SiteId>,
     /// What another thread does in between and what the held one does then, to the same data.
     orders: Vec<(SiteId, SiteId)>,
+    /// What decides and what the held thread does to the same data after that and before it acts: it is too late by then, as where two threads
+    /// have looked and each of them goes on to what it does by that.
+    sooner: Vec<(SiteId, SiteId)>,
     /// All that others do in between, if the run ends with that: what the held thread would have done then is not on record.
     ends_with: Option<Vec<SiteId>>,
     rows: Vec<(u8, Row)>,
@@ -203,8 +208,11 @@ impl Place {
         let Doings { profile, intrusion, too_early } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
         let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
+        let sooner =
+            sooner(&profile.run, &intrusion).into_iter().map(|(one, other)| (site(one), site(other)));
         Place {
             look: intrusion.look.iter().map(|&index| site(index)).collect(),
+            sooner: sooner.collect(),
             orders: orders.chain(too_early.iter().copied()).collect(),
             ends_with: intrusion
                 .act
@@ -235,15 +243,16 @@ impl Place {
         for second in 1..steps.len() {
             for first in 0..second {
                 let ((one, other_site), (two, own_site)) = (steps[first], steps[second]);
-                let decides = one.variable == two.variable
-                    && one.thread != two.thread
-                    && self.orders.contains(&(other_site, own_site));
+                let is_order = one.variable == two.variable && one.thread != two.thread;
+                let looked = steps[..second].iter().find(|(step, _)| step.thread == two.thread);
+                let order = (other_site, own_site);
+                let has_looked = looked.is_some_and(|(_, site)| self.look.contains(site));
+                let decides = self.orders.contains(&order) || has_looked && self.sooner.contains(&order);
                 // What comes then about other data follows from it.
                 let ends = steps[second + 1..].iter().all(|(step, _)| step.variable == two.variable);
-                if !decides || !ends {
+                if !is_order || !decides || !ends {
                     continue;
                 }
-                let looked = steps[..second].iter().find(|(step, _)| step.thread == two.thread);
                 let fit = match looked {
                     Some((_, site)) if self.look.contains(site) => Fit::Whole,
                     // Where the run ends in between, the order is all that there is to tell.
@@ -270,6 +279,25 @@ impl Place {
             && others.iter().any(|(step, _)| step.variable == look.variable)
             && others.iter().any(|(step, _)| step.variable == act.variable)
     }
+}
+
+/// What decides, each with what the thread that has looked does to the same data when it goes on, up to where it acts.
+fn sooner(run: &Run, intrusion: &Intrusion) -> Vec<(usize, usize)> {
+    let accesses = &run.accesses;
+    let (Some(&look), Some(&last), Some(&act)) =
+        (intrusion.look.first(), intrusion.between.last(), intrusion.act.first())
+    else {
+        return Vec::new();
+    };
+    let held = accesses[look].thread;
+    let own = (last + 1..act).filter(|&index| accesses[index].thread == held);
+    let conflicts = |one: usize, other: usize| {
+        accesses[one].location == accesses[other].location
+            && (accesses[one].kind.writes() || accesses[other].kind.writes())
+    };
+    own.flat_map(|own| intrusion.decisive.iter().map(move |&other| (other, own)))
+        .filter(|&(other, own)| conflicts(other, own))
+        .collect()
 }
 
 /// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any.
@@ -370,7 +398,16 @@ mod tests {
         let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
         let window = Window { run: 1, switches: 9, left: 2, after: None, meanwhile: None, before: None };
         let narrowed = Narrowed { proof: None, window };
-        Place { look: vec![LOOK], orders, ends_with, rows: Vec::new(), narrowed }
+        Place { look: vec![LOOK], orders, sooner: Vec::new(), ends_with, rows: Vec::new(), narrowed }
+    }
+
+    /// Two threads have each looked before the other writes, so that it is too late from the look on, whatever the held one does first.
+    #[test]
+    fn what_is_done_before_the_act_is_done_too_late_as_well() {
+        let place = Place { sooner: vec![(CHANGE, OTHER_CHANGE)], ..place(None) };
+        let fit = |sites: &[SiteId]| place.fit(&Pattern::new(PatternId::P7, sites));
+        assert_eq!(fit(&[LOOK, CHANGE, OTHER_CHANGE]), Fit::Whole);
+        assert_eq!(fit(&[ELSEWHERE, CHANGE, OTHER_CHANGE]), Fit::Not, "that is not what it goes by");
     }
 
     #[test]

@@ -110,3 +110,35 @@ int main(void) {
     let counts: BTreeSet<String> = (1..=30).map(looks).collect();
     assert!(counts.len() > 1 && counts.contains("0\n"), "{counts:?}");
 }
+
+/// All who work count themselves out, and the last one tells that nobody is left. Whoever is the first to do so is not the one who goes on to tell.
+#[test]
+fn another_thread_may_be_the_one_that_goes_on() {
+    let source = r#"
+#include <stdatomic.h>
+static _Atomic int working = 3, told;
+THREAD(work) {
+    if (atomic_fetch_sub(&working, 1) == 1) //@leave
+        atomic_store(&told, 1); //@tell
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[3];
+    int seen = atomic_load(&working); //@look
+    for (int i = 0; i < 3; i++)
+        threads[i] = start(work, NULL);
+    seen += atomic_load(&told); //@ask
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return seen < 3;
+}
+"#;
+    let program = c(source);
+    let process = program.record();
+    let [look, leave, tell, ask] = ["look", "leave", "tell", "ask"].map(|marker| step(&process, marker));
+    drop(process);
+    let interleaving = format!("enforce:1.0@{look};2.0@{leave};2.1@{tell};1.1@{ask}");
+    let plan = format!("seed=1,schedule=random,interleaving={interleaving}");
+    let program = program.plan(&plan).with_own_recordings();
+    assert_eq!(program.run_well().recordings[0].header.interleavings, 1);
+}

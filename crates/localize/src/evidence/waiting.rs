@@ -1,7 +1,7 @@
 //! What to do about threads that wait for what will never come.
 
 use super::fix::{Action, Fix, Span, distinct};
-use crate::run::Run;
+use crate::run::{Run, ThreadId};
 use crate::standstill::{self, Action as StandstillAction, Standstill, StandstillKind};
 use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, Wait};
 
@@ -47,7 +47,8 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             let holds = |index: usize, lock: ObjectId| held(index).iter().any(|other| other.object == lock);
             // Held at the test and given back by the wait alone, it need only be held where the change is made.
             let StandstillAction::Wait(condition) = steps[3].action else { return None };
-            let awaited = standstill::given_back(run, steps[3].thread, condition);
+            let awaited = standstill::given_back(run, steps[3].thread, condition)
+                .or_else(|| only_one_gone(run, steps[3].thread, held(read)));
             if let Some(lock) = awaited.filter(|&lock| holds(read, lock) && !holds(write, lock)) {
                 return Some(Fix::plain(Action::TakeLock, vec![lock], vec![all(1, 2)]));
             }
@@ -71,4 +72,12 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             Some(Fix::plain(Action::SignalEach, vec![condition], vec![all(0, 0)]))
         }
     }
+}
+
+/// The only lock of these that a thread does not hold any more as it waits. That it gave it back is not on record where nobody else has used it.
+fn only_one_gone(run: &Run, waiter: ThreadId, held: &[Lock]) -> Option<ObjectId> {
+    let is_it = |wait: &&Wait| wait.thread == waiter && wait.kind == SyncKind::WaitBegin;
+    let kept = &run.locksets[run.waits.iter().find(is_it)?.locks.0 as usize];
+    let mut gone = held.iter().filter(|lock| kept.iter().all(|other| other.object != lock.object));
+    gone.next().filter(|_| gone.next().is_none()).map(|lock| lock.object)
 }

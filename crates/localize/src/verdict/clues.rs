@@ -297,8 +297,14 @@ pub(crate) fn clues(scan: &Scan) -> Clues {
     }
     for suspect in &scan.unicorn().suspects {
         let is_clue = suspect.0.pattern.shape().len() == Shape::MAX_STEPS;
-        if is_clue || !known.contains(&suspect.0.pattern) {
+        if known.insert(suspect.0.pattern) || is_clue {
             add(suspect, is_clue);
+        }
+    }
+    // The same code may read at one time and update at another.
+    for (pattern, occurrence) in crossings::with_updates(scan) {
+        if known.insert(pattern) {
+            add(&(pattern.into(), occurrence), true);
         }
     }
     let mut valued = values::valued(scan);

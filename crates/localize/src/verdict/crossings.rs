@@ -15,12 +15,24 @@ const OWN: usize = 8;
 
 /// Each different read before another thread's write, together with the step of that thread before that which the reader saw.
 pub(super) fn crossings(scan: &Scan) -> Vec<(Pattern, Occurrence)> {
+    before_writes(scan, PatternId::P1)
+}
+
+/// The same where the reader updates what the other thread then writes: it reads what is not up to date all the same, as who counts itself in
+/// while another one has begun a new round and not yet set the count to zero. Among Unicorn's pairs an update is a write, so
+/// that none of its quadruples tells this.
+pub(super) fn with_updates(scan: &Scan) -> Vec<(Pattern, Occurrence)> {
+    before_writes(scan, PatternId::P3)
+}
+
+fn before_writes(scan: &Scan, pair: PatternId) -> Vec<(Pattern, Occurrence)> {
     let mut found = Vec::new();
     for (known, places) in scan.digest().dependencies() {
-        if !known.is_immediate || known.id != PatternId::P1 {
+        let [look, write] = places.first.accesses;
+        let reads = scan.run.accesses[look as usize].kind != AccessKind::Write;
+        if !known.is_immediate || known.id != pair || !reads {
             continue;
         }
-        let [look, write] = places.first.accesses;
         let Some((seen, [step, sight])) = step_before(scan.run, look, write) else { continue };
         let Some(id) = PatternId::quadruple(seen, PatternId::P1, Crossing::Apart) else { continue };
         let accesses = [step, sight, look, write];

@@ -122,9 +122,9 @@ impl Scale<'_> {
     fn values_of(&self, clue: &Clue) -> Option<Reason> {
         let mut kinds = clue.pattern.shape().steps().map(|step| step.kind);
         let kinds = [kinds.next()?, kinds.next()?];
+        let values = clue.values?;
         let all = self.evidence.clues.get(&clue.pattern)?;
-        let passed = all.passed - clue.seen.passed;
-        clue.values.map(|values| Reason::Values { kinds, values, passed })
+        Some(Reason::Values { kinds, values, passed: all.passed - clue.seen.passed })
     }
 
     /// The standstills of hung runs. None is as probable as one that is there to be seen.

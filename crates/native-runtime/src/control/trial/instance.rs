@@ -294,13 +294,28 @@ impl Instance {
         self.done |= 1 << step;
     }
 
-    /// The thread of this seat is gone. What it did stays done; what it has not done never will be.
+    /// The thread of this seat is gone. What it did stays done. Where it has not done all of its part, another one may, as of all who count themselves out
+    /// only the last tells the others: it goes on without the part of the one that is gone, unless others have come after that.
     pub fn leave(&mut self, pattern: &Pattern, seat: usize) {
         let Some(role) = self.role_of(seat) else { return };
-        if pattern.next_of(role, self.done).is_some() {
-            *self = Instance::NONE;
-        } else {
+        if pattern.next_of(role, self.done).is_none() {
             self.seats[role] = GONE;
+            return;
+        }
+        let own = pattern.steps_of(role).fold(0, |steps, step| steps | 1 << step) & self.done;
+        let rest = self.done & !own;
+        let comes_after = |step: usize| rest & 1 << step != 0 && pattern.interleaving.before(step) & own != 0;
+        if rest == 0 || pattern.steps().any(comes_after) {
+            *self = Instance::NONE;
+            return;
+        }
+        self.done = rest;
+        self.seats[role] = 0;
+        for step in pattern.steps().filter(|step| own & 1 << step != 0) {
+            let variable = pattern.variable(step);
+            if !pattern.steps().any(|other| rest & 1 << other != 0 && pattern.variable(other) == variable) {
+                (self.variables[variable], self.locks[variable]) = (Bytes::NONE, [0; 4]);
+            }
         }
     }
 
