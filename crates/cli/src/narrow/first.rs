@@ -19,9 +19,18 @@ const LEAST_DIFFERENCE: f64 = 0.25;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
+/// What is known of the first finding by a failing run that was made short.
+#[derive(Clone, Copy)]
+pub struct Narrowed {
+    /// What came of holding a thread right in it, and one step earlier or later.
+    pub proof: Confirmation,
+    /// Whether all of its steps are at the edges, so that this is so of each of them.
+    pub is_whole: bool,
+}
+
 /// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known, and says what proves it. If the
 /// first one happens at one of these places, it stays: of several switches that a failure takes, the last can be where it is found out.
-pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Confirmation>> {
+pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Narrowed>> {
     // A standstill is there to be seen, and so is who waits and then goes on without another look.
     let is_evident = |finding: &Finding| match &finding.detail {
         Detail::Verdict(reasoning) => {
@@ -47,11 +56,12 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         if let Some(place) = best.filter(|place| place.is_about_counts() == counts) {
             let is_whole = fit(place) == Fit::Whole;
             lead(findings, 0);
-            return Ok(place.proof.filter(|_| is_whole));
+            return Ok(place.proof.filter(|_| is_whole).map(|proof| Narrowed { proof, is_whole }));
         }
         for place in places.iter().filter(|place| place.is_about_counts() == counts) {
             if let Some(proof) = tell(runs, findings, place)? {
-                return Ok(proof);
+                let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
+                return Ok(proof.map(|proof| Narrowed { proof, is_whole }));
             }
         }
     }
@@ -66,8 +76,11 @@ fn tell(
 ) -> anyhow::Result<Option<Option<Confirmation>>> {
     let told = of_rows(runs, &place.rows)?;
     // What decides, told without a look that is not there in all failing runs, is told well enough.
-    let stays =
-        |first: &&Finding| place.fit(&first.pattern) == Fit::Order && tells_better(first, told.as_ref());
+    let stays = |first: &&Finding| {
+        place.fit(&first.pattern) == Fit::Order
+            && (told.is_some() || is_mere_order(&first.pattern))
+            && tells_better(first, told.as_ref())
+    };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
         return Ok(Some(place.proof));
@@ -92,6 +105,12 @@ fn tell(
         return Ok(Some(None));
     }
     Ok(None)
+}
+
+/// What has more than the order that decides, and nothing of the look, tells failing from passing runs by what it has besides: unless there is something to
+/// compare it with, that may be anything.
+fn is_mere_order(pattern: &Pattern) -> bool {
+    pattern.sites().len() == 2
 }
 
 /// Does a finding tell failing from passing runs better than another?
@@ -220,7 +239,7 @@ impl Place {
                     }
                     // Where it has come to the same place in an earlier round, that is not what it had looked at.
                     Some((_, site)) if *site != own_site => Fit::Act,
-                    None if steps.len() > 2 => Fit::Act,
+                    None if steps.len() > 2 && self.look.is_empty() => Fit::Act,
                     _ => Fit::Order,
                 };
                 best = best.max(fit);
@@ -348,10 +367,22 @@ mod tests {
         assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
     }
 
+    /// Two threads write what each has read before, and one of them reads it in its next round: that it was written twice is not all of it.
+    #[test]
+    fn what_has_nothing_of_the_look_is_but_the_order() {
+        let own = Pattern::new(PatternId::P5, &[CHANGE, ACT, ELSEWHERE]);
+        assert_eq!(place(None).fit(&own), Fit::Order);
+        assert_eq!(Place { look: Vec::new(), ..place(None) }.fit(&own), Fit::Act, "nothing was looked at");
+    }
+
     /// That says no more than the order: in a loop, everything was done before.
     #[test]
     fn the_same_place_in_an_earlier_round_is_no_look() {
-        assert_eq!(place(None).fit(&Pattern::new(PatternId::P4, &[ACT, CHANGE, ACT])), Fit::Order);
+        let in_two_rounds = Pattern::new(PatternId::P4, &[ACT, CHANGE, ACT]);
+        assert_eq!(place(None).fit(&in_two_rounds), Fit::Order);
+        assert!(
+            !is_mere_order(&in_two_rounds) && is_mere_order(&Pattern::new(PatternId::P2, &[CHANGE, ACT]))
+        );
     }
 
     /// An audit ends the run while a thread is between two changes: what it would have changed then is not known.
