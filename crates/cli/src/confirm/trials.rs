@@ -129,7 +129,9 @@ impl<'a> Laboratory<'a> {
             self.forbid_more(kinds(own, wider), &mut arms, limits)?;
         }
         let confirmation = arms.decide(BELIEVED);
-        if let Some(narrowed) = forcible.narrowed.filter(|_| leaves_open(&confirmation)) {
+        if let Some(narrowed) =
+            forcible.narrowed.filter(|narrowed| leaves_open(&confirmation, narrowed.is_whole))
+        {
             return Ok(Proof::of(narrowed.proof));
         }
         if forcible.is_beyond_forbidding() {
@@ -316,12 +318,13 @@ impl<'a> Laboratory<'a> {
 }
 
 /// Whether trials leave open what a run that was made short has proved. That forced runs pass says no more than that it takes something besides, as where harm
-/// is done by the last of several rounds only: one that fails without it speaks against it.
-fn leaves_open(confirmation: &Confirmation) -> bool {
+/// is done by the last of several rounds only: one that fails without it speaks against it. A look that is not at the edge, so that
+/// it is not the whole that was proved, may have nothing to do with it.
+fn leaves_open(confirmation: &Confirmation, is_whole: bool) -> bool {
     match confirmation.verdict {
         Verdict::Confirmed => false,
         Verdict::Inconclusive => true,
-        Verdict::Refuted => confirmation.forbidden.failed == 0,
+        Verdict::Refuted => is_whole && confirmation.forbidden.failed == 0,
     }
 }
 
@@ -484,11 +487,13 @@ mod tests {
         let open = |verdict: Verdict, failed: u64| {
             let forbidden = report::Trial { runs: 9, failed };
             let confirmation = Arms::new(1.0).decide(BELIEVED);
-            leaves_open(&Confirmation { verdict, forbidden, ..confirmation })
+            [true, false]
+                .map(|is_whole| leaves_open(&Confirmation { verdict, forbidden, ..confirmation }, is_whole))
         };
-        assert!(open(Verdict::Inconclusive, 5) && open(Verdict::Refuted, 0));
-        assert!(!open(Verdict::Refuted, 1), "runs fail without it");
-        assert!(!open(Verdict::Confirmed, 0), "it is proved by itself");
+        assert_eq!(open(Verdict::Inconclusive, 5), [true, true]);
+        assert_eq!(open(Verdict::Refuted, 0), [true, false], "its look is not at the edge");
+        assert_eq!(open(Verdict::Refuted, 1), [false, false], "runs fail without it");
+        assert_eq!(open(Verdict::Confirmed, 0), [false, false], "it is proved by itself");
     }
 
     #[test]
