@@ -105,7 +105,7 @@ pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyho
         report.needs = localize::Need::of(&collector, &findings, failed, passed)
             .map(|need| report::Needs { failing: need.failing.into(), passing: need.passing.into() });
         findings.retain(|finding| finding.failed > 0);
-        let narrowed =
+        let put =
             if technique == Technique::Verdict { narrow::put_first(runs, &mut findings)? } else { None };
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
@@ -113,10 +113,10 @@ pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyho
         let described = describe(runs, &mut chosen)?;
         interleavings = described.iter().map(|one| one.interleaving.clone()).collect();
         if let Some(Some(first)) = interleavings.first_mut() {
-            first.narrowed = narrowed.as_ref().and_then(|narrowed| narrowed.proof);
+            first.narrowed = put.as_ref().and_then(|put| put.narrowed);
         }
         let details: Vec<Details>;
-        let window = narrowed.map(|narrowed| narrowed.window);
+        let window = put.map(|put| put.window);
         (report.findings, details) = described.into_iter().map(|one| (one.finding, one.details)).unzip();
         if let Some(first) = report.findings.first_mut() {
             first.window = window;

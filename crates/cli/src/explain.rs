@@ -197,6 +197,11 @@ fn set_fix(
     };
     let place = |span: &Span| explanation::region(&scene, &[span.from, span.to]);
     let Some(mut places) = fix.spans.iter().map(place).collect::<Option<Vec<_>>>() else { return };
+    // Within one line there is nothing that a lock could be held over from one round to the next.
+    let is_one_line = |place: &report::FixPlace| place.first_line == place.last_line;
+    if fix.is_of_two_rounds(&profile.run, accesses) && places.iter().any(is_one_line) {
+        return;
+    }
     if let (Some(read), Some(place)) = (fix.read_before, places.last_mut()) {
         let read = names.access(&profile.run.accesses[read], 2, profile, code);
         let accesses = vec![read, scene.accesses[1].clone()];

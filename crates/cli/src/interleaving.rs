@@ -5,11 +5,15 @@ mod wider;
 
 use leading::Lead;
 pub use leading::{Led, Origin};
-use localize::{Action, Code, Detail, Finding, LocationId, ObjectId, Reason, Run, RunId, SiteId, Standstill};
+use localize::{
+    AccessKind, Action, Code, Detail, Finding, LocationId, Lock, ObjectId, Reason, Run, RunId, SiteId,
+    Standstill,
+};
 use localize::{StackId, StandstillKind, StandstillStep, SyncKind, ThreadId};
 use recording::{Interleaving, InterleavingStep, MOST_COPIES, Treatment};
 
 use crate::names::Names;
+use crate::narrow::Narrowed;
 
 /// A finding's steps, to be enforced.
 #[derive(Clone)]
@@ -31,6 +35,10 @@ pub struct Forcible {
     is_one_place: bool,
     /// Passing runs never come to one of its steps, so that something else decides whether it comes about.
     pub is_new_code: bool,
+    /// All of its steps are atomic updates, which come out alike in any order: counts of references, mostly.
+    pub is_count: bool,
+    /// A thread's two steps are in one section, which it has left and come to again in between: to keep that whole is to keep a whole round.
+    pub is_round: bool,
     /// Failing runs that ended before its last step, with all else of it.
     pub unfinished: u64,
     /// What may have to be in place for it.
@@ -39,8 +47,8 @@ pub struct Forcible {
     pub whole: Option<Interleaving>,
     /// The accesses that it stands for, where the finding is told by others.
     pub own: Option<Vec<report::Access>>,
-    /// What came of holding a thread right in it, and one step earlier or later, in a run that was made short.
-    pub narrowed: Option<report::Confirmation>,
+    /// What is known of it by a run that was made short.
+    pub narrowed: Option<Narrowed>,
 }
 
 impl Forcible {
@@ -64,7 +72,13 @@ impl Forcible {
 
     /// Whether there is nothing that could be forbidden in earnest.
     pub fn is_beyond_forbidding(&self) -> bool {
-        self.has_no_other_order() && self.wider.is_none()
+        self.is_round || self.has_no_other_order() && self.wider.is_none()
+    }
+
+    /// Whether a thread comes to the same access again, in another round of its loop, after what another one does.
+    pub fn is_done_again(&self) -> bool {
+        let place = |step: &InterleavingStep| (step.thread, step.build_id, step.address);
+        matches!(self.interleaving.steps(), [first, _, third] if place(first) == place(third))
     }
 
     /// With what the source says of its accesses. A function that was inlined at two places has two addresses for what is one access.
@@ -156,12 +170,31 @@ fn of_accesses(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {
         is_new_code: has_reason(finding, |reason| {
             matches!(reason, Reason::NewCode | Reason::Outcome | Reason::SecondThread)
         }),
+        is_count: example.accesses.iter().all(|&index| is_updated_at(run, run.accesses[index].site)),
+        is_round: is_round(run, &example.accesses),
         unfinished: unfinished(finding),
         leading,
         whole: None,
         own: None,
         narrowed: None,
     })
+}
+
+/// Whether what is done there is an atomic update: the last of a turn is on record as the read or the write that it is as well.
+fn is_updated_at(run: &Run, site: SiteId) -> bool {
+    run.accesses.iter().any(|access| access.site == site && access.kind == AccessKind::Update)
+}
+
+/// Whether the first and the third of three accesses are within a lock that was taken at the same place, and was held by another thread in between.
+fn is_round(run: &Run, accesses: &[usize]) -> bool {
+    let &[first, between, third] = accesses else { return false };
+    let held = |index: usize| run.held(&run.accesses[index]).unwrap_or_default();
+    let is_same = |lock: &Lock| {
+        held(third).iter().any(|other| (other.object, other.taken_at) == (lock.object, lock.taken_at))
+    };
+    let is_taken =
+        |lock: &Lock| held(between).iter().any(|other| other.object == lock.object && !other.shared);
+    held(first).iter().any(|lock| is_same(lock) && is_taken(lock))
 }
 
 fn unfinished(finding: &Finding) -> u64 {
@@ -280,6 +313,8 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         is_effect: false,
         is_one_place: false,
         is_new_code: false,
+        is_count: false,
+        is_round: false,
         unfinished: 0,
         leading: Vec::new(),
         whole: None,
@@ -363,7 +398,72 @@ fn number<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use localize::{Access, LocksetId, Outcome};
+
     use super::*;
+
+    /// Accesses of one kind by threads 1, 2 and 1, each with the lock that it holds and where that was taken.
+    fn run_of(kinds: [AccessKind; 3], locks: [Option<(u32, u32)>; 3]) -> Run {
+        let mut run = Run::new(RunId(1), Outcome::Fail);
+        run.locksets.clear();
+        for (nth, (kind, lock)) in kinds.into_iter().zip(locks).enumerate() {
+            let lock = lock.map(|(object, taken_at)| Lock {
+                object: ObjectId(object),
+                taken_in: SiteId(taken_at),
+                taken_at: StackId(taken_at),
+                shared: false,
+                tried: false,
+            });
+            run.locksets.push(lock.into_iter().collect());
+            run.accesses.push(Access {
+                thread: ThreadId(1 + nth as u32 % 2),
+                location: LocationId(0),
+                site: SiteId(nth as u32 / 2),
+                stack: StackId(nth as u32),
+                kind,
+                uncertain: false,
+                value: None,
+                before: None,
+                locks: Some(LocksetId(nth as u32)),
+                iteration: None,
+                atomic: false,
+                frees: false,
+            });
+        }
+        run
+    }
+
+    /// A list is written to under its lock, by another thread too, and read under it the next time.
+    #[test]
+    fn a_section_that_is_come_to_again_is_another_round() {
+        use AccessKind::{Read, Write};
+        let is_round = |locks| is_round(&run_of([Write, Write, Read], locks), &[0, 1, 2]);
+        assert!(is_round([Some((7, 1)), Some((7, 2)), Some((7, 1))]));
+        assert!(!is_round([Some((7, 1)), Some((7, 2)), Some((7, 3))]), "two sections of one round");
+        assert!(!is_round([Some((7, 1)), None, Some((7, 1))]), "nobody else takes the lock");
+        assert!(!is_round([None, Some((7, 2)), None]));
+    }
+
+    #[test]
+    fn the_same_access_again_is_of_the_next_round() {
+        let step = |thread, address| InterleavingStep { thread, address, ..InterleavingStep::default() };
+        let is_done_again = |steps: &[InterleavingStep]| {
+            let interleaving = Interleaving::new(Treatment::Enforce, steps).unwrap();
+            Forcible { interleaving, ..forcible() }.is_done_again()
+        };
+        assert!(is_done_again(&[step(1, 7), step(2, 8), step(1, 7)]));
+        assert!(!is_done_again(&[step(1, 7), step(2, 8), step(1, 9)]));
+        assert!(!is_done_again(&[step(1, 7), step(2, 7)]));
+    }
+
+    #[test]
+    fn the_last_update_of_a_turn_is_one_as_well() {
+        use AccessKind::{Update, Write};
+        // The first two are at one place.
+        let run = run_of([Update, Write, Write], [None; 3]);
+        assert!(is_updated_at(&run, run.accesses[1].site));
+        assert!(!is_updated_at(&run, run.accesses[2].site));
+    }
 
     /// Steps of two threads, each called from somewhere.
     fn forcible() -> Forcible {
@@ -378,6 +478,8 @@ mod tests {
             is_effect: false,
             is_one_place: false,
             is_new_code: false,
+            is_count: false,
+            is_round: false,
             unfinished: 0,
             leading: Vec::new(),
             whole: None,

@@ -185,6 +185,10 @@ impl Intrusion {
         act: usize,
     ) -> Option<(u8, Vec<usize>, PatternId)> {
         let accesses = &run.accesses;
+        // Where it was in its last round as well is not what it had looked at.
+        if accesses[look].site == accesses[act].site {
+            return None;
+        }
         if accesses[look].location == accesses[act].location {
             let triples = kinds(run, look).into_iter().flat_map(|first| {
                 kinds(run, other).into_iter().flat_map(move |middle| {

@@ -48,6 +48,8 @@ fn a_look_at_one_thing_and_an_act_on_another_are_two_orders_that_cross() {
 #[test]
 fn without_a_look_it_is_an_order() {
     assert_eq!(told("!R2(x)@use *W1(x)@init"), ["P1 use init"]);
+    // What was read there in the last round is not looked at.
+    assert_eq!(told("^R1(tail)@load !W2(tail)@pop *R1(tail)@load"), ["P2 pop load"]);
 }
 
 #[test]

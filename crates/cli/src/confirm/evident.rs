@@ -1,22 +1,32 @@
+//! What is there to be seen goes before what trials prove besides.
+//!
 //! Who waits and then goes on without another look has made a mistake that is there to be seen. To forbid what else happens in the same function
 //! keeps it whole, the wait included, so that nobody comes between the look and its use: such trials prove the one as much as the other.
+//!
+//! A deadlock is there to be seen in each run that hung. That a thread came to wait at all is an order that can be forced and forbidden, and so
+//! ends the failures; but it is how the threads came to where they are, and not what keeps them there.
 
-use report::{Action, Finding, Verdict};
+use report::{Action, Finding, Kind, Verdict};
 
-/// If the first finding is of that kind and not refuted, it is believed as much as what was confirmed of the same function.
-pub fn let_evident_go_first(findings: &mut [Finding]) {
+/// If the first finding is of that kind and not refuted, it is believed as much as what was confirmed: of the same function, or, of a deadlock that all
+/// `failing` runs show, anything but another standstill.
+pub fn let_evident_go_first(findings: &mut [Finding], failing: u64) {
     let Some((first, others)) = findings.split_first_mut() else { return };
     let verdict = |finding: &Finding| finding.confirmation.map(|confirmation| confirmation.verdict);
     let is_tested_once = first.fix.as_ref().is_some_and(|fix| fix.action == Action::TestAgain);
-    if !is_tested_once || verdict(first) == Some(Verdict::Refuted) {
+    let is_deadlock = first.kind == Kind::Deadlock && first.failed == failing;
+    if !(is_tested_once || is_deadlock) || verdict(first) == Some(Verdict::Refuted) {
         return;
     }
     let tested_in = first.accesses.first().and_then(|access| access.function.clone());
-    let is_of_function = |other: &Finding| other.accesses.iter().any(|access| access.function == tested_in);
+    let is_proved_too = |other: &Finding| match is_deadlock {
+        true => !matches!(other.kind, Kind::Deadlock | Kind::MissedSignal),
+        false => other.accesses.iter().any(|access| access.function == tested_in),
+    };
     let proved = others.iter_mut().filter(|other| {
         verdict(other) == Some(Verdict::Confirmed)
             && other.confidence > first.confidence
-            && is_of_function(other)
+            && is_proved_too(other)
     });
     let most =
         proved.max_by(|one, other| one.confidence.unwrap_or(0.0).total_cmp(&other.confidence.unwrap_or(0.0)));
@@ -28,6 +38,9 @@ pub fn let_evident_go_first(findings: &mut [Finding]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As many failing runs as [`finding`] is seen in.
+    const FAILING: u64 = 9;
 
     fn finding(function: &str, action: &str, verdict: &str, confidence: f64) -> Finding {
         let access = serde_json::json!({
@@ -49,8 +62,25 @@ mod tests {
     fn believed(action: &str, verdict: &str, function: &str) -> [f64; 2] {
         let mut findings =
             [finding("board", action, verdict, 0.02), finding(function, "extend-lock", "confirmed", 0.97)];
-        let_evident_go_first(&mut findings);
+        let_evident_go_first(&mut findings, FAILING);
         findings.map(|finding| finding.confidence.unwrap())
+    }
+
+    /// A teller waits for the lock of a manager who waits for the teller; that the teller had something to do when the manager came is proved by trials.
+    #[test]
+    fn a_deadlock_that_all_failing_runs_show_stays_before_how_threads_came_to_it() {
+        let believed = |verdict: &str, kind: Kind, failing: u64| {
+            let deadlock =
+                Finding { kind: Kind::Deadlock, ..finding("close", "wait-unlocked", verdict, 0.02) };
+            let order = Finding { kind, ..finding("reserve", "wait", "confirmed", 0.97) };
+            let mut findings = [deadlock, order];
+            let_evident_go_first(&mut findings, failing);
+            findings.map(|finding| finding.confidence.unwrap())
+        };
+        assert_eq!(believed("inconclusive", Kind::OrderViolation, FAILING), [0.97, 0.02]);
+        assert_eq!(believed("refuted", Kind::OrderViolation, FAILING), [0.02, 0.97]);
+        assert_eq!(believed("inconclusive", Kind::OrderViolation, FAILING + 1), [0.02, 0.97]);
+        assert_eq!(believed("inconclusive", Kind::Deadlock, FAILING), [0.02, 0.97]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub fn settle(analysis: &mut Analysis) {
     weigh(&mut analysis.report.findings);
     let failing = analysis.report.runs.failed;
     let_wider_go_first(&mut analysis.report.findings, failing);
-    let_evident_go_first(&mut analysis.report.findings);
+    let_evident_go_first(&mut analysis.report.findings, failing);
     let mut before = std::mem::take(&mut analysis.report.findings);
     let order = order(&before);
     let places: Vec<u64> = (0..order.len() as u64)
@@ -152,7 +152,8 @@ fn weigh(findings: &mut [Finding]) {
 
 /// A proof by following failing runs is good for whatever comes about on the way to where there is no return. Of two that are confirmed, one of
 /// them like that and shown by a part of the failing runs, the other by as good as all, the former's included, the latter is believed as much
-/// as the former was: it explains what the former does, and the rest.
+/// as the former was: it explains what the former does, and the rest. So it is of a standstill that is there to be seen in a part of the failing runs, and
+/// was not proved: threads are left waiting in the others, too, and by what was proved.
 fn let_wider_go_first(findings: &mut [Finding], failing: u64) {
     let shown_by_all = |finding: &Finding| is_shown_by_all(finding.failed as f64 / failing as f64);
     let is_wider = |one: &Finding, other: &Finding| {
@@ -161,7 +162,10 @@ fn let_wider_go_first(findings: &mut [Finding], failing: u64) {
     for at in 0..findings.len() {
         let one = &findings[at];
         let is_followed = one.confirmation.is_some_and(|one| one.followed.is_some_and(|runs| runs > 0));
-        if class(one) != Class::Confirmed || !is_followed || shown_by_all(one) {
+        let is_proved = class(one) == Class::Confirmed;
+        let is_standstill = matches!(one.kind, Kind::Deadlock | Kind::MissedSignal);
+        let yields = if is_proved { is_followed } else { is_standstill };
+        if !yields || shown_by_all(one) {
             continue;
         }
         let wider = findings.iter().enumerate().filter(|(_, other)| {
@@ -435,6 +439,23 @@ mod tests {
         assert_eq!(first(Some(3), &[1, 2, 3, 4], &[1, 2, 3, 4]), 0, "both explain all");
         assert_eq!(first(Some(3), &[1, 2], &[1, 2, 3]), 0, "neither explains all");
         assert_eq!(first(Some(3), &[1, 5], &[1, 2, 3, 4]), 0, "one that the other does not explain");
+    }
+
+    /// Too few are told of the end; in some of the runs that hang, a signal wakes one of those who are left.
+    #[test]
+    fn a_standstill_of_a_part_of_the_failing_runs_goes_behind_what_is_proved_of_all() {
+        let first = |kind: Kind, runs: &[u64]| {
+            let mut all = believed(&[(0.77, None), (0.23, CONFIRMED)]);
+            for (finding, runs) in all.iter_mut().zip([runs, &[1, 2, 3, 4]]) {
+                (finding.failed, finding.failing_runs) = (runs.len() as u64, runs.to_vec());
+            }
+            all[0].kind = kind;
+            let_wider_go_first(&mut all, 4);
+            order(&all)[0]
+        };
+        assert_eq!(first(Kind::MissedSignal, &[1, 2]), 1);
+        assert_eq!(first(Kind::MissedSignal, &[1, 2, 3, 4]), 0, "it is there to be seen in all of them");
+        assert_eq!(first(Kind::OrderViolation, &[1, 2]), 0, "its weight says how much it is believed");
     }
 
     /// Without the one that was confirmed the test passes, so that it is no excuse that it fails without the other.

@@ -129,14 +129,21 @@ impl<'a> Laboratory<'a> {
             self.forbid_more(kinds(own, wider), &mut arms, limits)?;
         }
         let confirmation = arms.decide(BELIEVED);
-        if let Some(narrowed) = forcible.narrowed.filter(|_| confirmation.verdict == Verdict::Inconclusive) {
-            return Ok(Proof::of(narrowed));
+        if let Some(narrowed) =
+            forcible.narrowed.filter(|narrowed| leaves_open(&confirmation, narrowed.is_whole))
+        {
+            return Ok(Proof::of(narrowed.proof));
         }
         if forcible.is_beyond_forbidding() {
             return Ok(Proof::of(Confirmation { verdict: Verdict::Inconclusive, ..confirmation }));
         }
         if confirmation.verdict == Verdict::Confirmed {
-            return Ok(Proof::of(self.leave_out_variables(own, &[], &arms, confirmation)?));
+            // At both edges one step more or less decides. With one variable turned round, other instances come about as before.
+            let is_known_whole = forcible.narrowed.is_some_and(|narrowed| narrowed.is_whole);
+            return Ok(Proof::of(match is_known_whole {
+                true => confirmation,
+                false => self.leave_out_variables(own, &[], &arms, confirmation)?,
+            }));
         }
         // A failing run that is followed comes to it by what made it fail.
         if is_new_code {
@@ -149,7 +156,7 @@ impl<'a> Laboratory<'a> {
         {
             return Ok(led);
         }
-        if !may_be_followed(shown) {
+        if !may_be_followed(shown, forcible.is_count || forcible.is_done_again()) {
             return Ok(Proof::of(confirmation));
         }
         let followed = following::confirm(self, forcible, shown, limits)?;
@@ -310,12 +317,25 @@ impl<'a> Laboratory<'a> {
     }
 }
 
+/// Whether trials leave open what a run that was made short has proved. That forced runs pass says no more than that it takes something besides, as where harm
+/// is done by the last of several rounds only: one that fails without it speaks against it. A look that is not at the edge, so that
+/// it is not the whole that was proved, may have nothing to do with it.
+fn leaves_open(confirmation: &Confirmation, is_whole: bool) -> bool {
+    match confirmation.verdict {
+        Verdict::Confirmed => false,
+        Verdict::Inconclusive => true,
+        Verdict::Refuted => is_whole && confirmation.forbidden.failed == 0,
+    }
+}
+
 /// Whether failing runs that are followed can prove it. What most passing runs show as well does not tell them from failing ones: that one of these is
 /// lost where it comes about is by what came before. Nor does what many of them show, if others fail without it: it is neither enough nor needed. What a
-/// part of the failing runs show can enclose the cause, or be what these do right at it.
-fn may_be_followed(shown: &Shown<'_>) -> bool {
+/// part of the failing runs show can enclose the cause, or be what these do right at it. Counts that are updated atomically come out alike in any order: where a
+/// run is lost at one of them, as where a reference is let go of, it is lost by what the thread does there besides. So it is where a thread comes to the same place in the next round of its
+/// loop: it `says_little` then that another one was there in between.
+fn may_be_followed(shown: &Shown<'_>, says_little: bool) -> bool {
     let is_needed = decision::is_shown_by_all(shown.share) && shown.by_passing <= 0.5;
-    (is_needed || shown.by_passing < following::OFTEN) && shown.share >= 0.5
+    !says_little && (is_needed || shown.by_passing < following::OFTEN) && shown.share >= 0.5
 }
 
 /// What a run is about.
@@ -451,11 +471,29 @@ mod tests {
     #[test]
     fn what_passing_runs_show_as_well_is_not_proved_by_following_failing_ones() {
         let shown = |share, by_passing| Shown { runs: &[], share, by_passing, odds_against: 1.0 };
-        assert!(may_be_followed(&shown(1.0, 0.5)));
-        assert!(!may_be_followed(&shown(1.0, 0.6)));
-        assert!(may_be_followed(&shown(0.5, 0.2)));
-        assert!(!may_be_followed(&shown(0.4, 0.1)), "others fail without it");
-        assert!(!may_be_followed(&shown(0.7, 0.3)), "neither enough nor needed");
+        let may_be_followed = |share: f64, by_passing: f64, says_little: bool| {
+            may_be_followed(&shown(share, by_passing), says_little)
+        };
+        assert!(may_be_followed(1.0, 0.5, false));
+        assert!(!may_be_followed(1.0, 0.6, false));
+        assert!(may_be_followed(0.5, 0.2, false));
+        assert!(!may_be_followed(0.4, 0.1, false), "others fail without it");
+        assert!(!may_be_followed(0.7, 0.3, false), "neither enough nor needed");
+        assert!(!may_be_followed(1.0, 0.0, true), "the count is right in any order");
+    }
+
+    #[test]
+    fn what_a_short_run_proves_is_not_refuted_by_forced_runs_that_pass() {
+        let open = |verdict: Verdict, failed: u64| {
+            let forbidden = report::Trial { runs: 9, failed };
+            let confirmation = Arms::new(1.0).decide(BELIEVED);
+            [true, false]
+                .map(|is_whole| leaves_open(&Confirmation { verdict, forbidden, ..confirmation }, is_whole))
+        };
+        assert_eq!(open(Verdict::Inconclusive, 5), [true, true]);
+        assert_eq!(open(Verdict::Refuted, 0), [true, false], "its look is not at the edge");
+        assert_eq!(open(Verdict::Refuted, 1), [false, false], "runs fail without it");
+        assert_eq!(open(Verdict::Confirmed, 0), [false, false], "it is proved by itself");
     }
 
     #[test]

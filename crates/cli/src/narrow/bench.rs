@@ -157,8 +157,12 @@ impl Bench {
 
     /// The threads that have the token one after the other in a run that goes this way.
     pub fn taken(&mut self, legs: &[Leg]) -> anyhow::Result<Vec<u32>> {
-        let gone = self.go(legs, None)?;
-        Ok(legs::of_switches(&gone.switches).iter().map(|leg| leg.thread).collect())
+        Ok(self.gone(legs)?.iter().map(|leg| leg.thread).collect())
+    }
+
+    /// All legs of a run that goes this way.
+    pub fn gone(&mut self, legs: &[Leg]) -> anyhow::Result<Vec<Leg>> {
+        Ok(legs::of_switches(&self.go(legs, None)?.switches))
     }
 
     /// How far another thread comes while one is held at a stop of its own.

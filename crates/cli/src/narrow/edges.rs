@@ -41,6 +41,9 @@ pub struct Edges {
     pub elsewhere: Trial,
 }
 
+/// Legs behind the last one that are asked about, at most: with more of them threads take turns, and it is not the last that decides.
+const MOST_FOLLOWERS: usize = 4;
+
 /// Legs at whose ends it is looked for edges, at most: the last ones, since what came first may only have brought the threads to where they
 /// are.
 const MOST_HELD: usize = 2;
@@ -116,7 +119,13 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
             bench.fails(&between(stop), (stop > from).then(|| between(stop - 1)))
         })?,
     };
-    let Some(decisive) = decisive else { return Ok(None) };
+    let Some(decisive) = decisive else {
+        // Whoever came after the last leg by itself may have done what decides.
+        return match with_followers(bench, legs, at)? {
+            Some(longer) => of_leg(bench, &longer, at),
+            None => Ok(None),
+        };
+    };
     // A thread that holds a lock keeps the other one out, and so what that would have done to it.
     let free = bench.come(&way(soonest), (held.thread, soonest), other.thread)?;
     let mut beyond = |stop: u32| -> anyhow::Result<Beyond> {
@@ -162,6 +171,29 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
     Ok(Some(Edges { held, other, before, failing, after, beyond, between, held_there, elsewhere }))
 }
 
+/// The same way with a leg for each thread that runs behind the last one before the held thread goes on. None if there is none.
+fn with_followers(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<Vec<Leg>>> {
+    let longer = followed(legs, at, &bench.gone(legs)?);
+    Ok(match longer {
+        Some(longer) if bench.fails(&longer, None)? => Some(longer),
+        _ => None,
+    })
+}
+
+/// A way with those behind it that have run in `gone`, a run that goes it.
+fn followed(legs: &[Leg], at: usize, gone: &[Leg]) -> Option<Vec<Leg>> {
+    let held = legs[at];
+    let is_held = |leg: &Leg| leg.thread == held.thread && leg.until >= held.until;
+    let since = &gone[gone.iter().position(is_held)? + 1..];
+    let until_back = since.iter().take_while(|leg| leg.thread != held.thread);
+    let own = &legs[at + 1..];
+    let followers = until_back.skip(own.len()).map(|leg| Leg { until: FOREVER, ..*leg });
+    let followers: Vec<Leg> = followers.take(MOST_FOLLOWERS + 1).collect();
+    let is_same = own.iter().zip(since).all(|(own, gone)| own.thread == gone.thread);
+    let is_known = is_same && !followers.is_empty() && followers.len() <= MOST_FOLLOWERS;
+    is_known.then(|| legs.iter().copied().chain(followers).collect())
+}
+
 /// Who runs in the place of the last one if that does not.
 fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Option<u32>> {
     if base.is_empty() || bench.fails(base, None)? {
@@ -170,4 +202,26 @@ fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Opti
     let (fails, passes) = (bench.taken(legs)?, bench.taken(base)?);
     let differ = fails.iter().zip(&passes).find(|(one, other)| one != other);
     Ok(differ.map(|(_, other)| *other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn legs(of: &[(u32, u32)]) -> Vec<Leg> {
+        of.iter().map(|&(thread, until)| Leg { thread, until, by_time: false }).collect()
+    }
+
+    /// One thread is held, a second one runs to its end, and the third, whose turn it is then, does what decides.
+    #[test]
+    fn who_runs_behind_the_last_leg_is_asked_about_too() {
+        let way = legs(&[(1, FOREVER), (2, 77), (3, FOREVER)]);
+        let longer = |gone: &[(u32, u32)]| followed(&way, 1, &legs(gone));
+        let threads = longer(&[(1, 12), (2, 77), (3, 80), (4, 25), (2, 99)]);
+        assert_eq!(threads, Some(legs(&[(1, FOREVER), (2, 77), (3, FOREVER), (4, FOREVER)])));
+        assert_eq!(longer(&[(1, 12), (2, 77), (3, 80), (2, 99), (4, 25)]), None, "it comes later");
+        assert_eq!(longer(&[(1, 12), (2, 77), (4, 25), (3, 80), (2, 99)]), None, "another way");
+        let turns = [(1, 12), (2, 77), (3, 1), (4, 1), (3, 2), (4, 2), (3, 3), (4, 3), (2, 99)];
+        assert_eq!(longer(&turns), None, "they take turns");
+    }
 }

@@ -21,17 +21,24 @@ const LEAST_DIFFERENCE: f64 = 0.25;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
-/// What is known of the first finding since it happens where a failing run goes wrong.
-#[derive(Clone, Debug)]
+/// What is known of the first finding by a failing run that was made short.
+#[derive(Clone, Copy)]
 pub struct Narrowed {
-    /// What proves it, if that is clear and all of the finding happens there.
-    pub proof: Option<Confirmation>,
+    /// What came of holding a thread right in it, and one step earlier or later.
+    pub proof: Confirmation,
+    /// Whether all of its steps are at the edges, so that this is so of each of them.
+    pub is_whole: bool,
+}
+
+/// Where a failing run goes wrong that shows the first finding, and what that proves.
+pub struct Put {
+    pub narrowed: Option<Narrowed>,
     pub window: Window,
 }
 
 /// Puts the finding first that happens where the session's failing runs go wrong, as far as that is known. If the
 /// first one happens at one of these places, it stays: of several switches that a failure takes, the last can be where it is found out.
-pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Narrowed>> {
+pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Result<Option<Put>> {
     // A standstill is there to be seen, and so is who waits and then goes on without another look.
     let is_evident = |finding: &Finding| match &finding.detail {
         Detail::Verdict(reasoning) => {
@@ -48,8 +55,7 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
             && !doings.intrusion.is_between_rounds(&doings.profile.run)
         {
             let told = told(&window, &doings, runs);
-            let narrowed = Narrowed { proof: proof(&window.edges), window: told };
-            places.push(Place::new(doings, narrowed));
+            places.push(Place::new(doings, proof(&window.edges), told));
         }
     }
     // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
@@ -59,26 +65,30 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         if let Some(place) = best.filter(|place| place.is_about_counts() == counts) {
             let is_whole = fit(place) == Fit::Whole;
             lead(findings, 0);
-            return Ok(Some(place.narrowed(is_whole)));
+            return Ok(Some(place.put(is_whole, is_whole)));
         }
         for place in places.iter().filter(|place| place.is_about_counts() == counts) {
-            if let Some(narrowed) = tell(runs, findings, place)? {
-                return Ok(Some(narrowed));
+            if let Some(proves) = tell(runs, findings, place)? {
+                let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
+                return Ok(Some(place.put(proves, is_whole)));
             }
         }
     }
     Ok(None)
 }
 
-/// Puts what happens at a place first, if it can be told.
-fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyhow::Result<Option<Narrowed>> {
+/// Puts what happens at a place first, if it can be told, and says whether the place proves it.
+fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyhow::Result<Option<bool>> {
     let told = of_rows(runs, &place.rows)?;
     // What decides, told without a look that is not there in all failing runs, is told well enough.
-    let stays =
-        |first: &&Finding| place.fit(&first.pattern) == Fit::Order && tells_better(first, told.as_ref());
+    let stays = |first: &&Finding| {
+        place.fit(&first.pattern) == Fit::Order
+            && (told.is_some() || is_mere_order(&first.pattern))
+            && tells_better(first, told.as_ref())
+    };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
-        return Ok(Some(place.narrowed(true)));
+        return Ok(Some(true));
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
     let known = match &told {
@@ -88,18 +98,24 @@ fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyh
     // What the runs say of it by themselves is more than what is counted here.
     if let Some(at) = known {
         lead(findings, at);
-        return Ok(Some(place.narrowed(true)));
+        return Ok(Some(true));
     }
     if let Some(told) = told {
         findings.push(told);
         lead(findings, findings.len() - 1);
-        return Ok(Some(place.narrowed(true)));
+        return Ok(Some(true));
     }
     if let Some(at) = of_fit(Fit::Act) {
         lead(findings, at);
-        return Ok(Some(place.narrowed(false)));
+        return Ok(Some(false));
     }
     Ok(None)
+}
+
+/// What has more than the order that decides, and nothing of the look, tells failing from passing runs by what it has besides: unless there is something to
+/// compare it with, that may be anything.
+fn is_mere_order(pattern: &Pattern) -> bool {
+    pattern.sites().len() == 2
 }
 
 /// Does a finding tell failing from passing runs better than another?
@@ -200,11 +216,12 @@ struct Place {
     /// All that others do in between, if the run ends with that: what the held thread would have done then is not on record.
     ends_with: Option<Vec<SiteId>>,
     rows: Vec<(u8, Row)>,
-    narrowed: Narrowed,
+    proof: Option<Confirmation>,
+    window: Window,
 }
 
 impl Place {
-    fn new(doings: Doings, narrowed: Narrowed) -> Place {
+    fn new(doings: Doings, proof: Option<Confirmation>, window: Window) -> Place {
         let Doings { profile, intrusion, too_early } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
         let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
@@ -219,14 +236,15 @@ impl Place {
                 .is_empty()
                 .then(|| intrusion.between.iter().map(|&index| site(index)).collect()),
             rows: intrusion.rows(&profile.run),
-            narrowed,
+            proof,
+            window,
         }
     }
 
-    /// What is known of a finding that happens here. What is not all of it proves nothing.
-    fn narrowed(&self, is_all_of_it: bool) -> Narrowed {
-        let Narrowed { proof, window } = &self.narrowed;
-        Narrowed { proof: proof.filter(|_| is_all_of_it), window: window.clone() }
+    /// What is known of a finding that was put first since it happens here.
+    fn put(&self, proves: bool, is_whole: bool) -> Put {
+        let proof = self.proof.filter(|_| proves);
+        Put { narrowed: proof.map(|proof| Narrowed { proof, is_whole }), window: self.window.clone() }
     }
 
     fn is_about_counts(&self) -> bool {
@@ -261,7 +279,7 @@ impl Place {
                     }
                     // Where it has come to the same place in an earlier round, that is not what it had looked at.
                     Some((_, site)) if *site != own_site => Fit::Act,
-                    None if steps.len() > 2 => Fit::Act,
+                    None if steps.len() > 2 && self.look.is_empty() => Fit::Act,
                     _ => Fit::Order,
                 };
                 best = best.max(fit);
@@ -397,8 +415,8 @@ mod tests {
     fn place(ends_with: Option<Vec<SiteId>>) -> Place {
         let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
         let window = Window { run: 1, switches: 9, left: 2, after: None, meanwhile: None, before: None };
-        let narrowed = Narrowed { proof: None, window };
-        Place { look: vec![LOOK], orders, sooner: Vec::new(), ends_with, rows: Vec::new(), narrowed }
+        let (rows, sooner) = (Vec::new(), Vec::new());
+        Place { look: vec![LOOK], orders, sooner, ends_with, rows, proof: None, window }
     }
 
     /// Two threads have each looked before the other writes, so that it is too late from the look on, whatever the held one does first.
@@ -419,10 +437,22 @@ mod tests {
         assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
     }
 
+    /// Two threads write what each has read before, and one of them reads it in its next round: that it was written twice is not all of it.
+    #[test]
+    fn what_has_nothing_of_the_look_is_but_the_order() {
+        let own = Pattern::new(PatternId::P5, &[CHANGE, ACT, ELSEWHERE]);
+        assert_eq!(place(None).fit(&own), Fit::Order);
+        assert_eq!(Place { look: Vec::new(), ..place(None) }.fit(&own), Fit::Act, "nothing was looked at");
+    }
+
     /// That says no more than the order: in a loop, everything was done before.
     #[test]
     fn the_same_place_in_an_earlier_round_is_no_look() {
-        assert_eq!(place(None).fit(&Pattern::new(PatternId::P4, &[ACT, CHANGE, ACT])), Fit::Order);
+        let in_two_rounds = Pattern::new(PatternId::P4, &[ACT, CHANGE, ACT]);
+        assert_eq!(place(None).fit(&in_two_rounds), Fit::Order);
+        assert!(
+            !is_mere_order(&in_two_rounds) && is_mere_order(&Pattern::new(PatternId::P2, &[CHANGE, ACT]))
+        );
     }
 
     /// An audit ends the run while a thread is between two changes: what it would have changed then is not known.

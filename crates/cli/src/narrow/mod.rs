@@ -25,7 +25,7 @@ use crate::names::Names;
 use bench::{Bench, OutOfTime};
 use blocks::Held;
 use edges::{Edges, Stand};
-pub use first::put_first;
+pub use first::{Narrowed, put_first};
 use kept::Window;
 use legs::{FOREVER, Leg};
 
@@ -135,6 +135,7 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let [look, _] = held_at(edges.before.as_ref(), held)?;
     let [decisive, _] = held_at(edges.between.as_ref(), other)?;
     let [_, act] = held_at(Some(&edges.after), held)?;
+    let look = before_act(look, &act);
     let too_early = match &edges.beyond {
         Some(beyond) => too_early(&load(beyond, code, names)?, code, held, beyond.stop, &decisive),
         None => Vec::new(),
@@ -174,6 +175,15 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     Ok(Some(Doings { profile, intrusion, too_early }))
 }
 
+/// Of a section in whose midst a thread is held, what it does before the act: when it was at the rest of it, that was in an earlier round. One that is about to
+/// begin the section anew has done all of it.
+fn before_act(mut look: Vec<SiteId>, act: &[SiteId]) -> Vec<SiteId> {
+    if let Some(at @ 1..) = look.iter().position(|site| act.contains(site)) {
+        look.truncate(at);
+    }
+    look
+}
+
 /// What others do while a thread is held that is about the data of its last step: where that step is missing, they come too early. What is
 /// decisive goes before what else they do.
 fn too_early(
@@ -200,4 +210,21 @@ fn too_early(
 fn load(stand: &Stand, code: &mut Code, names: &mut Names) -> anyhow::Result<Profile> {
     let outcome = analysis::outcome(&stand.file.record.outcome).unwrap_or(Outcome::Pass);
     analysis::load_file(&stand.file, stand.file.record.run, outcome, code, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A generation is raised, a pointer replaced and the old one kept, in one section, again and again: another one looks when the second generation
+    /// is there and the second pointer is not.
+    #[test]
+    fn what_comes_after_the_act_in_its_section_is_no_look() {
+        let [generation, pointer, kept] = [1, 2, 3].map(SiteId);
+        let section = || vec![generation, pointer, kept];
+        assert_eq!(before_act(section(), &[pointer]), [generation]);
+        assert_eq!(before_act(section(), &[kept]), [generation, pointer]);
+        assert_eq!(before_act(section(), &[generation]), section(), "the next round");
+        assert_eq!(before_act(section(), &[SiteId(4)]), section(), "another section");
+    }
 }

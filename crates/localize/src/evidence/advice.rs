@@ -208,8 +208,9 @@ impl Case<'_> {
             && self.facts.contains(&Fact::NotJoined { creator: 0, running: 1 })
         {
             let destroys = first.frees || first.value == Some(0);
-            // Who comes there again and again cannot wait for the end of the other each time.
-            let action = if self.comes_again(0) { Action::Wait } else { Action::Join };
+            // Who comes there again and again, or has more for the other to do, cannot wait for its end.
+            let goes_on = self.comes_again(0) || self.has_more_to_do();
+            let action = if goes_on { Action::Wait } else { Action::Join };
             return destroys.then(|| Fix::plain(action, vec![], vec![own(0), own(1)]));
         }
         if first.kind.writes() {
@@ -322,6 +323,35 @@ impl Case<'_> {
         let earlier = &self.witness.run.accesses[..self.accesses[0]];
         let is_same = |earlier: &Access| (earlier.thread, earlier.site) == (access.thread, access.site);
         earlier.iter().skip(self.witness.begin_of(other.thread)).any(is_same)
+    }
+
+    /// Whether the thread of the first access goes on after it to write, at the same place as before, something else that the other one reads: as who
+    /// replaces a buffer that is full, for the others to take more from the larger one.
+    fn has_more_to_do(&self) -> bool {
+        let (first, second) = (self.access(0), self.access(1));
+        let accesses = &self.witness.run.accesses;
+        let begun = self.witness.begin_of(second.thread);
+        let is_read = |location: LocationId| {
+            accesses.iter().any(|access| {
+                (access.thread, access.location) == (second.thread, location)
+                    && access.kind != AccessKind::Write
+                    && !access.frees
+            })
+        };
+        let is_its_write = |access: &&Access| {
+            access.thread == first.thread
+                && access.kind.writes()
+                && !access.frees
+                && access.location != first.location
+        };
+        let before: Vec<_> = accesses[begun.min(self.accesses[0])..self.accesses[0]]
+            .iter()
+            .filter(is_its_write)
+            .map(|access| (access.site, access.location))
+            .collect();
+        let after = accesses[self.accesses[0] + 1..].iter().filter(is_its_write);
+        let mut again = after.filter(|access| before.contains(&(access.site, access.location)));
+        again.any(|access| is_read(access.location))
     }
 
     /// A thread without a lock read what another was about to change further under one.

@@ -92,6 +92,17 @@ impl Fix {
         }
     }
 
+    /// Whether a lock that it asks to be held longer was taken at the same place both times: who comes there again is in another round.
+    pub fn is_of_two_rounds(&self, run: &Run, accesses: &[usize]) -> bool {
+        let all: Vec<usize> = accesses.iter().copied().chain(self.further).collect();
+        let taken_at = |place: usize| {
+            let locks = all.get(place).and_then(|&index| run.held(&run.accesses[index])).unwrap_or_default();
+            locks.iter().find(|lock| self.locks.contains(&lock.object)).map(|lock| lock.taken_at)
+        };
+        let is_same = |span: &Span| taken_at(span.from).is_some() && taken_at(span.from) == taken_at(span.to);
+        self.action == Action::ExtendLock && self.spans.iter().any(is_same)
+    }
+
     /// Whether its locks, which are held for reading now, have to be held for writing; `accesses` are those of the finding. Who only reads, and
     /// whom nobody breaks in on but under the lock for writing, need only hold it longer.
     pub fn is_for_writing(&self, run: &Run, accesses: &[usize]) -> bool {

@@ -312,7 +312,7 @@ fn between_words(finding: &Finding, [from, to]: [usize; 2]) -> String {
         Some(region) if region.first_line != region.last_line => {
             format!("lines {} and {}{}", region.first_line, region.last_line, super::advice::within(&region))
         }
-        _ if finding.accesses[from].stack == finding.accesses[to].stack => {
+        _ if label(&finding.accesses[from]) == label(&finding.accesses[to]) => {
             format!("{} and the next time there", label(&finding.accesses[from]))
         }
         _ => format!("{} and {}", label(&finding.accesses[from]), label(&finding.accesses[to])),

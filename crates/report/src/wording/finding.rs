@@ -84,12 +84,29 @@ pub(crate) fn effect(access: &Access) -> String {
         AccessKind::Signal => "signal",
         AccessKind::Wait => "wait",
     };
-    match (&access.old, access.value_in_words()) {
+    let (old, value) = (access.old.as_deref(), access.value_in_words());
+    // Two addresses that end alike are told in full.
+    let is_told_apart = old.map(brief_address) != value.map(brief_address) || old == value;
+    let told = |value: &str| if is_told_apart { brief_address(value) } else { value.to_owned() };
+    let (old, value) = (old.map(told), value.map(told));
+    match (old, value) {
         (Some(old), Some(value)) if !access.frees && old.len() + value.len() <= LONGEST_CHANGE => {
             format!("{old} → {value}")
         }
         (_, Some(value)) => format!("{verb} {value}"),
         (_, None) => verb.to_owned(),
+    }
+}
+
+/// `0x…0c70` of an address: the rest is mostly the same for all, and does not fit into a column.
+fn brief_address(value: &str) -> String {
+    const TOLD: usize = 4;
+    const LONG: usize = 9;
+    let digits =
+        value.strip_prefix("0x").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    match digits.filter(|digits| digits.len() >= LONG) {
+        Some(digits) => format!("0x…{}", &digits[digits.len() - TOLD..]),
+        None => value.to_owned(),
     }
 }
 
@@ -403,6 +420,22 @@ mod tests {
             followed: None,
             narrowed: false,
         })
+    }
+
+    #[test]
+    fn of_an_address_its_end_is_told() {
+        let said = |old: Option<&str>, value: &str| {
+            let access = serde_json::json!({
+                "thread": 1, "kind": "write", "variable": "current", "function": null, "file": null, "line": null,
+                "column": null, "stack": [], "value": value, "old": old, "locks": [],
+            });
+            effect(&serde_json::from_value(access).unwrap())
+        };
+        assert_eq!(said(Some("0x7ffe48000c70"), "0x7ffe48000d90"), "0x…0c70 → 0x…0d90");
+        assert_eq!(said(Some("0x7ffe48000c70"), "null"), "0x…0c70 → null");
+        assert_eq!(said(Some("0x7ffe48000c70"), "0x7ffe58000c70"), "0x7ffe48000c70 → 0x7ffe58000c70");
+        assert_eq!(said(None, "0x7ffe48000c70"), "write 0x…0c70");
+        assert_eq!(said(Some("0xff"), "&sum_frame"), "0xff → &sum_frame");
     }
 
     #[test]
