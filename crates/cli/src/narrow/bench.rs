@@ -175,7 +175,10 @@ impl Bench {
         let stops = since[..back].iter().filter(|switch| switch.from == other).map(|switch| switch.stop);
         Ok(Come {
             stops: stops.max().unwrap_or(0),
-            goes_on: since[back..].iter().find(|switch| switch.to == other).is_some_and(|on| !on.is_by_time()),
+            goes_on: since[back..]
+                .iter()
+                .find(|switch| switch.to == other)
+                .is_some_and(|on| !on.is_by_time()),
         })
     }
 
