@@ -128,7 +128,10 @@ fn find(
     let ended = if proves_early { conductor.seek_suspect(session, search)? } else { None };
     if proves_early && ended.is_none() {
         let mut analysis = conductor.examine(session, &arguments.ranking)?;
-        if is_found(&analysis) && narrow::seek(session, campaign, until)? {
+        if is_found(&analysis)
+            && narrow::is_called_for(&analysis.report)
+            && narrow::seek(session, campaign, until)?
+        {
             analysis = conductor.examine(session, &arguments.ranking)?;
         }
         if is_found(&analysis) && confirm::confirm_early(session, campaign, &mut analysis, confirmed)? {
@@ -147,6 +150,7 @@ fn find(
     if may_try
         && analysis.report.runs.failed > 0
         && arguments.ranking.technique.is_none()
+        && narrow::is_called_for(&analysis.report)
         && narrow::seek(session, campaign, until)?
     {
         analysis = conductor.examine(session, &arguments.ranking)?;

@@ -17,6 +17,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use localize::{Code, Intrusion, Outcome, Profile, SiteId, ThreadId};
+use report::{Finding, Kind, Report};
 use runner::campaign::Campaign;
 use runner::{RunRecord, Schedules, Session};
 
@@ -41,6 +42,12 @@ const AROUND: usize = 4;
 const RUNS: f64 = 300.0;
 const LEAST_TIME: Duration = Duration::from_secs(2);
 const MOST_TIME: Duration = Duration::from_secs(20);
+
+/// Whether it is worth a look where runs go wrong: why threads wait for ever is there to be seen, and stays first whatever that tells.
+pub fn is_called_for(report: &Report) -> bool {
+    let is_standstill = |first: &Finding| matches!(first.kind, Kind::Deadlock | Kind::MissedSignal);
+    !report.findings.first().is_some_and(is_standstill)
+}
 
 /// Looks for where the failing runs of a session go wrong, unless that was done before, and says whether it found anything.
 pub fn seek(session: &Session, campaign: &Campaign, until: Option<Instant>) -> anyhow::Result<bool> {
@@ -226,5 +233,35 @@ mod tests {
         assert_eq!(before_act(section(), &[kept]), [generation, pointer]);
         assert_eq!(before_act(section(), &[generation]), section(), "the next round");
         assert_eq!(before_act(section(), &[SiteId(4)]), section(), "another section");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn report(first: &str) -> Report {
+        let finding = json!({
+            "rank": 1, "tied": 1, "score": 0.9, "failed": 3, "passed": 0, "kind": first, "pattern": "RW", "accesses": [],
+            "suspicious_functions": [], "cluster": null, "failing_runs": [1], "evidence": [], "advice": "",
+            "confirmation": null
+        });
+        let session = json!({
+            "name": "x", "command": ["./x"], "unsnarl_version": "0", "started": "", "seed": 1, "wall_seconds": 0.1
+        });
+        let runs = json!({ "passed": 1, "failed": 3, "hung": 3, "damaged": 0 });
+        let report = json!({
+            "schema": 1, "session": session, "runs": runs, "technique": "verdict", "warnings": [],
+            "findings": [finding]
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    #[test]
+    fn who_waits_for_ever_is_there_to_be_seen() {
+        assert!(is_called_for(&report("order-violation")) && is_called_for(&report("atomicity-violation")));
+        assert!(!is_called_for(&report("deadlock")) && !is_called_for(&report("missed-signal")));
     }
 }
