@@ -221,6 +221,8 @@ fn load(stand: &Stand, code: &mut Code, names: &mut Names) -> anyhow::Result<Pro
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// A generation is raised, a pointer replaced and the old one kept, in one section, again and again: another one looks when the second generation
@@ -234,13 +236,6 @@ mod tests {
         assert_eq!(before_act(section(), &[generation]), section(), "the next round");
         assert_eq!(before_act(section(), &[SiteId(4)]), section(), "another section");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
 
     fn report(first: &str) -> Report {
         let finding = json!({
