@@ -125,7 +125,9 @@ int main(void) {
 
 #[test]
 fn who_sleeps_to_look_again_lets_others_run_meanwhile() {
-    assert_eq!(printed(POLLING, &[(1, FOREVER), (2, FOREVER), (3, FOREVER)]), 1);
+    let looks = printed(POLLING, &[(1, FOREVER), (2, FOREVER), (3, FOREVER)]);
+    // A sleep or two may come before what it is to do.
+    assert!((2..=10).contains(&looks), "{looks}");
 }
 
 /// What each thread did with what, in which order; what is in the midst of a turn and closes one is written down later.

@@ -23,6 +23,10 @@ use crate::whole_file;
 /// How often parked threads look in vain before the schedule is given up at a switch: about a fifth of a second.
 const PATIENCE: u32 = 50;
 
+/// Who is to run as long as it can may sleep so often: a thread that does so before it acts comes to that, and one that looks again and again,
+/// for what others are to do, lets them.
+const MOST_NAPS: u32 = 4;
+
 /// The file, kept since the target may change its environment.
 static FILE: PathBuffer = PathBuffer::new();
 
@@ -33,11 +37,13 @@ pub struct Replay {
     position: usize,
     /// How often somebody has looked in vain since the last switch.
     looks: u32,
+    /// How often the one that is to run has slept for a short while since then.
+    naps: u32,
 }
 
 impl Replay {
     pub const fn new() -> Replay {
-        Replay { switches: null(), count: 0, position: 0, looks: 0 }
+        Replay { switches: null(), count: 0, position: 0, looks: 0, naps: 0 }
     }
 
     /// Finds the schedule to follow, if there is one.
@@ -102,7 +108,7 @@ impl Replay {
 
     fn advance(&mut self) {
         self.position += 1;
-        self.looks = 0;
+        (self.looks, self.naps) = (0, 0);
         self.tell_next_stop();
     }
 
@@ -142,8 +148,9 @@ impl State {
             if self.number(from) < switch.stop && !(passes_on && is_open) {
                 // It did not lose the token here: if it waits now, its time was over at once then. That was so because nobody
                 // else could run, or was let; where others can, it waits for one that came sooner then, perhaps for a minute.
-                // Who is to run as long as it can and sleeps, to look again and again, can not run on, however short that is.
-                if !self.any(Standing::Ready) || !is_open && self.is_near(self.seats[from].deadline) {
+                let may_sleep = !is_open || self.replay.naps < MOST_NAPS;
+                if !self.any(Standing::Ready) || may_sleep && self.is_near(self.seats[from].deadline) {
+                    self.replay.naps += u32::from(self.seats[from].standing == Standing::Waiting);
                     self.let_time_pass(from);
                 }
                 if self.is_ready(from) {
