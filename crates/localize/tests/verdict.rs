@@ -207,6 +207,17 @@ fn what_failing_runs_lack_is_asked_last() {
     check_first(&many(&["W1(x)@make R2(x)@use"], &["R2(y)@start"]), "P1 use make");
 }
 
+/// Most failing runs end before the second access, and a few come to it.
+#[test]
+fn what_most_failing_runs_lack_and_some_show_is_told_once() {
+    let traces = support::runs_like("P", "W1(x)@make R2(x)@use", 60)
+        + &support::runs_like("F", "R2(y)@start", 30)
+        + &support::runs_like("F", "R2(x)@use W1(x)@make", 2);
+    let (session, findings) = findings(&traces);
+    let told = findings.iter().filter(|finding| in_short(&session, finding) == "P1 use make");
+    assert_eq!(told.count(), 1);
+}
+
 /// Who closes a channel waits for a block that another is about to store, by a look that no passing run needs, and uses it. What the two do
 /// with the message afterwards tells most failing runs, too, but comes after that look, and so is not why it is made.
 #[test]

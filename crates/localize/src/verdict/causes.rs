@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use rustc_hash::FxHashSet;
+
 use crate::finding::{Detail, Finding};
 use crate::pattern::Pattern;
 use crate::run::{RunId, SiteId};
@@ -144,6 +146,9 @@ fn causes(scale: &Scale) -> Vec<Cause> {
         leads::put_first(scale, &mut causes);
         causes.sort_unstable_by(Cause::compare);
     }
+    // What most failing runs lack, a few may show: that is the same once more.
+    let mut known: FxHashSet<Pattern> = FxHashSet::default();
+    causes.retain(|cause| cause.standstill.is_some() || known.insert(cause.finding.pattern));
     causes
 }
 
