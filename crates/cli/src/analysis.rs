@@ -8,7 +8,7 @@ use localize::{
     Code, Collector, Detail, Finding, Options, Outcome, Profile, RunId, StandstillKind, Step, Technique,
     Violation,
 };
-use recording::Recording;
+use recording::{Interleaving, Recording};
 use report::explanation;
 use report::source::Sources;
 use report::{FailureGroup, Kind, Report};
@@ -43,6 +43,13 @@ pub struct Analysis {
     pub report: Report,
     /// For each finding of the report its steps, none where a place in the code cannot be told.
     pub interleavings: Vec<Option<Forcible>>,
+}
+
+impl Analysis {
+    /// The steps of the first finding.
+    pub fn first_interleaving(&self) -> Option<Interleaving> {
+        self.interleavings.first()?.as_ref().map(|forcible| forcible.interleaving)
+    }
 }
 
 /// The report of all runs of a session.
@@ -273,6 +280,7 @@ fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<R
         hangs: Vec::new(),
         outlooks: Vec::new(),
         search: None,
+        effort: None,
         excerpts: Vec::new(),
         timelines: Vec::new(),
     }

@@ -1,6 +1,7 @@
 //! `unsnarl`: flags and wiring. What it does is in the crates it wires together.
 
 mod analysis;
+mod answer;
 mod args;
 mod cargo;
 mod causes;

@@ -8,15 +8,14 @@ use std::time::{Instant, SystemTime};
 
 use recording::{Noise, RunPlan, Schedule};
 use report::terminal::{self, Hint};
-use runner::campaign::{self, Campaign, Limits, Stop};
+use runner::campaign::{self, Begun, Campaign, Limits, Stop};
 use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
 
-use crate::analysis::Analysis;
+use crate::answer::{End, Inquiry};
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
-use crate::conduct::Conductor;
 use crate::exit::Complaint;
 use crate::search::{Scheduling, Search};
-use crate::{confirm, exit, flags, input, java, look, narrow, recorder, replay, screen, sessions};
+use crate::{confirm, exit, flags, input, java, look, recorder, screen, sessions};
 
 /// A test that is ready to be run.
 pub struct Prepared {
@@ -60,6 +59,7 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
             limits.jobs.unwrap_or_else(campaign::one_per_processor)
         },
         alone: limits.schedule.runs_alone(),
+        begun: Begun::default(),
     };
     if is_bounded && campaign.limits == Limits::default() {
         // All schedules are wanted, however many of them fail.
@@ -73,7 +73,8 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
 
 /// `unsnarl run`.
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
-    let until = arguments.limits.time.and_then(|time| Instant::now().checked_add(time));
+    let begun = Instant::now();
+    let until = arguments.limits.time.and_then(|time| begun.checked_add(time));
     if let Some(file) = &arguments.json {
         check_place_of(file)?;
     }
@@ -95,7 +96,8 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     };
     let scheduling = if limits.sample.is_some() { Scheduling::Only(Schedule::Free) } else { limits.schedule };
     let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
-    let found = find(arguments, &prepared.campaign, &mut session, &mut search, until);
+    let inquiry = Inquiry { arguments, campaign: &prepared.campaign, begun, until };
+    let found = inquiry.answer(&mut session, &mut search);
     if session.runs().is_empty() {
         // A session without runs would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
@@ -107,76 +109,6 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(exit::INTERRUPTED))
         }
     }
-}
-
-/// Makes the runs of a session, says what they tell and tries it out. In a directed search that is done twice if need be: as soon as there is a
-/// suspect that is worth being tried out, and, unless that proves it, once more runs would not change the answer. None if there are no
-/// runs.
-fn find(
-    arguments: &RunArguments,
-    campaign: &Campaign,
-    session: &mut Session,
-    search: &mut Search,
-    until: Option<Instant>,
-) -> anyhow::Result<Option<(Analysis, End)>> {
-    let confirmed = arguments.confirmed();
-    let mut conductor = Conductor::new(campaign, session)?;
-    let proves_early = confirmed > 0
-        && search.is_directed()
-        && campaign.limits == Limits::default()
-        && arguments.ranking.technique.is_none();
-    let ended = if proves_early { conductor.seek_suspect(session, search)? } else { None };
-    if proves_early && ended.is_none() {
-        let mut analysis = conductor.examine(session, &arguments.ranking)?;
-        if is_found(&analysis)
-            && narrow::is_called_for(&analysis.report)
-            && narrow::seek(session, campaign, until)?
-        {
-            analysis = conductor.examine(session, &arguments.ranking)?;
-        }
-        if is_found(&analysis) && confirm::confirm_early(session, campaign, &mut analysis, confirmed)? {
-            return Ok(Some((analysis, End::Proved)));
-        }
-    }
-    let stop = match ended {
-        Some(stop) => stop,
-        None => conductor.seek_answer(session, search)?,
-    };
-    if session.runs().is_empty() && stop == Stop::Interrupted {
-        return Ok(None);
-    }
-    let mut analysis = conductor.examine(session, &arguments.ranking)?;
-    let may_try = confirmed > 0 && stop != Stop::Interrupted;
-    if may_try
-        && analysis.report.runs.failed > 0
-        && arguments.ranking.technique.is_none()
-        && narrow::is_called_for(&analysis.report)
-        && narrow::seek(session, campaign, until)?
-    {
-        analysis = conductor.examine(session, &arguments.ranking)?;
-    }
-    if is_found(&analysis) && may_try {
-        // However long the analysis took, something is left for the proof.
-        let least = arguments.limits.time.and_then(|time| Instant::now().checked_add(time / confirm::LEAST));
-        confirm::confirm_first(session, campaign, &mut analysis, confirmed, until.max(least))?;
-    } else {
-        confirm::recall(session, &mut analysis);
-    }
-    if confirmed > 0 && stop != Stop::Interrupted && leaves_doubt(&analysis.report) {
-        analysis.report.repeated = Some(replay::repeat_failures(session)?);
-    }
-    Ok(Some((analysis, End::Stopped(stop))))
-}
-
-/// Why there are no more runs.
-enum End {
-    /// The first cause was proved before.
-    Proved,
-    Stopped(Stop),
-}
-
-fn is_found(analysis: &Analysis) -> bool {
-    look::verdict(&analysis.report) == exit::FOUND
 }
 
 /// A controlled run looks at every access, or it could not decide what comes next.
@@ -301,12 +233,6 @@ fn finish(
         look::write_json(&report, file)?;
     }
     Ok(ExitCode::from(code))
-}
-
-/// Whether runs failed and passed, and nothing tells why.
-fn leaves_doubt(report: &report::Report) -> bool {
-    let is_known = report.findings.first().is_some_and(report::is_likely);
-    report.runs.failed > 0 && report.runs.passed > 0 && !is_known
 }
 
 /// What a person should know about how the runs were made.

@@ -40,9 +40,9 @@ pub use allocated::{Allocated, allocated_for, allocated_type};
 pub use hang::{Hang, HangKind};
 pub use locked::{binding, condition_expression, locked_expression, statement_at};
 pub use model::{
-    Access, AccessKind, Action, Cause, Comparison, Confirmation, Excerpt, FailureGroup, Finding, Fix,
+    Access, AccessKind, Action, Cause, Comparison, Confirmation, Effort, Excerpt, FailureGroup, Finding, Fix,
     FixPlace, Frame, Graph, GraphNode, Kind, NeededOrder, NeededOrders, NeededStep, Needs, Report, Runs,
-    SCHEMA, Session, ThreadRole, Trial, Verdict, Window,
+    SCHEMA, Session, Spent, ThreadRole, Trial, Verdict, Window,
 };
 pub use outlook::{Outlook, OutlookPoint, Turn};
 pub use search::{Covered, Orders, PolicyRuns, Search};

@@ -2,11 +2,13 @@
 //! are added only with a default.
 
 mod action;
+mod effort;
 mod window;
 
 use serde::{Deserialize, Serialize};
 
 pub use action::Action;
+pub use effort::{Effort, Spent};
 pub use window::Window;
 
 use crate::hang::Hang;
@@ -53,6 +55,9 @@ pub struct Report {
     /// How the runs were made, and what came of each way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
+    /// What it took; none where a session was merely looked at again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// The source around the accesses, where it could be read: each line once, however many findings have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excerpts: Vec<Excerpt>,

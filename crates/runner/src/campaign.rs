@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -96,6 +96,23 @@ pub struct Campaign {
     pub jobs: NonZeroUsize,
     /// So many of the first go one by one, since the plans of all others depend on what they show.
     pub alone: u32,
+    /// How many runs have begun.
+    pub begun: Begun,
+}
+
+/// Runs that have begun, in a campaign and in all that are made of it: those of its session, and those that try something out.
+#[derive(Clone, Debug, Default)]
+pub struct Begun(Arc<AtomicU32>);
+
+impl Begun {
+    /// So many have.
+    pub fn runs(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn one_more(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// What happens during a campaign, in the order in which it happens.

@@ -49,6 +49,7 @@ pub(crate) fn once(
     plan: RunPlan,
     cancelled: &AtomicBool,
 ) -> Result<Option<RunFile>> {
+    campaign.begun.one_more();
     // Recordings hold values from the target's memory, which are nobody else's business.
     let private = fs::Permissions::from_mode(0o700);
     let root = scratch_root(plan.budget_bytes);

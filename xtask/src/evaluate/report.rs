@@ -13,6 +13,26 @@ pub struct Report {
     /// Given by techniques that tell causes apart.
     #[serde(default)]
     pub causes: Vec<Cause>,
+    /// Given by `unsnarl run`.
+    #[serde(default)]
+    pub effort: Option<Effort>,
+}
+
+/// Runs of every kind, and seconds since the command began.
+#[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq)]
+pub struct Spent {
+    pub runs: u32,
+    pub seconds: f64,
+}
+
+/// What an answer took.
+#[derive(Deserialize, Clone, Copy)]
+pub struct Effort {
+    #[serde(flatten)]
+    pub spent: Spent,
+    /// Until the first finding was confirmed.
+    #[serde(default)]
+    pub until_proof: Option<Spent>,
 }
 
 /// Findings that are one cause.
@@ -86,10 +106,6 @@ pub struct Confirmation {
 impl Confirmation {
     pub fn is_confirmed(&self) -> bool {
         self.verdict == "confirmed"
-    }
-
-    pub fn runs(&self) -> u32 {
-        self.enforced.runs + self.forbidden.runs + self.delayed.runs
     }
 }
 

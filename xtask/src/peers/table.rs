@@ -82,19 +82,19 @@ fn standing(said: &Said) -> String {
 fn answer(attempt: &Attempt) -> String {
     let rank = attempt.rank.map_or("–".to_owned(), |rank| rank.to_string());
     let proof = if attempt.is_proven() { ", confirmed" } else { "" };
-    format!("{rank}{proof} ({:.1} s)", attempt.seconds)
+    format!("{rank}{proof} ({:.1} s)", attempt.spent.seconds)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::report::Spent;
 
     fn attempt(rank: Option<u64>) -> Attempt {
         Attempt {
             first_failure: None,
-            runs: 9,
-            trials: 0,
-            seconds: 2.0,
+            spent: Spent { runs: 9, seconds: 2.0 },
+            until_proof: None,
             rank,
             confirmation: None,
             strangers: Vec::new(),

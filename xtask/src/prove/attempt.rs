@@ -10,7 +10,7 @@ use runner::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::record::healthy;
-use crate::evaluate::report::{Confirmation, Finding, Report};
+use crate::evaluate::report::{Confirmation, Finding, Report, Spent};
 use crate::evaluate::score::Key;
 use crate::tool::Tool;
 use crate::truth::Subject;
@@ -25,12 +25,10 @@ const UNREADABLE: &str = "unsnarl wrote a report that cannot be read";
 pub struct Attempt {
     /// Runs up to the first failing one, and the seconds that these took; none if none failed.
     pub first_failure: Option<(u32, f64)>,
-    /// Runs of the session.
-    pub runs: u32,
-    /// Runs that tried findings out.
-    pub trials: u32,
     /// All of it, from the start to the report.
-    pub seconds: f64,
+    pub spent: Spent,
+    /// Until the first finding was confirmed.
+    pub until_proof: Option<Spent>,
     /// The best rank of a finding that is right.
     pub rank: Option<u64>,
     /// What came of trying a right finding out: of the confirmed one, or else of the best.
@@ -91,14 +89,13 @@ impl Target<'_> {
         let own_files = self.subject.truth.own_files();
         let key = Key { answers: &answers, own_files: &own_files };
         let text = fs::read(&told).with_context(|| format!("unsnarl wrote no {}", told.display()))?;
-        let mut report = serde_json::from_slice(&text).context(UNREADABLE)?;
-        let trials = confirmations(&report).map(Confirmation::runs).sum();
+        let mut report: Report = serde_json::from_slice(&text).context(UNREADABLE)?;
+        let effort = report.effort.context("the report does not say what it took")?;
         self.try_others(&mut report, &key, others)?;
         let attempt = Attempt {
             first_failure: first_failure(&session),
-            runs: session.runs().len() as u32,
-            trials,
-            seconds,
+            spent: Spent { seconds, ..effort.spent },
+            until_proof: effort.until_proof,
             rank: key.best(&report).map(|finding| finding.rank),
             confirmation: proof(&report, &key),
             strangers: strangers(&report, &key),

@@ -73,8 +73,8 @@ fn results(attempt: &Attempt) -> [String; 9] {
         arm(|confirmation| &confirmation.delayed),
         attempt.first_failure.map_or_else(none, |(runs, _)| runs.to_string()),
         attempt.first_failure.map_or_else(none, |(_, seconds)| format!("{seconds:.1}")),
-        (attempt.runs + attempt.trials).to_string(),
-        format!("{:.0}", attempt.seconds),
+        attempt.spent.runs.to_string(),
+        format!("{:.0}", attempt.spent.seconds),
     ]
 }
 
@@ -99,7 +99,7 @@ pub fn in_short(attempt: &anyhow::Result<Attempt>) -> String {
             let [rank, verdict, forced, forbidden, delayed, ..] = results(attempt);
             format!(
                 "rank {rank}, {verdict}, forced {forced}, forbidden {forbidden}, delayed {delayed}, {:.0} s{strangers}",
-                attempt.seconds
+                attempt.spent.seconds
             )
         }
     }
@@ -109,16 +109,15 @@ pub fn in_short(attempt: &anyhow::Result<Attempt>) -> String {
 mod tests {
     use super::super::attempt::Stranger;
     use super::*;
-    use crate::evaluate::report::Confirmation;
+    use crate::evaluate::report::{Confirmation, Spent};
 
     #[test]
     fn a_line_tells_what_came_of_a_program() {
         let trial = |failed| Trial { runs: 8, failed };
         let attempt = Attempt {
             first_failure: Some((3, 0.25)),
-            runs: 40,
-            trials: 24,
-            seconds: 9.6,
+            spent: Spent { runs: 64, seconds: 9.6 },
+            until_proof: None,
             rank: Some(1),
             confirmation: Some(Confirmation {
                 verdict: "confirmed".to_owned(),

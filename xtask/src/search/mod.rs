@@ -149,6 +149,8 @@ struct Line {
     /// Until the confirmed cause, by seconds and by runs.
     proven: Vec<Option<Found>>,
     proven_by_runs: Vec<Option<Found>>,
+    /// Median seconds from the start to the report.
+    until_report: Vec<Option<f64>>,
     /// Of each way, searches that came to the confirmed cause, and all of them.
     proofs: Vec<[usize; 2]>,
 }
@@ -162,6 +164,11 @@ impl Line {
             let of = |way: &Way| median(searches(way).into_iter().map(found).collect(), by);
             WAYS.iter().map(of).collect()
         };
+        let until_report = |way: &Way| {
+            let mut seconds: Vec<f64> = searches(way).into_iter().map(Search::until_report).collect();
+            seconds.sort_by(f64::total_cmp);
+            seconds.get(seconds.len().checked_sub(1)? / 2).copied()
+        };
         let proofs = |way: &Way| {
             let searches = searches(way);
             [searches.iter().filter(|search| search.until_proof().is_found).count(), searches.len()]
@@ -173,6 +180,7 @@ impl Line {
             found: medians(Search::until_failure, by_runs),
             proven: medians(Search::until_proof, by_seconds),
             proven_by_runs: medians(Search::until_proof, by_runs),
+            until_report: WAYS.iter().map(until_report).collect(),
             proofs: WAYS.iter().map(proofs).collect(),
         }
     }

@@ -22,13 +22,27 @@ pub fn markdown(lines: &[Line], dates: (&str, &str), arguments: &Arguments) -> S
     format!(
         "Measured {when} by `cargo xtask search{}`: median of {} of each program in each way, and {}.\n\n\
          Runs (and seconds of these) until the first failure:\n\n{}\n\
-         All runs, and the seconds from the start of `unsnarl run` to its report, until the cause is confirmed:\n\n{}\n{}",
+         All runs (those that make a failing run shorter and those that try findings out included), and the seconds since the start of \
+         `unsnarl run`, until the cause is confirmed:\n\n{}\n{}\n{}",
         arguments.as_typed(),
         searches(lines),
         native_runs(lines),
         failures(lines, &ways),
         rows(&[], lines, &ways, |line| &line.proven),
-        proven(lines, &ways)
+        proven(lines, &ways),
+        until_report(lines, &ways)
+    )
+}
+
+/// Who has a proof goes on to describe it.
+fn until_report(lines: &[Line], ways: &[usize]) -> String {
+    let mean = |way: usize| {
+        let seconds = geometric_mean(lines.iter().filter_map(|line| line.until_report[way]));
+        format!("{} {seconds:.2}", WAYS[way].name)
+    };
+    format!(
+        "Seconds until the report, which also tells where exactly it goes wrong and tries out what else is suspect, on the average: {}.\n",
+        ways.iter().map(|&way| mean(way)).collect::<Vec<_>>().join(", ")
     )
 }
 
@@ -208,6 +222,7 @@ mod tests {
             native,
             trials: 1,
             found,
+            until_report: vec![Some(1.0); proven.len()],
             proven_by_runs: proven.clone(),
             proofs: proven
                 .iter()
@@ -215,6 +230,16 @@ mod tests {
                 .collect(),
             proven,
         }
+    }
+
+    #[test]
+    fn what_comes_after_the_proof_is_told() {
+        let line = |seconds: f64| Line {
+            until_report: vec![Some(seconds), None],
+            ..line(native(9, 1), Vec::new(), Vec::new())
+        };
+        let told = until_report(&[line(1.0), line(4.0)], &[0]);
+        assert!(told.ends_with("on the average: noise 2.00.\n"), "{told}");
     }
 
     fn native(runs: u32, failed: u32) -> Stress {

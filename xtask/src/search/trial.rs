@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::native::Stress;
 use super::{Found, Way};
+use crate::evaluate::report::Spent;
 use crate::prove::attempt::Target;
 use crate::tool::Tool;
 use crate::truth::Subject;
@@ -27,12 +28,13 @@ pub struct Trial {
 pub struct Search {
     /// Runs up to the first failing one, and the seconds that these took; none if none failed.
     first_failure: Option<(u32, f64)>,
-    /// All runs, trials of findings included.
+    /// All runs until a finding that is right was confirmed, those that make failing runs shorter and those that try findings out included.
+    /// If none was, until the report.
     runs: u32,
-    /// From the start to the report.
     seconds: f64,
-    /// Whether a finding was confirmed that is right.
     is_proven: bool,
+    /// Seconds from the start to the report.
+    until_report: f64,
 }
 
 impl Search {
@@ -41,6 +43,10 @@ impl Search {
             Some((runs, seconds)) => Found { runs, seconds, is_found: true },
             None => Found { runs: self.runs, seconds: self.seconds, is_found: false },
         }
+    }
+
+    pub fn until_report(&self) -> f64 {
+        self.until_report
     }
 
     pub fn until_proof(&self) -> Found {
@@ -65,8 +71,12 @@ impl Program {
         let (subject, program, folder) = (&self.subject, &*self.recorded, &*self.folder);
         let attempt = Target { tool, subject, program, folder, time: Some(time) }.attempt(&flags, 0)?;
         let first_failure = attempt.first_failure.map(|(runs, seconds)| (runs, rounded(seconds)));
-        let (runs, is_proven) = (attempt.runs + attempt.trials, attempt.is_proven());
-        Ok(Search { first_failure, runs, seconds: rounded(attempt.seconds), is_proven })
+        // What is told first may be right without being what was confirmed first.
+        let until_proof = attempt.until_proof.filter(|_| attempt.rank == Some(1) && attempt.is_proven());
+        let Spent { runs, seconds } = until_proof.unwrap_or(attempt.spent);
+        let until_report = rounded(attempt.spent.seconds);
+        let is_proven = attempt.is_proven();
+        Ok(Search { first_failure, runs, seconds: rounded(seconds), is_proven, until_report })
     }
 }
 
@@ -81,7 +91,13 @@ mod tests {
 
     #[test]
     fn the_first_failure_is_on_the_way_to_the_proof() {
-        let search = Search { first_failure: Some((3, 0.1)), runs: 50, seconds: 0.8, is_proven: false };
+        let search = Search {
+            first_failure: Some((3, 0.1)),
+            runs: 50,
+            seconds: 0.8,
+            is_proven: false,
+            until_report: 0.9,
+        };
         assert_eq!(search.until_failure(), Found { runs: 3, seconds: 0.1, is_found: true });
         assert_eq!(search.until_proof(), Found { runs: 50, seconds: 0.8, is_found: false });
         let in_vain = Search { first_failure: None, ..search };

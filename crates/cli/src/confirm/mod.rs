@@ -118,7 +118,7 @@ pub fn confirm_first(
 }
 
 /// The same in the midst of a search, which goes on unless the first finding is confirmed: says whether it is, and tries out no other before.
-/// If it is not, nothing of the analysis is of use any more.
+/// If it is not, nothing of the analysis is of use any more. What was tried out before is again: more may be known.
 pub fn confirm_early(
     session: &Session,
     campaign: &Campaign,

@@ -460,6 +460,7 @@ mod tests {
             limits: campaign::Limits::default(),
             jobs: std::num::NonZeroUsize::MIN,
             alone: 0,
+            begun: campaign::Begun::default(),
         }
     }
 

@@ -85,6 +85,12 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Forgets them.
+pub fn forget(session: &Session) -> anyhow::Result<()> {
+    let folder = folder(session);
+    Ok(fs::remove_dir_all(&folder).map_err(Error::writing(&folder))?)
+}
+
 /// Those that were kept. What cannot be read any more is left out.
 pub fn recall(session: &Session) -> Vec<Window> {
     let folder = folder(session);

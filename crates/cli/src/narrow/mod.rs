@@ -28,6 +28,7 @@ use blocks::Held;
 use edges::{Edges, Stand};
 pub use first::{Narrowed, put_first};
 use kept::Window;
+pub use kept::forget;
 use legs::{FOREVER, Leg};
 
 /// Failing runs that are made shorter.

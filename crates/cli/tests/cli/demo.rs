@@ -30,6 +30,21 @@ fn the_demo_finds_its_bug() {
     assert_eq!(functions[functions.len() - 2..], [&json!("queue_pop"), &json!("queue_pop")], "{first:#}");
     assert_eq!((&first["rank"], &first["tied"]), (&json!(1), &json!(1)));
     place.call("show 1 --session unsnarl-demo/session").exits(0).says(&["queue.c:"]);
+
+    // What it took is kept with the report that was made then: all runs count, not only those of the session.
+    let kept = std::fs::read(place.path("unsnarl-demo/session/report.json")).unwrap();
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
+    let all = kept["effort"]["runs"].as_u64().unwrap();
+    let confirmation = &first["confirmation"];
+    let trials =
+        ["enforced", "forbidden", "delayed"].map(|kind| confirmation[kind]["runs"].as_u64().unwrap_or(0));
+    let tried = failed + passed + trials.iter().sum::<u64>();
+    assert!(all >= tried, "{}", kept["effort"]);
+    if confirmation["verdict"] == "confirmed" {
+        let until_proof = kept["effort"]["until_proof"]["runs"].as_u64().unwrap();
+        assert!((tried..=all).contains(&until_proof), "{}", kept["effort"]);
+    }
+    assert!(report["effort"].is_null(), "looking again takes no runs");
 }
 
 #[test]

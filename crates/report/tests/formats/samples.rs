@@ -33,6 +33,7 @@ pub fn report(findings: Vec<Finding>) -> Report {
         hangs: vec![],
         outlooks: vec![],
         search: None,
+        effort: None,
         excerpts: vec![],
         timelines: vec![],
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use recording::{
     HEADER_BYTES, Header, MAGIC, ModuleHeader, REGION_COUNT, Region, RegionId, RunPlan, Schedule, VERSION,
 };
-use runner::campaign::{Campaign, Event, Limits, Past, Stop, run_seed};
+use runner::campaign::{Begun, Campaign, Event, Limits, Past, Stop, run_seed};
 use runner::{Binary, BuildId, Error, Manifest, Oracle, Outcome, RunNumber, Session, Store};
 
 use crate::{PATIENCE, Workshop};
@@ -117,6 +117,7 @@ fn campaign(program: PathBuf) -> Campaign {
         limits: Limits::default(),
         jobs: NonZeroUsize::new(3).unwrap(),
         alone: 0,
+        begun: Begun::default(),
     }
 }
 
