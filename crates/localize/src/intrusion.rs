@@ -154,6 +154,15 @@ impl Intrusion {
         self.act.iter().flat_map(of_act).collect()
     }
 
+    /// Of these, those that decide, if that is known of any: what others do there besides changes nothing.
+    pub fn deciding_orders(&self, run: &Run) -> Vec<(usize, usize)> {
+        let mut orders = self.orders(run);
+        if orders.iter().any(|(other, _)| self.decisive.contains(other)) {
+            orders.retain(|(other, _)| self.decisive.contains(other));
+        }
+        orders
+    }
+
     /// The rows that it can be told by, the best first, each with its class: over the look, what is decisive, and the act; then what has
     /// less of these. Of several looks, the one nearest to the edge comes first.
     pub fn rows(&self, run: &Run) -> Vec<(u8, Row)> {

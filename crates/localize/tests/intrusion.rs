@@ -183,3 +183,18 @@ fn who_writes_over_it_itself_does_not_go_by_what_the_other_did() {
     ];
     assert_eq!(found(first, &runs), [None, None, Some(vec![0, 1, 3])]);
 }
+
+/// A buffer is given back before it is cleared. Who takes it finds what was in it; that it clears it, too, changes nothing.
+#[test]
+fn what_is_done_besides_does_not_decide() {
+    let deciding = |trace: &str| {
+        let (session, intrusion) = held(trace);
+        intrusion.deciding_orders(&session.runs[0])
+    };
+    assert_eq!(
+        deciding("^W1(free)@put R2(free)@get !R2(used)@fill W2(used)@clear *W1(used)@clear"),
+        [(2, 4)]
+    );
+    assert_eq!(deciding("^W1(free)@put R2(used)@fill W2(used)@clear *W1(used)@clear"), [(1, 3), (2, 3)]);
+    assert_eq!(deciding("^W1(free)@put !R2(free)@get R2(used)@fill *W1(used)@clear"), [(2, 3)], "of others");
+}

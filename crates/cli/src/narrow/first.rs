@@ -224,11 +224,7 @@ impl Place {
     fn new(doings: Doings, proof: Option<Confirmation>, window: Window) -> Place {
         let Doings { profile, intrusion, too_early } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
-        let mut orders = intrusion.orders(&profile.run);
-        // What others do there besides decides nothing.
-        if orders.iter().any(|(other, _)| intrusion.decisive.contains(other)) {
-            orders.retain(|(other, _)| intrusion.decisive.contains(other));
-        }
+        let orders = intrusion.deciding_orders(&profile.run);
         let orders = orders.into_iter().map(|(one, other)| (site(one), site(other)));
         let sooner =
             sooner(&profile.run, &intrusion).into_iter().map(|(one, other)| (site(one), site(other)));
