@@ -124,7 +124,11 @@ struct Moment {
 /// None if a place in the code is in no known module. The run is that of the finding's example.
 pub fn of(finding: &Finding, run: &Run, code: &Code, names: &mut Names) -> Option<Forcible> {
     let forcible = of_places(finding, run, code)?;
-    Some(forcible.with_copies(&mut |step| names.other_places(step, code)))
+    let is_circle = forcible.is_circle;
+    Some(forcible.with_copies(&mut |step| match is_circle {
+        true => names.other_places_of_lock(step, code),
+        false => names.other_places(step, code),
+    }))
 }
 
 fn of_places(finding: &Finding, run: &Run, code: &Code) -> Option<Forcible> {

@@ -5,7 +5,7 @@
 //! something *decisive* before it *acts*. What these steps are as a pattern, and which runs show it, is told here.
 
 use crate::pattern::{Crossing, Pattern, PatternId};
-use crate::run::{Access, AccessKind, Run, SiteId};
+use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 
 /// The steps, as indices into the accesses of one run, each list ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,18 +39,14 @@ impl Row {
         Pattern::new(self.id, &self.sites)
     }
 
-    /// The tightest occurrence in a run: of the steps of the first thread those nearest to the other's, and none of them done again
-    /// in between.
+    /// The tightest occurrence in a run: of the steps of the first thread those nearest to the other's, none of them done again
+    /// in between, and nothing that they are about written by that thread itself meanwhile.
     pub fn occurrence(&self, run: &Run) -> Option<Vec<usize>> {
         let accesses = &run.accesses;
-        let steps = self.id.steps();
-        let others: Vec<usize> = (0..steps.len()).filter(|&nth| steps[nth].thread == 2).collect();
-        let is_at = |index: usize, nth: usize| {
-            accesses[index].site == self.sites[nth] && does(&accesses[index], steps[nth].kind)
-        };
+        let first_other = self.id.steps().iter().position(|step| step.thread == 2)?;
         let mut best: Option<Vec<usize>> = None;
-        for first_other in (0..accesses.len()).filter(|&index| is_at(index, others[0])) {
-            let Some(found) = self.around(run, first_other, &others, &is_at) else { continue };
+        for index in (0..accesses.len()).filter(|&index| self.is_at(run, index, first_other)) {
+            let Some(found) = self.around(run, index) else { continue };
             let span = |list: &[usize]| list[list.len() - 1] - list[0];
             if best.as_ref().is_none_or(|best| span(&found) < span(best)) {
                 best = Some(found);
@@ -59,60 +55,78 @@ impl Row {
         best
     }
 
-    /// All steps, if the first one of the other thread is there.
-    fn around(
-        &self,
-        run: &Run,
-        first_other: usize,
-        others: &[usize],
-        is_at: &impl Fn(usize, usize) -> bool,
-    ) -> Option<Vec<usize>> {
-        let (accesses, steps) = (&run.accesses, self.id.steps());
+    fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
+        let access = &run.accesses[index];
+        access.site == self.sites[nth] && does(access, self.id.steps()[nth].kind)
+    }
+
+    /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
+    /// in a list: the nearest one that fits.
+    fn around(&self, run: &Run, first_other: usize) -> Option<Vec<usize>> {
+        let accesses = &run.accesses;
         let other = accesses[first_other].thread;
-        let mut found: Vec<Option<usize>> = vec![None; steps.len()];
-        found[others[0]] = Some(first_other);
+        let mut tried: Vec<(ThreadId, LocationId)> = Vec::new();
+        for look in (0..first_other).rev() {
+            let seen = (accesses[look].thread, accesses[look].location);
+            if seen.0 == other || !self.is_at(run, look, 0) || tried.contains(&seen) {
+                continue;
+            }
+            let found = self.from(run, [look, first_other]);
+            if found.is_some() || tried.len() == MOST_LOOKS {
+                return found;
+            }
+            tried.push(seen);
+        }
+        None
+    }
+
+    /// All steps from these two on.
+    fn from(&self, run: &Run, [look, first_other]: [usize; 2]) -> Option<Vec<usize>> {
+        let (accesses, steps) = (&run.accesses, self.id.steps());
+        let threads = [look, first_other].map(|index| accesses[index].thread);
+        let mut found = vec![look];
         let mut locations = [None; 2];
         let of = |nth: usize| usize::from(steps[nth].variable != 'x');
-        locations[of(others[0])] = Some(accesses[first_other].location);
-        // Back to what came before it, then on to what comes after it.
-        let mut held = None;
-        for nth in (0..others[0]).rev() {
-            let index = (0..first_other).rev().find(|&index| {
-                is_at(index, nth)
-                    && accesses[index].thread != other
-                    && held.is_none_or(|held| accesses[index].thread == held)
-                    && locations[of(nth)].is_none_or(|known| accesses[index].location == known)
-            })?;
-            held = Some(accesses[index].thread);
+        locations[of(0)] = Some(accesses[look].location);
+        for nth in 1..steps.len() {
+            let thread = threads[usize::from(steps[nth].thread == 2)];
+            let fits = |&index: &usize| {
+                let known = locations[of(nth)];
+                self.is_at(run, index, nth)
+                    && accesses[index].thread == thread
+                    && known.is_none_or(|known| accesses[index].location == known)
+            };
+            let index = match nth {
+                1 => Some(first_other).filter(fits),
+                _ => (found[nth - 1] + 1..accesses.len()).find(fits),
+            }?;
             locations[of(nth)] = Some(accesses[index].location);
-            found[nth] = Some(index);
+            found.push(index);
         }
-        let mut after = first_other;
-        for nth in others[0] + 1..steps.len() {
-            let by_other = steps[nth].thread == 2;
-            let index = (after + 1..accesses.len()).find(|&index| {
-                is_at(index, nth)
-                    && (accesses[index].thread == other) == by_other
-                    && (by_other || held.is_none_or(|held| accesses[index].thread == held))
-                    && locations[of(nth)].is_none_or(|known| accesses[index].location == known)
-            })?;
-            if !by_other {
-                held = Some(accesses[index].thread);
-            }
-            locations[of(nth)] = Some(accesses[index].location);
-            found[nth] = Some(index);
-            after = index;
-        }
-        let found = found.into_iter().collect::<Option<Vec<usize>>>()?;
         // Who looks once more goes by that.
         let looks_again = (first_other + 1..found[found.len() - 1]).any(|index| {
-            let is_same = Some(accesses[index].thread) == held
-                && accesses[index].location == accesses[found[0]].location;
-            steps[0].thread == 1 && is_same && is_at(index, 0)
+            accesses[index].thread == threads[0]
+                && accesses[index].location == accesses[look].location
+                && self.is_at(run, index, 0)
         });
-        (!looks_again).then_some(found)
+        let is_overwritten = (0..2).any(|variable| {
+            let mut of_variable = (0..steps.len()).filter(|&nth| of(nth) == variable).map(|nth| found[nth]);
+            let (Some(first), Some(last)) = (of_variable.next(), of_variable.next_back()) else {
+                return false;
+            };
+            (first + 1..last).any(|index| {
+                let access = &accesses[index];
+                access.thread == threads[0]
+                    && access.kind.writes()
+                    && access.location == accesses[first].location
+            })
+        });
+        (!looks_again && !is_overwritten).then_some(found)
     }
 }
+
+/// So many things that one place looks at are tried.
+const MOST_LOOKS: usize = 16;
 
 fn does(access: &Access, kind: AccessKind) -> bool {
     access.kind == AccessKind::Update || access.kind == kind
@@ -138,6 +152,15 @@ impl Intrusion {
                 .map(move |&other| (other, act))
         };
         self.act.iter().flat_map(of_act).collect()
+    }
+
+    /// Of these, those that decide, if that is known of any: what others do there besides changes nothing.
+    pub fn deciding_orders(&self, run: &Run) -> Vec<(usize, usize)> {
+        let mut orders = self.orders(run);
+        if orders.iter().any(|(other, _)| self.decisive.contains(other)) {
+            orders.retain(|(other, _)| self.decisive.contains(other));
+        }
+        orders
     }
 
     /// The rows that it can be told by, the best first, each with its class: over the look, what is decisive, and the act; then what has

@@ -163,3 +163,38 @@ fn two_variables_stay_two() {
     ];
     assert_eq!(found(first, &runs), [Some(vec![0, 1, 2, 3]), None, None, None]);
 }
+
+/// A list is walked through, and the thing that was found is taken out: not the last one that was looked at.
+#[test]
+fn one_of_several_that_were_looked_at_is_found() {
+    let first = "^R1(a)@look W2(a)@remove !R2(b)@count *W1(b)@pin";
+    let runs = ["R5(a)@look R5(c)@look W7(a)@remove R7(b)@count W5(b)@pin"];
+    assert_eq!(found(first, &runs), [Some(vec![0, 2, 3, 4])]);
+}
+
+/// What a thread has written itself meanwhile is what it finds, or what the other has found.
+#[test]
+fn who_writes_over_it_itself_does_not_go_by_what_the_other_did() {
+    let first = "^R1(x)@look !W2(x)@change *R1(x)@use";
+    let runs = [
+        "R5(x)@look W5(x)@own W7(x)@change R5(x)@use",
+        "R5(x)@look W7(x)@change W5(x)@own R5(x)@use",
+        "R5(x)@look W7(x)@change W7(x)@own R5(x)@use",
+    ];
+    assert_eq!(found(first, &runs), [None, None, Some(vec![0, 1, 3])]);
+}
+
+/// A buffer is given back before it is cleared. Who takes it finds what was in it; that it clears it, too, changes nothing.
+#[test]
+fn what_is_done_besides_does_not_decide() {
+    let deciding = |trace: &str| {
+        let (session, intrusion) = held(trace);
+        intrusion.deciding_orders(&session.runs[0])
+    };
+    assert_eq!(
+        deciding("^W1(free)@put R2(free)@get !R2(used)@fill W2(used)@clear *W1(used)@clear"),
+        [(2, 4)]
+    );
+    assert_eq!(deciding("^W1(free)@put R2(used)@fill W2(used)@clear *W1(used)@clear"), [(1, 3), (2, 3)]);
+    assert_eq!(deciding("^W1(free)@put !R2(free)@get R2(used)@fill *W1(used)@clear"), [(2, 3)], "of others");
+}

@@ -50,6 +50,30 @@ impl Names {
     /// Where else in its module the same is done as at a step: copies of its place, of the call of its function, and of where its
     /// lock is taken, as far as runs came there. Copies are near, in one function as a rule. None if there are too many.
     pub fn other_places(&mut self, step: &InterleavingStep, code: &Code) -> Option<[u64; MOST_COPIES]> {
+        self.places_like(step, code, |names, site| names.original(site, code))
+    }
+
+    /// The same of a step that takes a lock: in whatever a function of the program's own was inlined into, it is that function that takes it.
+    pub fn other_places_of_lock(
+        &mut self,
+        step: &InterleavingStep,
+        code: &Code,
+    ) -> Option<[u64; MOST_COPIES]> {
+        self.places_like(step, code, |names, site| {
+            let mut access = names.source_access(site, code).ok_or(site)?;
+            let own = names.frames(site, code).iter().position(|frame| !frame.is_library());
+            access.frames.truncate(own.map_or(usize::MAX, |own| own + 1));
+            Ok::<SourceAccess, SiteId>(access)
+        })
+    }
+
+    /// Places near a step that are the same as one of its own.
+    fn places_like<T: PartialEq>(
+        &mut self,
+        step: &InterleavingStep,
+        code: &Code,
+        mut told: impl FnMut(&mut Names, SiteId) -> T,
+    ) -> Option<[u64; MOST_COPIES]> {
         let is_its =
             |module: &Module| !module.build_id.is_empty() && step.build_id.starts_with(&module.build_id);
         let mut copies = [0; MOST_COPIES];
@@ -62,16 +86,11 @@ impl Names {
             .map(|(id, site)| (id, site.address))
             .filter(|(_, address)| own.iter().any(|&place| place != 0 && place.abs_diff(*address) < NEAR))
             .collect();
-        let originals: Vec<SiteId> = near
-            .iter()
-            .filter(|(_, address)| own.contains(address))
-            .map(|&(site, _)| self.original(site, code))
-            .collect();
-        let others = near.into_iter().filter(|(_, address)| !own.contains(address));
-        let mut found: Vec<u64> = others
-            .filter(|&(site, _)| originals.contains(&self.original(site, code)))
-            .map(|(_, address)| address)
-            .collect();
+        let (its, others): (Vec<_>, Vec<_>) =
+            near.into_iter().partition(|(_, address)| own.contains(address));
+        let originals: Vec<T> = its.into_iter().map(|(site, _)| told(self, site)).collect();
+        let alike = others.into_iter().filter(|&(site, _)| originals.contains(&told(self, site)));
+        let mut found: Vec<u64> = alike.map(|(_, address)| address).collect();
         // Sites are numbered as runs are read.
         found.sort_unstable();
         copies.get_mut(..found.len())?.copy_from_slice(&found);
@@ -152,5 +171,43 @@ void add(int *from) {
     fn nothing_is_a_copy_without_debug_info() {
         assert!(places(&[], 5).iter().all(|(_, copies)| *copies == 1));
         assert!(places(&["-g", "-gno-column-info"], 5).iter().all(|(_, copies)| *copies == 1));
+    }
+
+    /// What two threads run is inlined into both.
+    const INLINED: &str = "
+int held;
+static inline __attribute__((always_inline)) void take(void) { held = 1; }
+void one(void) { take(); }
+void two(void) { take(); }
+void three(void) { held = 1; }
+";
+
+    #[test]
+    fn a_lock_is_taken_by_the_function_that_takes_it_whatever_that_is_inlined_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, library) = (folder.path().join("take.c"), folder.path().join("take.so"));
+        fs::write(&source, INLINED).unwrap();
+        let build_id = [1; 20];
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-O1", "-g", "-fPIC", "-c", "-fsanitize=thread"]).arg(&source);
+        assert!(gcc.arg("-o").arg(folder.path().join("take.o")).status().unwrap().success());
+        let mut link = Command::new("gcc");
+        link.args(["-shared", "-nostdlib"]).arg(format!("-Wl,--build-id=0x{}", "01".repeat(20)));
+        link.arg(folder.path().join("take.o"));
+        assert!(link.arg("-o").arg(&library).status().unwrap().success());
+        let (mut code, mut names) = (Code::default(), Names::default());
+        let path = library.to_str().unwrap().to_owned();
+        let module = Some(code.module_id(&Module { build_id: build_id.to_vec(), path }));
+        let calls = runner::hook_calls::in_file(&library);
+        let writes = calls.iter().filter(|call| call.hook == "__tsan_write4");
+        let places: Vec<u64> = writes.map(|call| call.returns_to).collect();
+        assert_eq!(places.len(), 3);
+        for &address in &places {
+            code.site_id(Site { module, address });
+        }
+        let mut step = InterleavingStep { address: places[0], ..InterleavingStep::default() };
+        step.build_id[..20].copy_from_slice(&build_id);
+        assert_eq!(names.other_places(&step, &code), Some([0; MOST_COPIES]), "other calls");
+        assert_eq!(names.other_places_of_lock(&step, &code).unwrap()[..2], [places[1], 0]);
     }
 }

@@ -224,7 +224,8 @@ impl Place {
     fn new(doings: Doings, proof: Option<Confirmation>, window: Window) -> Place {
         let Doings { profile, intrusion, too_early } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
-        let orders = intrusion.orders(&profile.run).into_iter().map(|(one, other)| (site(one), site(other)));
+        let orders = intrusion.deciding_orders(&profile.run);
+        let orders = orders.into_iter().map(|(one, other)| (site(one), site(other)));
         let sooner =
             sooner(&profile.run, &intrusion).into_iter().map(|(one, other)| (site(one), site(other)));
         Place {

@@ -131,18 +131,21 @@ struct Doings {
 
 fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<Option<Doings>> {
     let (held, other) = (ThreadId(edges.held), ThreadId(edges.other));
-    let mut held_at = |stand: Option<&Stand>, thread: ThreadId| -> anyhow::Result<[Vec<SiteId>; 2]> {
+    let mut held_at = |stand: Option<&Stand>, thread: ThreadId| -> anyhow::Result<[Vec<SiteId>; 3]> {
         let Some(stand) = stand else { return Ok(Default::default()) };
         let profile = load(stand, code, names)?;
-        let Some(Held { step, next, .. }) = blocks::at_stop(&profile, code, thread, stand.stop) else {
+        let Some(Held { step, next, last, .. }) = blocks::at_stop(&profile, code, thread, stand.stop) else {
             return Ok(Default::default());
         };
         let site = |index: usize| profile.run.accesses[index].site;
-        Ok([step, next].map(|indices| indices.into_iter().map(site).collect()))
+        Ok([step, next, last].map(|indices| indices.into_iter().map(site).collect()))
     };
-    let [look, _] = held_at(edges.before.as_ref(), held)?;
-    let [decisive, _] = held_at(edges.between.as_ref(), other)?;
-    let [_, act] = held_at(Some(&edges.after), held)?;
+    let [step, _, done] = held_at(edges.before.as_ref(), held)?;
+    let [decisive, ..] = held_at(edges.between.as_ref(), other)?;
+    let [_, act, _] = held_at(Some(&edges.after), held)?;
+    // What it is about to do at something that nobody else has used by then is not on record there: what it has done one step later, is.
+    let is_unknown = edges.before.is_some() && step == done;
+    let look = if is_unknown { held_at(Some(&edges.failing), held)?[2].clone() } else { step };
     let look = before_act(look, &act);
     let too_early = match &edges.beyond {
         Some(beyond) => too_early(&load(beyond, code, names)?, code, held, beyond.stop, &decisive),

@@ -71,7 +71,8 @@ pub(super) struct Clue<'e> {
     pub is_after_new_code: bool,
     /// It is the window in which one of its pairs comes about.
     pub is_window: bool,
-    /// That pair is its second, and its first one tells nothing by itself: it is in passing runs as well, which then do the rest in time.
+    /// A thread comes in between two steps of another: its second pair is what comes about then, and its first one tells nothing by itself: it is in
+    /// passing runs as well, which then do the rest in time.
     pub is_entered: bool,
     /// It is but a loop's next round: both ends of a triple are one access, or a read that comes too early is made again until it does not.
     pub is_loop: bool,
@@ -313,6 +314,9 @@ impl<'e> Scale<'e> {
             region: window.map(|window| window.pair.runs.clone()),
             is_torn: false,
             calls: None,
+            // Failing runs that end within the window have all of it but the last access.
+            is_entered: window.is_some_and(|window| window.is_entered)
+                || unfinished.is_some() && is_entered(pattern, sighting),
             unfinished,
             values: None,
             is_new_code,
@@ -320,7 +324,6 @@ impl<'e> Scale<'e> {
             is_second_thread,
             is_after_new_code: false,
             is_window: window.is_some(),
-            is_entered: window.is_some_and(|window| window.is_entered),
             is_loop: pattern.sites().len() == 3 && pattern.sites()[0] == pattern.sites()[2],
             is_predicting: false,
         }
