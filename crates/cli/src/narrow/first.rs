@@ -277,6 +277,10 @@ impl Place {
                     None if (self.look.is_empty() || self.ends_with.is_some()) && steps.len() == 2 => {
                         Fit::Whole
                     }
+                    // It goes by what was changed in between: what it did to other data is outside of where the run goes wrong.
+                    Some((look, _)) if look.variable != two.variable && self.is_one_variable(order) => {
+                        continue;
+                    }
                     // Where it has come to the same place in an earlier round, that is not what it had looked at.
                     Some((_, site)) if *site != own_site => Fit::Act,
                     None if steps.len() > 2 && self.look.is_empty() => Fit::Act,
@@ -286,6 +290,12 @@ impl Place {
             }
         }
         best
+    }
+
+    /// Whether the look is at the very data that another thread changes before the held one acts on it.
+    fn is_one_variable(&self, (other, own): (SiteId, SiteId)) -> bool {
+        let is_it = |row: &Row| row.id.steps().len() == 3 && row.sites[1..] == [other, own];
+        self.rows.iter().any(|(_, row)| is_it(row) && self.look.contains(&row.sites[0]))
     }
 
     /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
@@ -435,6 +445,15 @@ mod tests {
         assert_eq!(fit(&[ELSEWHERE, CHANGE, ACT]), Fit::Act);
         assert_eq!(fit(&[LOOK, OTHER_CHANGE, ACT]), Fit::Not);
         assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
+    }
+
+    /// A maximum is read and written, and before that a total is updated: a thread held in between of these two does no harm.
+    #[test]
+    fn what_is_done_to_other_data_before_the_look_is_no_part_of_it() {
+        let row = Row { id: PatternId::P7, sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
+        let wide = Pattern::new(PatternId::P9, &[ELSEWHERE, OTHER_CHANGE, CHANGE, ACT]);
+        assert_eq!(place(None).fit(&wide), Fit::Act);
+        assert_eq!(Place { rows: vec![(0, row)], ..place(None) }.fit(&wide), Fit::Not);
     }
 
     /// Two threads write what each has read before, and one of them reads it in its next round: that it was written twice is not all of it.
