@@ -148,7 +148,7 @@ pub fn explain_standstill(
         }
         (StandstillKind::Deadlock, Some(evidence::Action::WaitUnlocked)) => {
             let stack = fix.and_then(|fix| fix.waits_at);
-            let place = stack.map(|stack| names.place_of(stack, code));
+            let place = stack.map(|stack| names.place_of_wait(stack, code));
             place.map(|place| explanation::Fact::WaitsHolding(0, place)).into_iter().collect()
         }
         (StandstillKind::Deadlock, Some(_)) => vec![explanation::Fact::Circle],
@@ -210,7 +210,7 @@ fn set_fix(
         *place = both.filter(|both| both.function == place.function).unwrap_or_else(|| place.clone());
     }
     if let Some(stack) = fix.waits_at {
-        places.extend(names.own_frame(stack, code).and_then(|frame| fix_place(&frame)));
+        places.extend(names.waiting_frame(stack, code).and_then(|frame| fix_place(&frame)));
     }
     if let (evidence::Action::TakeLock, [span], [place]) =
         (fix.action, fix.spans.as_slice(), places.as_mut_slice())

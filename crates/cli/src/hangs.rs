@@ -148,7 +148,7 @@ impl Words<'_> {
     }
 
     fn place(&mut self, stack: StackId) -> String {
-        self.names.place_of(stack, self.code)
+        self.names.place_of_wait(stack, self.code)
     }
 
     /// A thread by its name, or by the function it runs. A stack of it tells that better than what a library starts.

@@ -355,6 +355,12 @@ impl Names {
         frame.map_or_else(|| "an unknown place".to_owned(), |frame| brief_place(&frame))
     }
 
+    /// Where a thread waits, by where the program calls what waits.
+    pub fn place_of_wait(&mut self, stack: StackId, code: &Code) -> String {
+        let frame = self.waiting_frame(stack, code);
+        frame.map_or_else(|| "an unknown place".to_owned(), |frame| brief_place(&frame))
+    }
+
     /// The innermost site of a stack that is in the program's own sources: its code knows the program's types.
     pub(crate) fn own_site(&mut self, stack: StackId, code: &Code) -> Option<SiteId> {
         let is_own = |frame: &Frame| frame.line.is_some() && !frame.is_library();
@@ -404,6 +410,12 @@ impl Names {
     pub fn own_frame(&mut self, stack: StackId, code: &Code) -> Option<Frame> {
         let frames = self.stack(code.stack(stack), code);
         explanation::own_frame(&frames).cloned()
+    }
+
+    /// The frame in which the program calls what waits.
+    pub fn waiting_frame(&mut self, stack: StackId, code: &Code) -> Option<Frame> {
+        let frames = self.stack(code.stack(stack), code);
+        explanation::calling_frame(&frames).cloned()
     }
 }
 

@@ -68,7 +68,7 @@ fn load(vm: *mut JavaVM) -> Result<(), String> {
     })?;
     let mut included = Included::parse(&std::env::var(ENV_INCLUDE).unwrap_or_default());
     included.loops = std::env::var_os(ENV_LOOPS).is_some();
-    included.approaches = plan.interleaving.is_some();
+    included.unlocked = plan.interleaving.is_some();
     included.every_access = std::env::var_os(ENV_EVERY_ACCESS).is_some();
     let mut environment: *mut c_void = null_mut();
     // SAFETY: the interface was passed to us by the virtual machine.

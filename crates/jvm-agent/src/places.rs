@@ -83,7 +83,10 @@ pub enum Action {
         kind: u8,
     },
     /// A monitor is about to be entered.
-    MonitorApproach,
+    MonitorApproach {
+        /// As a method that is synchronized is called. Only runs with a trial have that.
+        of_method: bool,
+    },
     /// A monitor was entered.
     MonitorEnter,
     /// A monitor is about to be left.

@@ -63,8 +63,8 @@ pub struct Included {
     patterns: Vec<Pattern>,
     /// Are loops looked at?
     pub loops: bool,
-    /// Are there hooks before monitors are entered, to hold threads back?
-    pub approaches: bool,
+    /// Do synchronized methods enter their monitor by an instruction, so that threads can be held back before that?
+    pub unlocked: bool,
     /// Does every access get an event, rather than what changes hands?
     pub every_access: bool,
 }
@@ -114,8 +114,7 @@ impl Included {
             intercepted,
             torn,
             loops: self.loops,
-            approaches: self.approaches,
-            unlocked: self.approaches,
+            unlocked: self.unlocked,
         })
     }
 }

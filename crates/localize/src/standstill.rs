@@ -380,7 +380,9 @@ fn woke_another(run: &Run, wait: &Wait) -> Option<Standstill> {
     let last = events[..woken].iter().rposition(|event| signals(event) && of_woken(event))?;
     let signal = &events[last];
     let waits_before = |thread: ThreadId, target: SyncTarget| {
-        let own = |event: &&SyncEvent| event.thread == thread && event.target == target;
+        // A monitor is both the condition and the lock that is given back while it is waited for.
+        let waits = |event: &SyncEvent| matches!(event.kind, SyncKind::WaitBegin | SyncKind::WaitEnd);
+        let own = |event: &&SyncEvent| event.thread == thread && event.target == target && waits(event);
         events[..last].iter().rfind(own).filter(|event| event.kind == SyncKind::WaitBegin)
     };
     waits_before(wait.thread, wait.target)?;

@@ -424,6 +424,13 @@ fn what_is_published_before_it_is_written_is_to_be_written_first() {
     assert_eq!(action(counted, &[1, 2, 3, 4]), Some(Action::AddLock), "it goes by what was there");
     let plain = "1:W(size)@1 2:R(size)@2 2:R(data)@3 1:W(data)@4";
     assert_eq!(action(plain, &[0, 1, 2, 3]), Some(Action::AddLock));
+    let mut replaced = early.clone();
+    replaced.accesses[2].value = Some(30);
+    assert_eq!(
+        advice_on(&replaced, &[0, 1, 2, 3]).map(|fix| fix.action),
+        Some(Action::AddLock),
+        "it finds what was there"
+    );
 }
 
 /// Who waits for a barrier is woken, but another thread has begun the next round before it looks.

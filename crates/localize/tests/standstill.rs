@@ -173,6 +173,14 @@ fn a_signal_for_one_of_several_leaves_the_others() {
     assert_ne!(found(read(hang(SyncKind::Broadcast))), ["C1@1301 C2@7 S3@7"]);
     let taken = hang(SyncKind::Signal).accesses(4, AccessKind::Write, 6);
     assert_eq!(found(taken), [""; 0], "whoever was woken has taken it");
+    // A monitor of Java is given back by the wait for it.
+    let waits = |hang: Hang, thread| {
+        let hang = hang.accesses(thread, AccessKind::Read, 4).does(thread, SyncKind::WaitBegin, condition);
+        hang.does(thread, SyncKind::Release, condition)
+    };
+    let monitor = waits(waits(Hang::new(1), 1), 4).accesses(2, AccessKind::Write, 5);
+    let monitor = monitor.does(2, SyncKind::Signal, condition).does(4, SyncKind::WaitEnd, condition);
+    assert_eq!(found(read(monitor.waits(1, SyncKind::WaitBegin, 3))), ["C1@1301 C2@7 S3@7"]);
     let next = until(SyncKind::Signal).does(2, SyncKind::Broadcast, condition);
     assert_ne!(found(next.waits(1, SyncKind::WaitBegin, 3)), ["C1@1301 C2@7 S3@7"], "all were woken later");
 }

@@ -18,5 +18,5 @@ pub use needed::{crossing, kept_together};
 pub use patch::patch;
 pub use reentrant::reentrant;
 pub(crate) use region::apart;
-pub use region::{comes_first, enclosing_functions, own_frame, region, tell_by_calls};
+pub use region::{calling_frame, comes_first, enclosing_functions, own_frame, region, tell_by_calls};
 pub use story::story;

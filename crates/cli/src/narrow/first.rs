@@ -60,7 +60,10 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
     }
     // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
     for counts in [false, true] {
-        let fit = |place: &Place| findings.first().map_or(Fit::Not, |first| place.fit(&first.pattern));
+        // What one place shows to begin with a look does not begin with something else at another.
+        let begins_before = |first: &&Finding| places.iter().any(|place| place.begins_after(&first.pattern));
+        let first = findings.first().filter(|first| !begins_before(first));
+        let fit = |place: &Place| first.map_or(Fit::Not, |first| place.fit(&first.pattern));
         let best = places.iter().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
         if let Some(place) = best.filter(|place| place.is_about_counts() == counts) {
             let is_whole = fit(place) == Fit::Whole;
@@ -289,6 +292,24 @@ impl Place {
         best
     }
 
+    /// Whether the look is at the very data that another thread changes before the held one acts on it, and a pattern begins with what that one did
+    /// to other data before: that is outside of where the run goes wrong.
+    fn begins_after(&self, pattern: &Pattern) -> bool {
+        let steps: Vec<(Step, SiteId)> =
+            pattern.shape().steps().zip(pattern.sites().iter().copied()).collect();
+        let [(first, begin), rest @ ..] = steps.as_slice() else { return false };
+        let has = |site: SiteId, is_own: bool| {
+            rest.iter().any(|(step, at)| {
+                *at == site && (step.thread == first.thread) == is_own && step.variable != first.variable
+            })
+        };
+        let is_outside = |row: &Row| match row.sites[..] {
+            [look, other, act] => self.look.contains(&look) && has(other, false) && has(act, true),
+            _ => false,
+        };
+        !self.look.contains(begin) && self.rows.iter().any(|(_, row)| is_outside(row))
+    }
+
     /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
     fn begins(&self, steps: &[(Step, SiteId)], between: &[SiteId]) -> bool {
         let [(look, site), others @ .., (act, _)] = steps else { return false };
@@ -436,6 +457,17 @@ mod tests {
         assert_eq!(fit(&[ELSEWHERE, CHANGE, ACT]), Fit::Act);
         assert_eq!(fit(&[LOOK, OTHER_CHANGE, ACT]), Fit::Not);
         assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
+    }
+
+    /// A maximum is read and written, and before that a total is updated: a thread held in between of these two does no harm.
+    #[test]
+    fn what_is_done_to_other_data_before_the_look_is_no_part_of_it() {
+        let row = Row { id: PatternId::P7, sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
+        let narrow = Place { rows: vec![(0, row)], ..place(None) };
+        let beginning = |begin: SiteId| Pattern::new(PatternId::P9, &[begin, OTHER_CHANGE, CHANGE, ACT]);
+        assert!(narrow.begins_after(&beginning(ELSEWHERE)));
+        assert!(!narrow.begins_after(&beginning(LOOK)));
+        assert!(!place(None).begins_after(&beginning(ELSEWHERE)), "nothing is known of a look at that");
     }
 
     /// Two threads write what each has read before, and one of them reads it in its next round: that it was written twice is not all of it.

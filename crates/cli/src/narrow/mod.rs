@@ -39,7 +39,7 @@ const MOST_IN_VAIN: usize = 2;
 const MOST_HELD_UP: usize = 3;
 /// Accesses before the edge that may belong to what was done there: a library's function makes several.
 const AROUND: usize = 4;
-/// It may take as long as so many runs of the session did on average, within limits.
+/// It may take as long as so many runs of the session did on average, within limits: at most this, or as long as all of them took.
 const RUNS: f64 = 300.0;
 const LEAST_TIME: Duration = Duration::from_secs(2);
 const MOST_TIME: Duration = Duration::from_secs(20);
@@ -72,7 +72,8 @@ fn usual_time(session: &Session) -> Duration {
     let ended = session.runs().iter().filter(|record| !record.outcome.is_hang());
     let (seconds, runs) =
         ended.fold((0.0, 0.0), |(seconds, runs), record| (seconds + record.seconds, runs + 1.0));
-    Duration::from_secs_f64(RUNS * seconds / f64::max(runs, 1.0)).clamp(LEAST_TIME, MOST_TIME)
+    let most = MOST_TIME.max(Duration::from_secs_f64(session.manifest().wall_seconds.max(0.0)));
+    Duration::from_secs_f64(RUNS * seconds / f64::max(runs, 1.0)).clamp(LEAST_TIME, most)
 }
 
 fn find(
@@ -84,6 +85,12 @@ fn find(
     let mut known: Vec<Vec<Leg>> = Vec::new();
     let mut in_vain = 0;
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
+        eprintln!(
+            "DBG try run {} at {:?} left {:?}",
+            record.run,
+            Instant::now(),
+            until.saturating_duration_since(Instant::now())
+        );
         let Some(mut bench) = Bench::of(session, record, campaign, until)? else { continue };
         let all = bench.legs.clone();
         let switches = all.len();

@@ -344,3 +344,40 @@ fn all_schedules_with_few_preemptions_are_run() {
     seen.says(&["all schedules with up to 1 preemption were run", "Flag.seats"]);
     assert!(place.outcomes("Flag").iter().any(|outcome| outcome != "pass"));
 }
+
+/// Whoever looks before it takes the lock can be overtaken in between.
+#[test]
+fn a_look_before_a_lock_is_outdated_in_some_schedule() {
+    let source = "public class Bell {
+        static final Object bell = new Object();
+        static volatile boolean rung;
+        static void await() {
+            try {
+                if (!rung) {
+                    synchronized (bell) {
+                        bell.wait();
+                    }
+                }
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        public static void main(String[] arguments) throws Exception {
+            Thread guest = new Thread(Bell::await);
+            rung = false;
+            guest.start();
+            rung = true;
+            synchronized (bell) {
+                bell.notifyAll();
+            }
+            guest.join();
+        }
+    }";
+    let Some(place) = workplace("Bell.java", source) else { return };
+    let flags = "--schedule bounded:2 --runs 100 --jobs 1 --seed 1 --no-confirm";
+    place
+        .call(&format!("run {flags} -- java -cp classes Bell"))
+        .exits(0)
+        .says(&["Missed signal", "Bell.rung"]);
+    assert!(place.outcomes("Bell").iter().any(|outcome| outcome == "hang"));
+}

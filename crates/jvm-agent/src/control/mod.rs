@@ -56,9 +56,16 @@ pub struct Seat {
     desk: &'static Desk,
     /// What it has given to others since its last point: a lock, or something that it has put where they find it.
     gave_back: Option<Operation>,
+    /// Was its last point before an access?
+    has_accessed: bool,
 }
 
 impl Seat {
+    /// Has its thread accessed something since its last point?
+    pub fn has_accessed(&self) -> bool {
+        self.has_accessed
+    }
+
     /// Has its thread given others something since its last point?
     pub fn has_given_back(&self) -> bool {
         self.gave_back.is_some()
@@ -118,7 +125,7 @@ impl Scheduler {
         let os_id = unsafe { libc::gettid() } as u32;
         self.lock().sit_down(Newcomer { id, os_id, is_daemon, desk }, Arc::clone(&called));
         desk.set_left(SHARE);
-        Seat { id, called, desk, gave_back: None }
+        Seat { id, called, desk, gave_back: None, has_accessed: false }
     }
 
     /// Where the hook class sees who has the token.
@@ -222,6 +229,7 @@ impl Scheduler {
         let ran_last = state.ran_last(seat.id);
         state.settle(seat.id);
         self.set_gave_back(seat, None);
+        seat.has_accessed = operation.is_access;
         seat.desk.set_left(SHARE);
         if state.arrive(seat.id, standing, operation) {
             self.arrived.notify_all();

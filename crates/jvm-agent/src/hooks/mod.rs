@@ -313,10 +313,13 @@ pub(crate) fn did(process: &Process, thread: &Thread, operation: Operation, wait
     }
 }
 
-/// A lock is about to be taken, at a place about which the plan says this. If its interleaving knows it, others may go first.
+/// A lock is about to be taken, at a place about which the plan says this. If its interleaving knows it, others may go first; and where
+/// something was accessed since the last point, which may have been a look at what the lock does not guard.
 fn approach(process: &Process, thread: &mut Thread, address: u64, marks: Marks) {
-    if marks.guarded != 0 && !process.scheduler.follows() {
-        let marks = Marks { steps: 0, avoided: 0, ..marks };
+    let is_guard = marks.guarded != 0 && !process.scheduler.follows();
+    if is_guard || thread.seat.has_accessed() {
+        let guarded = if is_guard { marks.guarded } else { 0 };
+        let marks = Marks { steps: 0, avoided: 0, guarded, ..marks };
         point(process, thread, Operation::about(address).marked(marks));
     }
 }
@@ -332,9 +335,10 @@ fn leaves(process: &Process, thread: &mut Thread, monitor: u64) {
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, object: jobject, site: jint) {
     with_thread(|process, thread| {
-        let is_approach = process.site(site).is_some_and(|site| site.action == Action::MonitorApproach);
+        let of_method = Action::MonitorApproach { of_method: true };
+        let is_of_trial = process.site(site).is_some_and(|site| site.action == of_method);
         // A run that is followed had no such hook: a thread's share of hooks must not be used up earlier than in that one.
-        if is_approach && process.scheduler.follows() {
+        if is_of_trial && process.scheduler.follows() {
             return;
         }
         arrive(process, thread);
@@ -356,7 +360,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
         });
         match place.action {
             // Of a synchronized method, before that is the current one.
-            Action::MonitorApproach => {
+            Action::MonitorApproach { .. } => {
                 approach(process, thread, lock, process.marks_in(place.method, place.position));
             }
             Action::MonitorExit => leaves(process, thread, lock),

@@ -41,7 +41,7 @@ impl MethodRewriter<'_> {
         let (mut enter, mut exit) = (Vec::new(), Vec::new());
         if is_unlocked {
             declaration.access &= !access::SYNCHRONIZED;
-            let approach = self.site(method, 0, Action::MonitorApproach);
+            let approach = self.site(method, 0, Action::MonitorApproach { of_method: true });
             enter.extend_from_slice(&own);
             self.call_hook(&mut enter, hook_class::MONITOR, approach)?;
             enter.extend_from_slice(&own);

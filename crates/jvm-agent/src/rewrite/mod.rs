@@ -30,8 +30,6 @@ pub struct Scope {
     pub torn: bool,
     /// Iterations of loops, for the classes under test.
     pub loops: bool,
-    /// Monitors that are about to be entered, likewise.
-    pub approaches: bool,
     /// Synchronized methods enter their monitor by an instruction, so that it can be seen that they are about to. Only where
     /// the class is not loaded yet.
     pub unlocked: bool,
@@ -267,11 +265,9 @@ impl MethodRewriter<'_> {
                     // As if it were a call: a place for others to come first, and to name should it have to wait.
                     let site = self.site(method, at, Action::Call { receiver: 0 });
                     self.call_hook(&mut before, hook_class::CALL, site)?;
-                    if self.scope.approaches {
-                        before.push(opcode::DUP);
-                        let site = self.site(method, at, Action::MonitorApproach);
-                        self.call_hook(&mut before, hook_class::MONITOR, site)?;
-                    }
+                    before.push(opcode::DUP);
+                    let site = self.site(method, at, Action::MonitorApproach { of_method: false });
+                    self.call_hook(&mut before, hook_class::MONITOR, site)?;
                     before.push(opcode::DUP);
                     let site = self.site(method, at, Action::MonitorEnter);
                     let mut after = Vec::new();
@@ -366,8 +362,7 @@ fn line_numbers(code: &Code, class: &ClassFile) -> Result<Vec<(u16, u16)>, Refus
 mod tests {
     use super::*;
 
-    const ALL: Scope =
-        Scope { all: true, intercepted: true, torn: true, loops: true, approaches: true, unlocked: true };
+    const ALL: Scope = Scope { all: true, intercepted: true, torn: true, loops: true, unlocked: true };
 
     #[test]
     fn what_is_no_class_is_refused_and_leaves_no_trace() {

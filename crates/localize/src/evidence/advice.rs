@@ -463,6 +463,8 @@ impl Case<'_> {
             all.iter().copied().filter(|&index| accesses[index].kind.writes())
         };
         let is_written_once = |access: &Access| writes_to(access).count() == 1;
+        // Whoever finds something there has come upon what was before, which goes with what was published before.
+        let finds_nothing = used.value.is_none_or(|value| value == 0);
         // Who is created in between is created too early.
         let is_there = self.witness.begin_of(seen.thread) <= self.accesses[0];
         let is_ready_once = is_there && is_written_once(published) && is_written_once(filled);
@@ -474,7 +476,7 @@ impl Case<'_> {
             before.map(|&index| &accesses[index]).any(|access| access.thread == filled.thread)
         });
         let spans = [0, 3].map(|place| Span { from: place, to: place });
-        (is_so && !is_changed && (is_ready_once || is_announced))
+        (is_so && finds_nothing && !is_changed && (is_ready_once || is_announced))
             .then(|| Fix::plain(Action::PublishLater, vec![], spans.to_vec()))
     }
 

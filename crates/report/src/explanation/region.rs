@@ -89,6 +89,13 @@ pub fn own_frame(stack: &[Frame]) -> Option<&Frame> {
     Some(caller.unwrap_or(&stack[innermost]))
 }
 
+/// The innermost frame of a stack in the program's own sources, where packages that cargo has fetched are not, or else in theirs: who waits in
+/// a package waits for it to do what it was called for.
+pub fn calling_frame(stack: &[Frame]) -> Option<&Frame> {
+    let is_own = |frame: &&Frame| frame.line.is_some() && !frame.is_library() && !frame.is_fetched();
+    stack.iter().find(is_own).or_else(|| own_frame(stack))
+}
+
 /// Tells accesses by where the program's own code calls the packages that make them, if none of its threads makes two of them in one call:
 /// what goes wrong between two calls is a matter of who calls. What goes wrong within one is told where it is.
 pub fn tell_by_calls(accesses: &mut [Access]) {
@@ -469,6 +476,19 @@ mod tests {
         assert!(is_within(&["/usr/include/c++/12/bits/hashtable.h", "shop.cpp"]));
         assert!(!is_within(&["/usr/include/c++/12/bits/atomic_base.h", "shop.cpp"]), "an element by itself");
         assert!(!is_within(&["shop.cpp", "/usr/include/c++/12/bits/stl_algo.h"]), "what a library calls");
+    }
+
+    #[test]
+    fn who_waits_in_a_package_is_told_by_the_call() {
+        let mut access = access(&[("wait", 60), ("with", 52), ("queue", 42)]);
+        for frame in &mut access.stack[..2] {
+            frame.file = Some(
+                "/me/.cargo/registry/src/index-0123456789abcdef/channel-0.5.15/src/context.rs".to_owned(),
+            );
+        }
+        let line = |stack: &[Frame]| calling_frame(stack).and_then(|frame| frame.line);
+        assert_eq!(line(&access.stack), Some(42));
+        assert_eq!(line(&access.stack[..2]), Some(60), "a thread of the package's own");
     }
 
     #[test]
