@@ -85,12 +85,6 @@ fn find(
     let mut known: Vec<Vec<Leg>> = Vec::new();
     let mut in_vain = 0;
     for record in shortest_first(session).into_iter().take(MOST_RUNS) {
-        eprintln!(
-            "DBG try run {} at {:?} left {:?}",
-            record.run,
-            Instant::now(),
-            until.saturating_duration_since(Instant::now())
-        );
         let Some(mut bench) = Bench::of(session, record, campaign, until)? else { continue };
         let all = bench.legs.clone();
         let switches = all.len();
