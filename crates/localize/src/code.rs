@@ -1,5 +1,9 @@
 //! Places in code, numbered alike for all runs of a session: modules, sites and call stacks.
 
+use std::borrow::Borrow;
+use std::hash::Hash;
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::run::{SiteId, StackId};
@@ -27,6 +31,9 @@ pub struct Site {
     pub address: u64,
 }
 
+/// No program's code lies here.
+const GAP: Site = Site { module: None, address: u64::MAX };
+
 /// What a recording itself says about a site, for code that is in no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -43,7 +50,7 @@ pub struct Place {
 pub struct Code {
     modules: Numbering<ModuleIdentity, Module>,
     sites: Numbering<SiteIdentity, Site>,
-    stacks: Numbering<Vec<SiteId>, Vec<SiteId>>,
+    stacks: Numbering<Arc<[SiteId]>, Arc<[SiteId]>>,
     places: FxHashMap<SiteId, Place>,
 }
 
@@ -92,7 +99,23 @@ impl Code {
 
     /// The number of a stack, innermost site first.
     pub fn stack_id(&mut self, stack: &[SiteId]) -> StackId {
-        StackId(self.stacks.number(stack.to_vec(), || stack.to_vec()))
+        if let Some(known) = self.stacks.known(stack) {
+            return StackId(known);
+        }
+        let stack: Arc<[SiteId]> = stack.into();
+        StackId(self.stacks.number(Arc::clone(&stack), || stack))
+    }
+
+    /// What stands in a stack for calls that were left out of it.
+    pub fn calls_left_out(&mut self) -> SiteId {
+        let gap = self.site_id(GAP);
+        self.note_place(gap, || Place { function: "…".to_owned(), file: None, line: None });
+        gap
+    }
+
+    /// Does this stand for calls that were left out?
+    pub fn is_gap(&self, site: SiteId) -> bool {
+        self.site(site) == GAP
     }
 
     /// Notes what a recording says about a site; all recordings of a session say the same.
@@ -149,7 +172,14 @@ impl<K, T> Default for Numbering<K, T> {
     }
 }
 
-impl<K: std::hash::Hash + Eq, T> Numbering<K, T> {
+impl<K: Hash + Eq, T> Numbering<K, T> {
+    fn known<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<u32>
+    where
+        K: Borrow<Q>,
+    {
+        self.numbers.get(key).copied()
+    }
+
     fn number(&mut self, key: K, item: impl FnOnce() -> T) -> u32 {
         let items = &mut self.items;
         *self.numbers.entry(key).or_insert_with(|| {

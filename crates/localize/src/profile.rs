@@ -8,13 +8,14 @@
 //! Freeing memory is a write to it, so that a use after it shows. Where nothing follows, the write is left out:
 //! it ends every object's life, and would only hide the accesses before it from rules that keep a turn's write.
 
+mod stacks;
 mod switches;
 mod waiting;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use recording::{EventKind, NameKind, Recording, ThreadEvent, flag};
+use recording::{EventKind, Frame, NameKind, Recording, ThreadEvent, flag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cleaning::Cleaning;
@@ -27,6 +28,7 @@ use crate::run::{
 };
 use crate::synchronization::{Lock, Nesting, ObjectId, SyncEvent, SyncKind, SyncTarget};
 
+use stacks::Stacks;
 pub use switches::TokenSwitch;
 
 /// A run, and what its ids stand for.
@@ -182,6 +184,7 @@ struct ProcessReader<'a> {
     modules: Vec<ModuleId>,
     /// Site and stack of each leaf met so far.
     leaves: FxHashMap<u32, (SiteId, StackId)>,
+    stacks: Stacks<'a>,
     /// Where this process's threads, locations and sets of locks begin in the profile.
     first_thread: u32,
     first_location: u32,
@@ -220,6 +223,7 @@ impl<'a> ProcessReader<'a> {
             profile,
             modules,
             leaves: FxHashMap::default(),
+            stacks: Stacks::of(recording),
             first_thread,
             first_location,
             locksets: FxHashMap::default(),
@@ -534,9 +538,14 @@ impl<'a> ProcessReader<'a> {
         if let Some(&known) = self.leaves.get(&leaf) {
             return known;
         }
-        let frames = self.recording.frames(leaf);
-        let mut stack: Vec<SiteId> =
-            frames.into_iter().map(|frame| self.site_in(frame.module, frame.address)).collect();
+        let (innermost, outermost) = self.stacks.ends(leaf);
+        let mut site = |frame: Frame| self.site_in(frame.module, frame.address);
+        let mut stack: Vec<SiteId> = innermost.into_iter().map(&mut site).collect();
+        let outermost: Vec<SiteId> = outermost.into_iter().map(site).collect();
+        if !outermost.is_empty() {
+            stack.push(self.code.calls_left_out());
+            stack.extend(outermost);
+        }
         if stack.is_empty() {
             stack.push(self.site_of(0));
         }

@@ -1,6 +1,6 @@
 //! From recordings to runs.
 
-use localize::{AccessKind, Code, ObjectId, Outcome, Profile, RunId, SyncTarget, ThreadId, profile};
+use localize::{AccessKind, Code, ObjectId, Outcome, Profile, RunId, SiteId, SyncTarget, ThreadId, profile};
 use recording::{
     Context, Event, EventKind, Header, LineRecord, Location, Module, Name, NameKind, Pod, Recording,
     ThreadEvent, ThreadRecord, UNKNOWN_LOCKS, flag,
@@ -103,6 +103,34 @@ fn sites_and_stacks_do_not_depend_on_where_a_module_is_loaded() {
     assert_eq!(addresses, [0x208, 0x150], "the access, then the call that led to its function");
     assert_eq!(here.locations[1].in_module.map(|(_, address)| address), Some(0x900));
     assert_eq!(here.locations[1].in_module, there.locations[1].in_module);
+}
+
+/// Of a stack as deep as a recursion makes it, what lies between its ends is left out; all that are alike then are one.
+#[test]
+fn of_a_deep_stack_both_ends_are_kept() {
+    let mut process = process(0x10000, &[location(0x10900, 4, 0)], Vec::new());
+    // `main` calls the recursive function at 0x150, which calls itself at 0x250. A leaf for each of its calls.
+    let main = process.contexts[2];
+    process.contexts.truncate(3);
+    for depth in 0..100_000 {
+        let call = if depth == 0 { 0x10150 } else { 0x10250 };
+        let context =
+            Context { call, function: 0x10240, first_leaf: 1000 + depth, size: 1, parent: 2 + depth, ..main };
+        process.contexts.push(context);
+    }
+    let depths = [0, 190, 191, 5_000, 99_999];
+    let accesses = depths.map(|depth| event(1, EventKind::Write, u64::from(depth), 1000 + depth, 1));
+    process.events = accesses.to_vec();
+    let mut code = Code::default();
+    let profile = read_run(&[process], &mut code);
+    let stacks: Vec<&[SiteId]> = profile.run.accesses.iter().map(|access| code.stack(access.stack)).collect();
+    assert_eq!(stacks.iter().map(|stack| stack.len()).collect::<Vec<_>>(), [2, 192, 193, 193, 193]);
+    let gaps = |stack: &[SiteId]| stack.iter().filter(|&&site| code.is_gap(site)).count();
+    assert!(gaps(stacks[1]) == 0 && code.is_gap(stacks[2][128]) && gaps(stacks[2]) == 1);
+    let addresses = |sites: &[SiteId]| sites.iter().map(|&site| code.site(site).address).collect::<Vec<_>>();
+    assert_eq!(addresses(&stacks[2][..3]), [0x240, 0x250, 0x250], "the innermost calls");
+    assert_eq!(addresses(&stacks[2][190..]), [0x250, 0x250, 0x150], "the outermost calls");
+    assert_eq!(profile.run.accesses[2].stack, profile.run.accesses[4].stack);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! make the result wrong, but not make the reader crash or allocate more than a few times the file's size.
 
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -193,27 +192,30 @@ impl Recording {
 
     /// The instructions of a leaf's call stack, innermost first (where the access or call returns to), each with the
     /// module that it lay in then: where libraries are unloaded, others may come to lie at the same addresses.
-    pub fn frames(&self, leaf: u32) -> Vec<Frame> {
-        let Some((mut id, address)) = self.resolve_leaf(leaf) else { return Vec::new() };
-        let frame = |id: u32, address: u64| {
-            let number = self.contexts[id as usize].flags >> CONTEXT_MODULE_AT;
-            let module = (number as usize).checked_sub(1);
-            let holds = |&index: &usize| self.modules.get(index).is_some_and(|module| module.holds(address));
-            Frame { address, module: module.filter(holds).or_else(|| self.module_of_code(address)) }
-        };
-        let mut frames = vec![frame(id, address)];
+    pub fn frames(&self, leaf: u32) -> impl Iterator<Item = Frame> {
+        let own = self.resolve_leaf(leaf);
+        let frame = own.map(|(context, address)| self.frame(context, address));
+        frame.into_iter().chain(own.into_iter().flat_map(|(context, _)| self.callers(context)))
+    }
+
+    /// The calls that led into a context, innermost first.
+    pub fn callers(&self, context: u32) -> impl Iterator<Item = Frame> {
         // The root has no call; a parent always precedes its children, so this ends.
-        while id > 1 {
+        let above =
+            |&id: &u32| (id > 1).then(|| self.contexts[id as usize].parent).filter(|&parent| parent < id);
+        let contexts = core::iter::successors(Some(context), above);
+        contexts.filter_map(|id| {
             let Context { call, parent, .. } = self.contexts[id as usize];
-            if call != 0 {
-                frames.push(frame(parent, call));
-            }
-            if parent >= id {
-                break;
-            }
-            id = parent;
-        }
-        frames
+            (id > 1 && call != 0 && parent < id).then(|| self.frame(parent, call))
+        })
+    }
+
+    /// An instruction in the function of a context.
+    fn frame(&self, context: u32, address: u64) -> Frame {
+        let number = self.contexts[context as usize].flags >> CONTEXT_MODULE_AT;
+        let module = (number as usize).checked_sub(1);
+        let holds = |&index: &usize| self.modules.get(index).is_some_and(|module| module.holds(address));
+        Frame { address, module: module.filter(holds).or_else(|| self.module_of_code(address)) }
     }
 
     /// The name given to something.
@@ -250,8 +252,7 @@ impl Recording {
             let location = event.event.object as usize;
             if disputed.get(location) == Some(&true) {
                 let address = self.locations[location].address;
-                let mut accessing =
-                    self.frames(event.event.leaf).into_iter().filter_map(|frame| frame.module);
+                let mut accessing = self.frames(event.event.leaf).filter_map(|frame| frame.module);
                 if let Some(module) = accessing.find(|&module| self.modules[module].holds_data(address)) {
                     (modules[location], disputed[location]) = (Some(module), false);
                 }

@@ -172,7 +172,7 @@ impl<'p> Process<'p> {
 
     /// The marker of a leaf's line, or the line.
     pub fn site(&self, leaf: u32) -> String {
-        match self.recording.frames(leaf).first() {
+        match self.recording.frames(leaf).next() {
             Some(frame) => self.line(frame.module, frame.address),
             None => "?".to_owned(),
         }
@@ -181,11 +181,11 @@ impl<'p> Process<'p> {
     /// The functions of a leaf's call stack, innermost first.
     pub fn stack(&self, leaf: u32) -> String {
         let frames = self.recording.frames(leaf);
-        if frames.is_empty() {
+        let mut functions: Vec<String> =
+            frames.map(|frame| self.function_in(frame.module, frame.address - 1)).collect();
+        if functions.is_empty() {
             return "?".to_owned();
         }
-        let mut functions: Vec<String> =
-            frames.iter().map(|frame| self.function_in(frame.module, frame.address - 1)).collect();
         functions.retain(|function| !function.is_empty());
         functions.join(" < ")
     }

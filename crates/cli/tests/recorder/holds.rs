@@ -43,7 +43,7 @@ int main(void) {
 fn step(process: &Process, marker: &str) -> Site {
     let accesses = process.recording.events.iter().filter(|event| event.kind.is_access());
     let leaf = accesses.map(|event| event.event.leaf).find(|&leaf| process.site(leaf) == marker);
-    let frame = &process.recording.frames(leaf.expect("it was recorded"))[0];
+    let frame = process.recording.frames(leaf.expect("it was recorded")).next().unwrap();
     let module = &process.recording.modules[frame.module.expect("it is the program's")];
     Site::new(&module.build_id, frame.address - module.bias).expect("gcc gives programs build ids")
 }

@@ -309,7 +309,7 @@ int main(void) {
     for event in process.recording.events.iter().filter(|event| event.kind.is_access()) {
         let stack = process.stack(event.event.leaf);
         if let Some(worker) = ["first", "second"].iter().find(|name| stack == **name) {
-            let frame = process.recording.frames(event.event.leaf)[0];
+            let frame = process.recording.frames(event.event.leaf).next().unwrap();
             let path = &process.recording.modules[frame.module.expect("a module")].path;
             assert!(path.ends_with(&format!("{worker}.so")), "{stack} in {path}");
             seen.push(*worker);
