@@ -105,7 +105,7 @@ fn following(program: Program, recording: &Recording, followed: u64) -> Program 
     following_switches(program, &recording.switches(), recording.header.seed, followed)
 }
 
-fn following_switches(program: Program, switches: &[Switch], seed: u64, followed: u64) -> Program {
+pub fn following_switches(program: Program, switches: &[Switch], seed: u64, followed: u64) -> Program {
     let mut schedule = Vec::new();
     SavedSchedule::write(Course::recorded(switches, seed), followed, None, &mut schedule);
     let file = program.folder().join(format!("schedule-{followed}"));

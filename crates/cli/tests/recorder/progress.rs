@@ -1,6 +1,8 @@
 //! Controlled runs come to their end: threads that wait unseen, spin, poll or sleep let others run.
 
-use crate::control::controlled;
+use recording::{Switch, flag};
+
+use crate::control::{controlled, following_switches};
 use crate::kit::c;
 
 #[test]
@@ -43,6 +45,38 @@ int main(void) {
         );
         program.run_well();
     }
+}
+
+/// A schedule to follow may want one that waits unseen in the place of another that does. Who is to end both waits gets to run.
+#[test]
+fn a_schedule_of_threads_that_all_wait_unseen_lets_others_run() {
+    let program = controlled(
+        r#"
+int ends[2][2];
+static void *reader(void *own) {
+    char byte;
+    CHECK(read(*(int *)own, &byte, 1) == 1);
+    return NULL;
+}
+static void *writer(void *unused) {
+    for (int i = 0; i < 2; i++)
+        CHECK(write(ends[i][1], "x", 1) == 1);
+    return unused;
+}
+int main(void) {
+    CHECK(pipe(ends[0]) == 0 && pipe(ends[1]) == 0);
+    pthread_t threads[] = {start(reader, &ends[0][0]), start(reader, &ends[1][0]), start(writer, NULL)};
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#,
+        1,
+    );
+    let switch = |from, to, flags| Switch { from, to, stop: Switch::AS_LONG_AS_IT_CAN, flags };
+    let away = u32::from(flag::AWAY);
+    let switches = [switch(1, 2, 0), switch(2, 3, away), switch(3, 2, away)];
+    following_switches(program, &switches, 1, u64::MAX).run_well();
 }
 
 /// Whoever blocks out of sight loses the token within milliseconds: some two hundred times in a row take a few seconds, and not the minute that

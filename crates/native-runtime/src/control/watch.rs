@@ -140,7 +140,7 @@ unsafe fn take_away(holder: usize, points: u32, gone: bool) {
     if next == 0 && state.end_waits_that_are_over(clock::now()) {
         next = state.choose(None, false);
     }
-    if next == 0 && !gone {
+    if next == 0 && !gone && !state.any(Standing::Ready) {
         // Nobody wants it.
         state.seats[holder].standing = Standing::Running;
     } else {
