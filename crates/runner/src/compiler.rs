@@ -53,7 +53,7 @@ impl fmt::Display for Compiler {
 impl Compiler {
     /// The compiler for a language: `with` if given, else what the environment names in `UNSNARL_CC` or
     /// `UNSNARL_CXX`, else in `CC` or `CXX` unless that is `unsnarl` itself, else gcc or g++. Words are separated by
-    /// blanks, so that `ccache gcc` works.
+    /// blanks, so that `ccache gcc` and `clang -m64` work.
     pub fn choose(language: Language, with: Option<&str>) -> Result<Compiler> {
         Compiler::choose_from(language, with, |name| env::var(name).ok())
     }
@@ -80,8 +80,7 @@ impl Compiler {
         if words.iter().any(|word| is_ourselves(word)) {
             return refuse("it is unsnarl itself");
         }
-        let Some(compiler) = words.last() else { return refuse("its name is empty") };
-        let name = file_name(compiler);
+        let Some(name) = program_of(chosen) else { return refuse("its name is empty") };
         let is_gcc = !name.contains("clang") && (name.contains("gcc") || name.contains("g++"));
         let family = if is_gcc || !(name.contains("clang") || introduces_as_clang(&words)) {
             Family::Gcc
@@ -106,7 +105,7 @@ impl Compiler {
 
     /// The whole command line of the real compiler for the user's arguments.
     pub fn command_line(&self, recorder: &Recorder, arguments: &[OsString]) -> Result<Vec<OsString>> {
-        let sanitizers = Sanitizers::of(arguments);
+        let sanitizers = Sanitizers::of(self.words.iter().chain(arguments));
         match self.family {
             Family::Gcc => Ok(gcc::command_line(&self.words, recorder, &sanitizers, arguments)),
             Family::Clang => clang::command_line(self, recorder, &sanitizers, arguments),
@@ -114,15 +113,19 @@ impl Compiler {
     }
 }
 
-fn file_name(program: &OsStr) -> String {
-    Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned()
+/// Programs that are called with a compiler and its arguments, to save work or to have it done elsewhere.
+const LAUNCHERS: [&str; 4] = ["ccache", "distcc", "icecc", "sccache"];
+
+/// The file name of the compiler in words such as `ccache clang -m64`.
+fn program_of(chosen: &str) -> Option<String> {
+    let name = |word| Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    chosen.split_whitespace().map(name).find(|name| !LAUNCHERS.contains(&name.as_str()))
 }
 
 /// Is this a compiler by name? `CC` may also be a script that calls `unsnarl cc`, which must not come back to it.
 fn names_compiler(chosen: &str) -> bool {
     const NAMES: [&str; 6] = ["gcc", "g++", "clang", "clang++", "cc", "c++"];
-    let name = chosen.split_whitespace().next_back().map(|word| file_name(OsStr::new(word)));
-    let Some(name) = name else { return false };
+    let Some(name) = program_of(chosen) else { return false };
     if chosen.split_whitespace().any(|word| is_ourselves(OsStr::new(word))) {
         return false;
     }
@@ -169,9 +172,9 @@ enum Sanitizers {
 
 impl Sanitizers {
     /// The last one counts, as for the compilers. A response file may contain anything.
-    fn of(arguments: &[OsString]) -> Sanitizers {
+    fn of<'a>(arguments: impl IntoIterator<Item = &'a OsString>) -> Sanitizers {
         let names_thread = |list: &str| list.split(',').any(|name| name == "thread" || name == "all");
-        arguments.iter().fold(Sanitizers::Silent, |before, argument| {
+        arguments.into_iter().fold(Sanitizers::Silent, |before, argument| {
             let argument = argument.to_string_lossy();
             if argument.starts_with('@') || argument.strip_prefix("-fsanitize=").is_some_and(names_thread) {
                 Sanitizers::MayAskForThread
@@ -254,10 +257,12 @@ mod tests {
     fn what_stands_for_unsnarl_is_not_taken_for_the_real_compiler() {
         let own = env::current_exe().unwrap().display().to_string();
         assert!(Compiler::choose(Language::C, Some(&own)).is_err());
-        for cc in [&own, &format!("{own} cc"), &format!("ccache {own}"), "./wrapper", "build/cc.sh", ""] {
+        for cc in
+            [&own, &format!("{own} cc"), &format!("ccache {own}"), "./wrapper", "build/cc.sh", "ccache", ""]
+        {
             assert_eq!(chosen(Language::C, None, &[("CC", cc)]), "gcc", "{cc}");
         }
-        for cc in ["cc", "x86_64-linux-gnu-gcc-12", "/opt/bin/clang-19", "ccache gcc"] {
+        for cc in ["cc", "x86_64-linux-gnu-gcc-12", "/opt/bin/clang-19", "ccache gcc", "distcc clang -m64"] {
             assert_eq!(chosen(Language::C, None, &[("CC", cc)]), cc);
         }
     }
@@ -268,5 +273,8 @@ mod tests {
         assert_eq!(family("ccache gcc-12"), Family::Gcc);
         assert_eq!(family("/opt/bin/clang-17"), Family::Clang);
         assert_eq!(family("ccache clang"), Family::Clang);
+        assert_eq!(family("clang -m64 -std=gnu11"), Family::Clang);
+        assert_eq!(family("ccache distcc /opt/bin/clang-17 -m64"), Family::Clang);
+        assert_eq!(family("gcc-12 -fplugin=clang"), Family::Gcc);
     }
 }
