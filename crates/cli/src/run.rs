@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use recording::{Noise, RunPlan, Schedule};
 use report::terminal::{self, Hint};
@@ -207,7 +207,8 @@ fn finish(
         }
         _ => {
             let has_recorded = session.runs().iter().any(|run| run.processes > 0);
-            what_to_try(code, arguments, has_recorded)
+            let by_number = matches!(end, End::Stopped(Stop::Runs));
+            what_to_try(code, arguments, has_recorded, by_number)
         }
     };
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
@@ -252,22 +253,28 @@ fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> 
     Some(Hint { label: "enough runs".to_owned(), command })
 }
 
-/// For results that are no answer: what to do about it.
-fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool) -> Vec<Hint> {
+/// So many runs are worth a try. Where fewer were asked for, that is; where time was over before, it needs time and not a number.
+const MANY_RUNS: u32 = 5000;
+const MUCH_TIME: Duration = Duration::from_secs(600);
+
+/// For results that are no answer: what to do about it. `by_number` says that there are no more runs since no more were asked for.
+fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool, by_number: bool) -> Vec<Hint> {
     let noise = arguments.limits.noise;
     let hint = |label: &str, flag: &str, value: &str| Hint {
         label: label.to_owned(),
         command: flags::command_line(arguments, flag, value),
     };
+    let longer = hint("longer", "time", &longer_than(arguments.limits.time));
     match code {
         exit::NO_FAILING_RUN => {
             let louder = (noise != Noise::High).then(|| hint("more noise", "noise", "high"));
-            let longer = [hint("longer", "time", "10m"), hint("more runs", "runs", "5000")];
+            let more = by_number && arguments.limits.runs.is_some_and(|runs| runs < MANY_RUNS);
+            let more = more.then(|| hint("more runs", "runs", &MANY_RUNS.to_string()));
             let judged_differently = arguments
                 .oracle
                 .is_exit_status()
                 .then(|| hint("does it fail by what it prints?", "fail-regex", "what a failing run prints"));
-            louder.into_iter().chain(longer).chain(judged_differently).collect()
+            louder.into_iter().chain([longer]).chain(more).chain(judged_differently).collect()
         }
         exit::NO_PASSING_RUN => {
             let quieter = (noise != Noise::Off).then(|| hint("without noise", "noise", "off"));
@@ -282,7 +289,7 @@ fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool) -> Vec<Hi
             ];
             quieter.into_iter().chain(judged_differently).collect()
         }
-        exit::NOTHING_FOUND => vec![hint("more runs of both kinds", "time", "10m")],
+        exit::NOTHING_FOUND => vec![Hint { label: "more runs of both kinds".to_owned(), ..longer }],
         exit::NOTHING_RECORDED if has_recorded => vec![hint("all threads at a time", "schedule", "free")],
         exit::NOTHING_RECORDED => vec![
             Hint {
@@ -298,6 +305,12 @@ fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool) -> Vec<Hi
     }
 }
 
+/// A time that is worth a try after this one was not enough.
+fn longer_than(time: Option<Duration>) -> String {
+    let longer = time.filter(|&time| time >= MUCH_TIME).map_or(MUCH_TIME, |time| time.saturating_mul(6));
+    humantime::format_duration(longer).to_string()
+}
+
 /// How programs are built that a command like this one starts.
 fn how_to_build(command: &[OsString]) -> &'static str {
     let program = command.first().and_then(|program| Path::new(program).file_name());
@@ -311,6 +324,13 @@ fn how_to_build(command: &[OsString]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_is_told_to_take_less_time_than_was_too_little() {
+        let minutes = |number: u64| Some(Duration::from_secs(60 * number));
+        let told = [None, minutes(1), minutes(10), minutes(30)].map(longer_than);
+        assert_eq!(told, ["10m", "10m", "1h", "3h"]);
+    }
 
     #[test]
     fn sessions_get_names_that_folders_can_have() {

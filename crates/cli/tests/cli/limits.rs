@@ -147,6 +147,10 @@ fn no_failing_run_says_what_to_try() {
         &format!("unsnarl run --fail-regex no.such.line --time 10m {command}"),
         &format!("unsnarl run --fail-regex no.such.line --runs 5000 {command}"),
     ]);
+    // It was time that limited these.
+    let timed = run(&place, "--time 100ms", 0).exits(10);
+    assert!(!timed.stdout.contains("more runs"), "{timed}");
+    timed.says(&[&format!("unsnarl run --time 10m {command}")]);
     let louder = run(&place, "--runs 2 --noise high", 0).exits(10);
     assert!(!louder.stdout.contains("more noise"), "there is no more noise than high: {louder}");
     louder.says(&["does it fail by what it prints?", "--fail-regex 'what a failing run prints'"]);
