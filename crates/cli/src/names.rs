@@ -20,6 +20,7 @@ mod counts;
 mod distinct;
 mod layout;
 mod objects;
+mod openmp;
 mod tasks;
 
 use callers::{Call, Callers};
@@ -384,7 +385,8 @@ impl Names {
         let is_compilers = |name: &str| name == "main" || name.starts_with("__rust_");
         let is_made =
             |frame: &Frame| frame.file.is_none() && frame.function.as_deref().is_some_and(is_compilers);
-        let mut sites = code.stack(stack).iter().filter(|&&site| !starts_programs(code, site));
+        let mut sites =
+            code.stack(stack).iter().filter(|&&site| !starts_programs(code, site) && !code.is_gap(site));
         sites.all(|&site| self.frames(site, code).iter().all(|frame| frame.is_fetched() || is_made(frame)))
     }
 

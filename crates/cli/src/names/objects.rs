@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use localize::{Access, Action, Code, ObjectId, Profile, SiteId, StackId, Standstill, SyncTarget, ThreadId};
 use report::Frame;
 
-use super::{DistinctNames, Names};
+use super::{DistinctNames, Names, openmp};
 
 /// A lock that is held through a variable of its own.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl Names {
     fn static_object(&mut self, object: ObjectId, profile: &Profile, code: &Code) -> Option<String> {
         let (module, address) = profile.objects[object.0 as usize].in_module?;
         let named = self.variable(module, address, 0, code)?;
-        Some(without_internals(&named.name).to_owned())
+        Some(openmp::region(&named.name).unwrap_or_else(|| without_internals(&named.name).to_owned()))
     }
 
     /// A member of an object that one function calls this and another one that, by the only type that has it:

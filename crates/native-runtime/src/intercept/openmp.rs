@@ -34,8 +34,10 @@ with_caller! {
     __kmpc_barrier => 2, clangs_barrier;
 }
 
-/// These have no address of their own.
+/// These have no address of their own. The report knows them by their symbols.
+#[unsafe(export_name = "unsnarl_omp_critical")]
 static UNNAMED_CRITICAL: AtomicU32 = AtomicU32::new(0);
+#[unsafe(export_name = "unsnarl_omp_atomic")]
 static ATOMIC: AtomicU32 = AtomicU32::new(0);
 
 fn address(of: &'static AtomicU32) -> usize {
