@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use recording::Site;
 
 use crate::history::Process;
-use crate::kit::{Program, c};
+use crate::kit::{Compiler, Program, c};
 
 /// The items are filled in before they are published, and nobody takes one that is not: what takes them waits by looking and
 /// yielding, and so do those who are to publish the next one.
@@ -141,4 +141,48 @@ int main(void) {
     let plan = format!("seed=1,schedule=random,interleaving={interleaving}");
     let program = program.plan(&plan).with_own_recordings();
     assert_eq!(program.run_well().recordings[0].header.interleavings, 1);
+}
+
+/// Who has looked may go on to the barrier without a store, and keeps the others out until they have waited long enough, or nobody else can
+/// run. They come in one by one then, too.
+#[test]
+fn who_has_waited_long_enough_does_not_break_in_with_another_who_has() {
+    let source = r#"
+#include <barrier>
+#include <thread>
+#include <vector>
+// Not captured, which takes accesses of its own in the same lines.
+static int best, scores[3];
+int main() {
+    std::barrier meeting(3);
+    {
+        std::vector<std::jthread> threads;
+        for (int own = 0; own < 3; own++)
+            threads.emplace_back([&, own] {
+                for (int round = 0; round < 3; round++) {
+                    scores[own] += own + round;
+                    meeting.arrive_and_wait();
+                    int seen = __atomic_load_n(&best, __ATOMIC_SEQ_CST); //@look
+                    if (scores[own] > seen)
+                        __atomic_store_n(&best, scores[own], __ATOMIC_SEQ_CST); //@store
+                    meeting.arrive_and_wait();
+                }
+            });
+    }
+    printf("%d\n", best);
+}
+"#;
+    let mut program = Compiler::cpp().flags("-O1 -std=c++20").program(source);
+    let process = program.record();
+    let [look, store] = ["look", "store"].map(|marker| step(&process, marker));
+    drop(process);
+    let forbidden = format!("interleaving=forbid:1.0@{look};2.0@{store};1.0@{store}");
+    program = program.with_own_recordings();
+    let mut broken = Vec::new();
+    for seed in 1..=40 {
+        program = program.plan(&format!("seed={seed},schedule=random,{forbidden}"));
+        let out = program.run_well().stdout();
+        broken.extend((out != "9\n").then(|| format!("{seed}: {out}")));
+    }
+    assert!(broken.is_empty(), "{broken:?}");
 }

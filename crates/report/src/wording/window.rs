@@ -21,7 +21,8 @@ pub(crate) fn window(window: &Window) -> Option<String> {
     };
     let enough = match left {
         left if left < switches => {
-            format!("{left} of the {} between threads in run {run} are enough", plural(*switches, "switch"))
+            let is = if *left == 1 { "is" } else { "are" };
+            format!("{left} of the {} between threads in run {run} {is} enough", plural(*switches, "switch"))
         }
         _ => format!("it takes the {} between threads of run {run}", plural(*switches, "switch")),
     };
@@ -59,6 +60,8 @@ mod tests {
             "2 of the 214 switches between threads in run 17 are enough: one is held between queue.c:44 and \
              queue.c:29 while another one comes to queue.c:33"
         );
+        let one = window(&Window { left: 1, ..whole.clone() }).unwrap();
+        assert!(one.starts_with("1 of the 214 switches between threads in run 17 is enough: "), "{one}");
         let held = |after, before| window(&Window { after, before, meanwhile: None, ..whole.clone() });
         assert!(held(step(44), None).unwrap().ends_with("one is held behind queue.c:44 while others go on"));
         assert!(held(None, step(29)).unwrap().contains("is held before queue.c:29"));

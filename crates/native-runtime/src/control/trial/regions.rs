@@ -128,6 +128,16 @@ impl Regions {
         }
     }
 
+    /// Does this thread go on with what it has begun? It was let go then, though another was inside, and the sooner it is done the better:
+    /// as long as it is not, further ones would break into that as well.
+    fn is_inside(&self, seat: usize, operation: Operation) -> bool {
+        let bytes = Bytes::of(operation);
+        let mut own = self.regions.iter().filter(|region| region.seat == seat && !region.is_entered());
+        own.any(|region| {
+            region.variables.iter().any(|variable| variable.is_known() && variable.overlap(bytes))
+        })
+    }
+
     pub fn left(&mut self, seat: usize) {
         for region in self.regions.iter_mut().filter(|region| region.seat == seat) {
             *region = NONE;
@@ -136,9 +146,8 @@ impl Regions {
 
     /// Would this operation of this thread break into another's region?
     pub fn is_closed_to(&self, pattern: &Pattern, seat: usize, operation: Operation) -> bool {
-        self.regions
-            .iter()
-            .any(|region| region.seat != 0 && region.seat != seat && region.is_broken_by(pattern, operation))
+        let mut others = self.regions.iter().filter(|region| region.seat != 0 && region.seat != seat);
+        !self.is_inside(seat, operation) && others.any(|region| region.is_broken_by(pattern, operation))
     }
 }
 
