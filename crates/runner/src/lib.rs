@@ -38,6 +38,7 @@ mod symbolize;
 mod takeover;
 mod target;
 mod types;
+mod units;
 mod value_form;
 mod variables;
 mod waiting;

@@ -3,19 +3,16 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
-use gimli::{AttributeValue, Operation, RunTimeEndian, UnitOffset};
-use object::{Object as _, ObjectSection as _};
+use gimli::{AttributeValue, Operation, UnitOffset};
 
-use crate::elf;
 use crate::types::{Entry, Reader, Type, Unit, name_of, type_of};
+use crate::units::{self, Described};
 use crate::value_form::ValueForm;
 
 /// The variables of one binary.
 pub(crate) struct Variables {
-    dwarf: gimli::Dwarf<Reader>,
-    units: Vec<Unit>,
+    units: Vec<Described>,
     /// By address.
     sorted: Vec<Variable>,
     /// The code that each unit describes.
@@ -32,34 +29,15 @@ struct Variable {
 impl Variables {
     /// Reads the debug info of a binary; none if there is none that can be read.
     pub(crate) fn read(path: &Path) -> Option<Variables> {
-        let bytes = elf::map(path).ok()?;
-        let file = object::File::parse(&*bytes).ok()?;
-        let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let section = |id: gimli::SectionId| -> Result<Reader, gimli::Error> {
-            let data = file.section_by_name(id.name()).and_then(|section| section.uncompressed_data().ok());
-            Ok(Reader::new(Arc::from(data.as_deref().unwrap_or_default()), endian))
-        };
-        let dwarf = gimli::Dwarf::load(section).ok()?;
-        let mut units = Vec::new();
-        let mut headers = dwarf.units();
-        while let Ok(Some(header)) = headers.next() {
-            units.extend(dwarf.unit(header).ok());
-        }
+        let (units, unit_ranges) = units::read(path)?;
         let mut sorted = Vec::new();
-        for (index, unit) in units.iter().enumerate() {
+        for index in 0..units.len() {
             // A unit that cannot be read to its end has still given what came before.
-            let _ = collect(&dwarf, unit, index, &mut sorted);
+            let _ = collect(&units, index, &mut sorted);
         }
         sorted.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
         sorted.dedup_by_key(|variable| variable.address);
-        let mut unit_ranges = Vec::new();
-        for (index, unit) in units.iter().enumerate() {
-            let Ok(mut ranges) = dwarf.unit_ranges(unit) else { continue };
-            while let Ok(Some(range)) = ranges.next() {
-                unit_ranges.push((range.begin..range.end, index));
-            }
-        }
-        Some(Variables { dwarf, units, sorted, unit_ranges })
+        Some(Variables { units, sorted, unit_ranges })
     }
 
     /// What lies at an address of the file: its name, and how its values read if they have so many bytes.
@@ -124,10 +102,11 @@ impl Variables {
     pub(crate) fn part_of(&self, code: u64, place: TypePlace<'_>, size: u64) -> Option<Named> {
         let TypePlace { owner, member, behind } = place;
         let unit = self.unit_of(code)?;
-        let mut entries = self.units[unit].entries();
+        let mut entries = self.units[unit].unit.entries();
         while let Ok(Some((_, entry))) = entries.next_dfs() {
             let is_type = matches!(entry.tag(), gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type);
-            let name = is_type.then(|| name_of(&self.dwarf, &self.units[unit], entry)).flatten();
+            let name =
+                is_type.then(|| name_of(&self.units[unit].dwarf, &self.units[unit].unit, entry)).flatten();
             if name.is_none_or(|name| plain(&name) != owner) {
                 continue;
             }
@@ -156,7 +135,7 @@ impl Variables {
         field: &str,
         found: &mut Vec<(Option<String>, Type<'a>)>,
     ) -> gimli::Result<()> {
-        let unit = &self.units[index];
+        let Described { dwarf, unit } = &self.units[index];
         let mut entries = unit.entries();
         // The types that enclose the entry, with their depth.
         let mut owners: Vec<(isize, Option<String>)> = Vec::new();
@@ -166,9 +145,9 @@ impl Variables {
             owners.retain(|&(owner, _)| owner < depth);
             match entry.tag() {
                 gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
-                    owners.push((depth, name_of(&self.dwarf, unit, entry)));
+                    owners.push((depth, name_of(dwarf, unit, entry)));
                 }
-                gimli::DW_TAG_member if has_name(&self.dwarf, unit, entry, field) => {
+                gimli::DW_TAG_member if has_name(dwarf, unit, entry, field) => {
                     let Some(type_offset) = type_of(entry) else { continue };
                     let owner = owners.last().and_then(|(_, name)| name.clone());
                     found.push((owner, self.type_at(index, type_offset)));
@@ -180,7 +159,8 @@ impl Variables {
     }
 
     fn type_at(&self, unit: usize, offset: UnitOffset) -> Type<'_> {
-        Type { dwarf: &self.dwarf, unit: &self.units[unit], offset }
+        let Described { dwarf, unit } = &self.units[unit];
+        Type { dwarf, unit, offset }
     }
 }
 
@@ -232,12 +212,8 @@ fn has_name(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>, name: 
 }
 
 /// Finds the variables of a unit that have a fixed address.
-fn collect(
-    dwarf: &gimli::Dwarf<Reader>,
-    unit: &Unit,
-    index: usize,
-    variables: &mut Vec<Variable>,
-) -> gimli::Result<()> {
+fn collect(units: &[Described], index: usize, variables: &mut Vec<Variable>) -> gimli::Result<()> {
+    let Described { dwarf, unit } = &units[index];
     let mut entries = unit.entries();
     // Names of the enclosing namespaces and classes, with their depth.
     let mut scopes: Vec<(isize, String)> = Vec::new();
@@ -265,6 +241,12 @@ fn collect(
                     Some(AttributeValue::UnitRef(offset)) => Some(offset),
                     _ => None,
                 };
+                if let Some(AttributeValue::DebugInfoRef(offset)) =
+                    entry.attr_value(gimli::DW_AT_abstract_origin)?
+                {
+                    variables.extend(described_elsewhere(units, offset, address));
+                    continue;
+                }
                 let name = own_name.or_else(|| declared.get(&declaration?).cloned());
                 let type_offset = type_of(entry).or_else(|| type_of(&unit.entry(declaration?).ok()?));
                 if let (Some(name), Some(type_offset)) = (name, type_offset) {
@@ -275,6 +257,26 @@ fn collect(
         }
     }
     Ok(())
+}
+
+/// As by link-time optimization, which describes in one unit where the variables of another one have come to lie. They are told without
+/// the namespaces around them.
+fn described_elsewhere(
+    units: &[Described],
+    offset: gimli::DebugInfoOffset,
+    address: u64,
+) -> Option<Variable> {
+    let within = |described: &Described| offset.to_unit_offset(&described.unit.header);
+    let (index, offset) = units.iter().enumerate().find_map(|(at, unit)| Some((at, within(unit)?)))?;
+    let Described { dwarf, unit } = &units[index];
+    let entry = unit.entry(offset).ok()?;
+    let declaration = match entry.attr_value(gimli::DW_AT_specification).ok()? {
+        Some(AttributeValue::UnitRef(offset)) => unit.entry(offset).ok(),
+        _ => None,
+    };
+    let name = name_of(dwarf, unit, &entry).or_else(|| name_of(dwarf, unit, declaration.as_ref()?))?;
+    let type_offset = type_of(&entry).or_else(|| type_of(declaration.as_ref()?))?;
+    Some(Variable { address, name, unit: index, type_offset })
 }
 
 fn fixed_address(dwarf: &gimli::Dwarf<Reader>, unit: &Unit, entry: &Entry<'_>) -> Option<u64> {

@@ -57,7 +57,15 @@ fn variables_are_named_by_member_or_by_distance() {
     let workshop = Workshop::new();
     workshop.write("queue.c", SOURCE);
     let path = workshop.path("queue");
-    for (flags, names) in [("-g", ["queue.head", "queue.count"]), ("", ["queue", "queue+4"])] {
+    let members = ["queue.head", "queue.count"];
+    for (flags, names) in [
+        ("-g", members),
+        ("-g -gz", members),
+        ("-g -gsplit-dwarf", members),
+        ("-g -gsplit-dwarf -gdwarf-4", members),
+        ("-g -O1 -flto", members),
+        ("", ["queue", "queue+4"]),
+    ] {
         workshop.tool(&format!("gcc {flags} queue.c -o queue"));
         let queue = workshop.address("queue", "queue");
         let mut symbolizer = Symbolizer::default();
@@ -65,9 +73,9 @@ fn variables_are_named_by_member_or_by_distance() {
             let named = symbolizer.variable(&path, None, address, 4).unwrap();
             named.map(|named| named.name)
         };
-        assert_eq!(name(queue).as_deref(), Some(names[0]));
-        assert_eq!(name(queue + 4).as_deref(), Some(names[1]));
-        assert_eq!(name(queue + 8), None);
+        assert_eq!(name(queue).as_deref(), Some(names[0]), "{flags}");
+        assert_eq!(name(queue + 4).as_deref(), Some(names[1]), "{flags}");
+        assert_eq!(name(queue + 8), None, "{flags}");
     }
 }
 
