@@ -69,7 +69,7 @@ impl Build {
     }
 }
 
-const INSTRUMENTATION: [&str; 7] = [
+const INSTRUMENTATION: [&str; 8] = [
     "-Zsanitizer=thread",
     "-Zexternal-clangrt",
     "-Cunsafe-allow-abi-mismatch=sanitizer",
@@ -78,6 +78,8 @@ const INSTRUMENTATION: [&str; 7] = [
     // Two branches that each end in a hook would share its call, which then has the line of neither.
     "-Cllvm-args=-enable-tail-merge=0",
     "-Cdebuginfo=2",
+    // Locks are told by what the program itself has of it.
+    "-Csplit-debuginfo=off",
     // A release profile strips what it did not ask for.
     "-Cstrip=none",
 ];

@@ -8,11 +8,12 @@ use runner::{RunNumber, Session};
 
 use crate::kit::{Seen, Workplace};
 
-/// A package that uses parking_lot in the version that unsnarl's own lock file names, so that nothing is fetched.
+/// A package that uses parking_lot in the version that unsnarl's own lock file names, so that nothing is fetched. It wants its debug info
+/// in files of their own.
 fn package() -> Workplace {
     let place = Workplace::new();
     let manifest = "[package]\nname = \"locks\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-                    [dependencies]\nparking_lot = \"0.12\"\n";
+                    [dependencies]\nparking_lot = \"0.12\"\n[profile.dev]\nsplit-debuginfo = \"unpacked\"\n";
     place.write("Cargo.toml", manifest);
     let lock_file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
     place.write("Cargo.lock", std::fs::read(lock_file).unwrap());
