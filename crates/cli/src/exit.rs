@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use runner::Error;
 
+use crate::screen;
+
 /// There is a finding to show.
 pub const FOUND: u8 = 0;
 /// Something went wrong that has no code of its own.
@@ -85,7 +87,7 @@ impl std::error::Error for Complaint {}
 
 /// Prints an error with what to do next, and gives its exit code.
 pub fn explain(error: &anyhow::Error) -> ExitCode {
-    eprintln!("error: {}", in_one_line(error));
+    screen::say(&format!("error: {}\n", in_one_line(error)));
     let (code, advice) = if let Some(error) = error.downcast_ref::<Error>() {
         advise(error)
     } else if let Some(complaint) = error.downcast_ref::<Complaint>() {
@@ -94,7 +96,7 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
         (TROUBLE, "")
     };
     if !advice.is_empty() {
-        eprintln!("{advice}");
+        screen::say(&format!("{advice}\n"));
     }
     ExitCode::from(code)
 }

@@ -105,7 +105,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     match found? {
         Some((analysis, end)) => finish(arguments, &session, analysis.report, &search, end),
         None => {
-            eprintln!("interrupted before the first run was done");
+            screen::say("interrupted before the first run was done\n");
             Ok(ExitCode::from(exit::INTERRUPTED))
         }
     }
@@ -214,18 +214,18 @@ fn finish(
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
     if arguments.json.as_deref() == Some(Path::new(look::STDOUT)) {
         // Standard output belongs to the JSON then.
-        eprint!("{text}");
+        screen::say(&text);
     } else {
         screen::print(&text)?;
     }
     tell_of(search);
-    let stopped = |why: &str| eprintln!("stopped after {} runs: {why}", session.runs().len());
+    let stopped = |why: &str| screen::say(&format!("stopped after {} runs: {why}\n", session.runs().len()));
     match end {
         End::Proved => stopped("the first cause is proved"),
         End::Stopped(Stop::Settled) if search.covered().is_some() => {}
         End::Stopped(Stop::Settled) if code == exit::NO_PASSING_RUN => stopped("not one of them passed"),
         End::Stopped(Stop::Settled) => stopped("more would hardly change the first cause"),
-        End::Stopped(Stop::Interrupted) => eprintln!("interrupted: this is from the runs done so far"),
+        End::Stopped(Stop::Interrupted) => screen::say("interrupted: this is from the runs done so far\n"),
         End::Stopped(_) => {}
     }
     // The report stays beside the runs it came from.
@@ -239,7 +239,7 @@ fn finish(
 /// What a person should know about how the runs were made.
 fn tell_of(search: &Search) {
     if let Some(why) = search.dropped() {
-        eprintln!("all further runs were free: {why}");
+        screen::say(&format!("all further runs were free: {why}\n"));
     }
 }
 

@@ -50,3 +50,8 @@ pub fn print(text: &str) -> io::Result<()> {
         written => written,
     }
 }
+
+/// Says something beside the result. That nobody listens any more, as in `unsnarl run … 2>&1 | head`, must not keep it from being stored.
+pub fn say(text: &str) {
+    drop(io::stderr().lock().write_all(text.as_bytes()));
+}

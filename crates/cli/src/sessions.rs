@@ -56,7 +56,7 @@ fn newest() -> anyhow::Result<Session> {
 fn open_to_copy(path: &Path) -> anyhow::Result<Session> {
     let session = open(Some(path))?;
     for warning in session.warnings() {
-        eprintln!("warning: {warning}");
+        screen::say(&format!("warning: {warning}\n"));
     }
     Ok(session)
 }

@@ -34,3 +34,16 @@ fn a_terminal_gets_a_bar_and_colours() {
     let report = &shown[shown.find("6 runs in").unwrap()..];
     assert!(!report.contains(ESCAPE), "no colours: {report:?}");
 }
+
+/// As in `unsnarl run … 2>&1 | head`: the session is stored and the exit code tells what came of it, whoever listens.
+#[test]
+fn nobody_has_to_listen_to_the_end() {
+    let place = Workplace::new();
+    let run = format!("{UNSNARL} run --runs 4 --jobs 1 -- {} count 2 exit", claims().display());
+    place.shell(&format!("({run}; echo $? > code) 2>&1 | true"));
+    assert_eq!(std::fs::read_to_string(place.path("code")).unwrap(), "0\n");
+    assert!(place.path(".unsnarl/claims/report.html").exists());
+    let mistake = format!("{UNSNARL} run -- ./nowhere");
+    place.shell(&format!("(sleep 0.3; {mistake}; echo $? > code) 2>&1 | true"));
+    assert_eq!(std::fs::read_to_string(place.path("code")).unwrap(), "4\n");
+}
