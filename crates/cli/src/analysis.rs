@@ -25,6 +25,7 @@ use crate::freed_uses;
 use crate::hangs::Hangs;
 use crate::interleaving::{self, Forcible};
 use crate::java;
+use crate::leftovers;
 use crate::names::Names;
 use crate::narrow;
 use crate::replay;
@@ -81,6 +82,7 @@ pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyho
     let mut hangs = Hangs::default();
     let mut search = search::Summary::of(session);
     runs.warnings().iter().for_each(|warning| warnings.add(warning));
+    leftovers::suspected(&runs.records).iter().for_each(|warning| warnings.add(warning));
     for record in runs.records.clone() {
         let Some(outcome) = outcome(&record.outcome) else {
             record.warnings.iter().for_each(|warning| warnings.add(warning));

@@ -21,6 +21,7 @@ mod input;
 mod interleaving;
 mod java;
 mod junit;
+mod leftovers;
 mod look;
 mod manual;
 mod names;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::kit::{Seen, Workplace, claims};
+use crate::kit::{Seen, Workplace, claims, compiled};
 
 fn run(place: &Workplace, flags: &str, every: u32) -> Seen {
     place.call(&format!("run {flags} -- {} count {every} exit", claims().display()))
@@ -171,6 +171,43 @@ fn what_the_schedule_does_not_decide_is_told() {
     let told = "only 2 of 8 failing runs failed again when their threads took the same turns once more";
     seen.says(&["10 failed", "the order of accesses does not decide alone", told]);
     place.call("report").says(&[told]);
+}
+
+/// The program fails as long as there is a file that it has left there before.
+#[test]
+fn what_a_run_leaves_behind_for_those_after_it_is_told() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *work(void *unused) { return unused; }
+int main(void) {
+    if (access("left", F_OK) == 0)
+        return 7;
+    FILE *runs = fopen("runs", "a+");
+    fseek(runs, 0, SEEK_END);
+    if (ftell(runs) == 4)
+        fclose(fopen("left", "w"));
+    fputc('x', runs);
+    fclose(runs);
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    return pthread_join(thread, NULL);
+}
+"#;
+    let program = compiled("leaves", source);
+    let run = |session: &str, runs: u32| {
+        place.call(&format!("run --session {session} --runs {runs} --jobs 1 -- {}", program.display()))
+    };
+    let told = "the last 31 runs have all failed, from run 6 on: does one leave something behind";
+    run("few", 20).says(&["5 passed", "15 failed"]);
+    for file in ["left", "runs"] {
+        std::fs::remove_file(place.path(file)).unwrap();
+    }
+    run("many", 36).says(&["5 passed", "31 failed", told]);
+    let few = place.call("report --session few");
+    assert!(!few.stdout.contains("leave something behind"), "{few}");
 }
 
 /// A file is opened anew for each run: one input cannot be read by all of them.
