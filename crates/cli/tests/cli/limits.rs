@@ -203,7 +203,7 @@ int main(void) {
     let told = "the last 31 runs have all failed, from run 6 on: does one leave something behind";
     run("few", 20).says(&["5 passed", "15 failed"]);
     for file in ["left", "runs"] {
-        std::fs::remove_file(place.path(file)).unwrap();
+        fs::remove_file(place.path(file)).unwrap();
     }
     run("many", 36).says(&["5 passed", "31 failed", told]);
     let few = place.call("report --session few");
