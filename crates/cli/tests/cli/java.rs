@@ -374,7 +374,7 @@ fn a_look_before_a_lock_is_outdated_in_some_schedule() {
         }
     }";
     let Some(place) = workplace("Bell.java", source) else { return };
-    let flags = "--schedule bounded:2 --runs 100 --jobs 1 --seed 1 --no-confirm";
+    let flags = "--schedule bounded:2 --runs 100 --jobs 1 --seed 1";
     place
         .call(&format!("run {flags} -- java -cp classes Bell"))
         .exits(0)
