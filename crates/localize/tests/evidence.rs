@@ -272,6 +272,15 @@ fn a_passing_run_has_the_same_accesses_in_another_order() {
     assert_eq!(counterpart(&run("1:R(x)@2 1:R(x)@5 2:W(y)@4"), &pattern), None, "another variable");
 }
 
+/// A worker looks, finds nothing, and looks again in its next round before it takes: the looks of one round belong together,
+/// although the earlier one is nearer to what the other thread did.
+#[test]
+fn steps_of_a_passing_run_are_of_one_round_of_the_loop() {
+    let run = run("1:W(x)@2 2:R(x)@1 3:W(x)@9 2:R(x)@1 2:R(x)@3");
+    let pattern = Pattern::new(PatternId::P4, &[SiteId(1), SiteId(2), SiteId(3)]);
+    assert_eq!(counterpart(&run, &pattern), Some(vec![3, 0, 4]));
+}
+
 #[test]
 fn unknown_locks_prove_nothing() {
     let mut run = run("1:lock(a)@1 1:R(x)@2 2:W(x)@4 1:R(x)@5");
