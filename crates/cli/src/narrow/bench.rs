@@ -79,14 +79,14 @@ impl Bench {
 
     /// The way as it was recorded.
     fn by_stops(session: &Session, record: &RunRecord, campaign: &Campaign, until: Instant) -> Option<Bench> {
-        let plan: RunPlan = record.plan.parse().ok()?;
-        if plan.schedule == Schedule::Free {
-            return None;
-        }
+        let plan = record.plan.parse::<RunPlan>().ok()?.of_follower();
         let schedules = Schedules::of(&session.load(record.run).ok()?).ok()?;
         // In each of several processes it would be another way.
         let [process] = schedules.processes() else { return None };
         let switches: Vec<Switch> = process.switches();
+        if switches.is_empty() {
+            return None;
+        }
         let passes = session.runs().iter().filter(|record| record.outcome == Outcome::Pass);
         let slowest = passes.map(|record| record.seconds).fold(0.0, f64::max);
         // Other ways than those that threads took by themselves can go on for ever, and say nothing then.
