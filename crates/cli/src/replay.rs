@@ -4,7 +4,7 @@
 //! operating system has none: there, controlled runs are searched for one that fails alike, first by forcing the
 //! interleaving of a finding; what is found is kept, and followed from then on.
 
-mod approximation;
+pub mod approximation;
 mod divergence;
 mod gdb;
 mod occurrence;
