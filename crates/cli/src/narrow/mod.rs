@@ -8,6 +8,7 @@ mod edges;
 mod first;
 mod kept;
 mod legs;
+mod rows;
 mod search;
 mod shorter;
 mod sites;
