@@ -272,6 +272,9 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         if first.role == last.role {
             return None;
         }
+        if holder_awaits_signal(standstill, run) {
+            return None;
+        }
     }
     // Which of several threads a signal wakes is not for us to say, nor what a guard finds.
     if matches!(standstill.kind, StandstillKind::WokeAnother | StandstillKind::Unsignalled) {
@@ -325,6 +328,12 @@ fn of_standstill(standstill: &Standstill, run: &Run, code: &Code) -> Option<Forc
         own: None,
         narrowed: None,
     })
+}
+
+/// Whether who holds the lock waits for a signal meanwhile: in passing runs it takes the lock first as well, and the signal comes all the same.
+fn holder_awaits_signal(standstill: &Standstill, run: &Run) -> bool {
+    let [holder, _] = standstill.steps.as_slice() else { return false };
+    run.waits.iter().any(|wait| wait.thread == holder.thread && wait.kind == SyncKind::WaitBegin)
 }
 
 /// Where the monitor was entered within which a thread signals or waits, if it is an object's own as in Java.
@@ -402,9 +411,40 @@ fn number<T: PartialEq>(known: &mut Vec<T>, one: T) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use localize::{Access, LocksetId, Outcome};
+    use localize::{Access, LocksetId, Outcome, SyncTarget, Wait};
 
     use super::*;
+
+    /// A printer waits for its next job with its own monitor in its hands, and whoever has one for it waits for that.
+    #[test]
+    fn a_lock_whose_holder_waits_for_a_signal_is_no_order() {
+        let lock = Action::Lock(ObjectId(1));
+        let step = |role| StandstillStep {
+            role,
+            thread: ThreadId(role),
+            action: lock,
+            site: SiteId(role),
+            stack: StackId(0),
+        };
+        let standstill = Standstill { kind: StandstillKind::Deadlock, steps: vec![step(1), step(2)] };
+        let wait = |thread, kind| Wait {
+            thread: ThreadId(thread),
+            kind,
+            target: SyncTarget::Object(ObjectId(thread)),
+            site: SiteId(0),
+            stack: StackId(0),
+            locks: LocksetId(0),
+        };
+        let of = |waits: &[Wait]| {
+            holder_awaits_signal(
+                &standstill,
+                &Run { waits: waits.to_vec(), ..Run::new(RunId(1), Outcome::Hang) },
+            )
+        };
+        assert!(of(&[wait(1, SyncKind::WaitBegin), wait(2, SyncKind::Acquire)]));
+        assert!(!of(&[wait(2, SyncKind::Acquire)]), "it has ended");
+        assert!(!of(&[wait(1, SyncKind::Acquire), wait(2, SyncKind::Acquire)]), "they wait in a circle");
+    }
 
     /// Accesses of one kind by threads 1, 2 and 1, each with the lock that it holds and where that was taken.
     fn run_of(kinds: [AccessKind; 3], locks: [Option<(u32, u32)>; 3]) -> Run {

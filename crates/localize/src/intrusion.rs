@@ -4,6 +4,8 @@
 //! the outcome, and where not, tells which steps matter ([docs](../../../docs/narrowing.md)): one thread has *looked*, another one does
 //! something *decisive* before it *acts*. What these steps are as a pattern, and which runs show it, is told here.
 
+use std::ops::Range;
+
 use crate::pattern::{Crossing, Pattern, PatternId};
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 
@@ -117,6 +119,7 @@ impl Row {
             (first + 1..last).any(|index| {
                 let access = &accesses[index];
                 access.thread == threads[0]
+                    && other_half(run, first) != Some(index)
                     && access.kind.writes()
                     && access.location == accesses[first].location
             })
@@ -125,6 +128,8 @@ impl Row {
     }
 }
 
+/// So much of what a thread does when it goes on is looked at: a library's function makes several accesses.
+const NEXT_STEPS: usize = 8;
 /// So many things that one place looks at are tried.
 const MOST_LOOKS: usize = 16;
 
@@ -199,6 +204,23 @@ impl Intrusion {
         rows
     }
 
+    /// The same seen by the other thread, where the held one need not have done anything before and was in the way at most, as with a lock in its
+    /// hands: the other one has looked by then, and acts on that when it goes on.
+    pub fn from_the_other_side(&self, run: &Run) -> Option<Intrusion> {
+        let accesses = &run.accesses;
+        let (&acts, &decides) = (self.act.first()?, self.decisive.first()?);
+        let [held, other] = [acts, decides].map(|index| accesses[index].thread);
+        let is_others = |index: &usize| accesses[*index].thread == other;
+        let goes_on = (acts + 1..accesses.len()).filter(is_others).take(NEXT_STEPS);
+        let act: Vec<usize> = goes_on.collect();
+        let until = *act.first()?;
+        let look: Vec<usize> = self.decisive.iter().copied().filter(is_others).collect();
+        let between = (look[look.len() - 1] + 1..until).filter(|&index| accesses[index].thread == held);
+        let between = between.collect();
+        let intrusion = Intrusion { look, around: Vec::new(), between, decisive: self.act.clone(), act };
+        self.look.is_empty().then_some(intrusion)
+    }
+
     /// The row over a look, another's step and the act, with its class.
     fn with_look(
         &self,
@@ -224,9 +246,13 @@ impl Intrusion {
             |&&first: &&usize| accesses[first].thread == accesses[other].thread && conflict(run, look, first);
         let first = *self.between.iter().find(same)?;
         let crossing = if first < other { Crossing::Apart } else { Crossing::Overlapping };
-        let id = PatternId::quadruple(pair(run, look, first)?, pair(run, other, act)?, crossing)?;
+        let id = pairs(run, look, first).find_map(|begin| {
+            pairs(run, other, act).find_map(|end| PatternId::quadruple(begin, end, crossing))
+        })?;
         let steps = if first < other { vec![look, first, other, act] } else { vec![look, other, first, act] };
-        Some((class::QUADRUPLE, steps, id))
+        let is_counted = [look, first].iter().all(|&index| counts_at(run, accesses[index].site));
+        let class = if is_counted && !is_down_to_zero(run, look) { class::COUNTED } else { class::QUADRUPLE };
+        Some((class, steps, id))
     }
 }
 
@@ -238,28 +264,32 @@ mod class {
     pub const QUADRUPLE: u8 = 2;
     /// It begins with what was done a little before the edge.
     pub const AROUND: u8 = 6;
+    /// It begins with a count that nobody looks at.
+    pub const COUNTED: u8 = 9;
     /// See [`super::Row::is_about_counts`].
     pub const COUNTS: u8 = 8;
     pub const PAIR: u8 = 12;
 }
 
 fn pair(run: &Run, one: usize, two: usize) -> Option<PatternId> {
-    let mut kinds =
-        kinds(run, one).into_iter().flat_map(|first| kinds(run, two).map(|second| (first, second)));
-    kinds.find_map(|(first, second)| PatternId::pair(first, second))
+    pairs(run, one, two).next()
+}
+
+/// All orders that two accesses can stand for. Of two updates the first one looks, rather, and the second one changes what was seen.
+fn pairs(run: &Run, one: usize, two: usize) -> impl Iterator<Item = PatternId> {
+    let firsts = kinds(run, one);
+    let kinds = kinds(run, two).into_iter().flat_map(move |second| firsts.map(|first| (first, second)));
+    kinds.filter_map(|(first, second)| PatternId::pair(first, second))
 }
 
 fn row(run: &Run, id: PatternId, steps: &[usize], order: [usize; 2]) -> Row {
     // The last of a turn is on record as the read or the write that it is as well.
-    let updates_at = |site: SiteId| {
-        run.accesses.iter().any(|access| access.site == site && access.kind == AccessKind::Update)
-    };
-    let is_update = |index: &usize| updates_at(run.accesses[*index].site);
-    let updates = steps.iter().filter(|index| is_update(index)).count();
+    let is_count = |index: &usize| counts_at(run, run.accesses[*index].site);
+    let counts = steps.iter().filter(|index| is_count(index)).count();
     Row {
         id,
         sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
-        is_about_counts: updates * 2 > steps.len() || order.iter().all(is_update),
+        is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
     }
 }
 
@@ -272,8 +302,41 @@ fn kinds(run: &Run, index: usize) -> [AccessKind; 2] {
             [AccessKind::Read, AccessKind::Read]
         }
         AccessKind::Update => [AccessKind::Write, AccessKind::Read],
+        _ if other_half(run, index).is_some() => [AccessKind::Write, AccessKind::Read],
         kind => [kind, kind],
     }
+}
+
+/// The write of an update whose read this is, or the other way round: the last of a turn is on record as both.
+fn other_half(run: &Run, index: usize) -> Option<usize> {
+    let one = run.accesses.get(index)?;
+    let (at, kind) = match one.kind {
+        AccessKind::Read => (index + 1, AccessKind::Write),
+        AccessKind::Write => (index.checked_sub(1)?, AccessKind::Read),
+        AccessKind::Update => return None,
+    };
+    let other = run.accesses.get(at)?;
+    let is_same = (other.thread, other.location, other.site) == (one.thread, one.location, one.site);
+    (is_same && other.kind == kind).then_some(at)
+}
+
+fn counts_at(run: &Run, site: SiteId) -> bool {
+    run.accesses.iter().any(|access| access.site == site && may_count(access))
+}
+
+/// Whether an update leaves nothing: who is the last goes by that.
+fn is_down_to_zero(run: &Run, index: usize) -> bool {
+    let is_zero = |index: usize| run.accesses[index].kind.writes() && run.accesses[index].value == Some(0);
+    is_zero(index) || other_half(run, index).is_some_and(is_zero)
+}
+
+/// No program counts as far, and addresses are beyond that.
+const ADDRESSES: Range<u64> = 1 << 32..1 << 63;
+
+/// Whether an access is an update of what may be a count. What holds an address is exchanged, and what is lost there nobody adds up.
+fn may_count(access: &Access) -> bool {
+    let is_address = |value: Option<u64>| value.is_some_and(|value| ADDRESSES.contains(&value));
+    access.kind == AccessKind::Update && !is_address(access.before) && !is_address(access.value)
 }
 
 fn conflict(run: &Run, one: usize, other: usize) -> bool {

@@ -90,7 +90,7 @@ fn counts_that_are_kept_right_by_themselves_are_told_last() {
 fn an_update_that_changes_nothing_asks() {
     let (mut session, intrusion) =
         held("^U1(loaded)@set U2(loaded)@ask=1 !R2(config)@take *W1(config)@store");
-    assert_eq!(intrusion.rows(&session.runs[0])[0].1.id, PatternId::P1, "who sets it, and who changes it");
+    assert_eq!(intrusion.rows(&session.runs[0])[0].1.id, PatternId::P18, "who sees it, and who changes it");
     session.runs[0].accesses[1].before = Some(1);
     let row = &intrusion.rows(&session.runs[0])[0].1;
     let sites: Vec<&str> = row.sites.iter().map(|site| session.sites[site.0 as usize].as_str()).collect();
@@ -111,6 +111,37 @@ fn what_is_counted_is_known_as_such() {
     assert!(counts("^R1(free)@look W2(free)@take !U2(inside)@enter *U1(inside)@enter"));
     assert!(!counts("^R1(free)@look W2(free)@take *W1(free)@take"));
     assert!(!counts("^U1(size)@look !W2(size)@set *R1(size)@use"));
+}
+
+/// A list behind an atomic pointer is copied, added to and exchanged, as by two threads at a time.
+#[test]
+fn an_address_is_no_count() {
+    let counts = |list: u64| {
+        let trace = format!("^R1(list)@load !U2(list)@store={list} *U1(list)@store={list}");
+        let (session, intrusion) = held(&trace);
+        intrusion.rows(&session.runs[0])[0].1.is_about_counts
+    };
+    assert!(counts(7) && counts(u64::MAX), "of minus one as well");
+    assert!(!counts(0x7ffe_3c00_0b80));
+}
+
+/// A count goes down to zero, another thread counts itself in and takes what is there, and the first one puts that away.
+#[test]
+fn an_update_is_one_though_it_is_on_record_as_a_read_and_a_write() {
+    let first = "~R1(users)@leave ^W1(users)@leave=0 U2(users)@enter !R2(shared)@take *W1(shared)@close";
+    assert_eq!(told(first), ["P18 leave enter take close"]);
+    let best = |trace: &str| {
+        let (session, intrusion) = held(trace);
+        intrusion.rows(&session.runs[0])[0].0
+    };
+    let not_last = "^U1(users)@leave=1 U2(users)@enter !R2(shared)@take *W1(shared)@close U1(users)@leave=0";
+    assert!(best(first) < best(not_last), "nobody goes by that");
+    let runs = [
+        "R5(users)@leave W5(users)@leave U7(users)@enter R7(shared)@take W5(shared)@close",
+        "U5(users)@leave U7(users)@enter R7(shared)@take W5(shared)@close",
+        "U5(users)@leave W5(users)@reset U7(users)@enter R7(shared)@take W5(shared)@close",
+    ];
+    assert_eq!(found(first, &runs), [Some(vec![0, 2, 3, 4]), Some(vec![0, 1, 2, 3]), None]);
 }
 
 #[test]
@@ -170,6 +201,24 @@ fn one_of_several_that_were_looked_at_is_found() {
     let first = "^R1(a)@look W2(a)@remove !R2(b)@count *W1(b)@pin";
     let runs = ["R5(a)@look R5(c)@look W7(a)@remove R7(b)@count W5(b)@pin"];
     assert_eq!(found(first, &runs), [Some(vec![0, 2, 3, 4])]);
+}
+
+/// A table grows under its locks. Another thread has computed by the old size where something goes, waits for a lock, and puts it there.
+#[test]
+fn who_has_looked_and_waits_acts_on_it_later() {
+    let trace = "!R2(size)@look *W1(size)@grow W1(old)@empty R2(old)@find W2(old)@put";
+    let session = support::parse(&format!("F: {}", trace.replace(['!', '*'], "")));
+    let run = &session.runs[0];
+    let intrusion = Intrusion { decisive: vec![0], between: vec![0], act: vec![1], ..Intrusion::default() };
+    let other = intrusion.from_the_other_side(run).expect("it goes on");
+    let names =
+        |row: &Row| row.sites.iter().map(|site| session.sites[site.0 as usize].as_str()).collect::<Vec<_>>();
+    let rows = other.rows(run);
+    assert_eq!(names(&rows[0].1), ["look", "grow", "empty", "find"]);
+    let looked = Intrusion { look: vec![0], ..intrusion.clone() };
+    assert_eq!(looked.from_the_other_side(run), None, "it is about what the held one had looked at");
+    let waits_on = Intrusion { act: vec![4], ..intrusion };
+    assert_eq!(waits_on.from_the_other_side(run), None);
 }
 
 /// What a thread has written itself meanwhile is what it finds, or what the other has found.

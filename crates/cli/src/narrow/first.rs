@@ -1,23 +1,18 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{
-    Detail, Example, Finding, Intrusion, Pattern, Reason, Reasoning, Row, Run, RunId, SiteId, Step,
-};
+use localize::{AccessKind, Detail, Finding, Intrusion, Pattern, Reason, Row, Run, SiteId, Step};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
-use runner::RunNumber;
 
 use super::edges::Edges;
+use super::rows::of_rows;
 use super::{Doings, doings, kept};
-use crate::analysis;
 use crate::runs::Runs;
 
 /// How probable what happens there is to be the cause.
-const CONFIDENCE: f64 = 0.9;
-/// Rows that are looked for in the session's runs.
-const MOST_ROWS: usize = 64;
-/// By how much a row has to be more frequent in failing runs than in passing ones, of one.
-const LEAST_DIFFERENCE: f64 = 0.25;
+pub const CONFIDENCE: f64 = 0.9;
+/// How far what goes wrong for the thread that was not held is from the best rows: an order that tells by itself goes before it.
+const FROM_THE_OTHER_SIDE: u8 = 16;
 /// Chance does as much so rarely.
 const BEYOND_DOUBT: f64 = 0.001;
 
@@ -58,6 +53,20 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
             places.push(Place::new(doings, proof(&window.edges), told));
         }
     }
+    let leading: Vec<&Place> =
+        places.iter().filter(|later| !places.iter().any(|sooner| sooner.lets_in(later))).collect();
+    if let Some(put) = put_one_first(runs, findings, &leading)? {
+        return Ok(Some(put));
+    }
+    put_one_first(runs, findings, &places.iter().collect::<Vec<_>>())
+}
+
+/// The same of some of the places.
+fn put_one_first(
+    runs: &mut Runs<'_>,
+    findings: &mut Vec<Finding>,
+    places: &[&Place],
+) -> anyhow::Result<Option<Put>> {
     // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
     for counts in [false, true] {
         // What one place shows to begin with a look does not begin with something else at another.
@@ -88,6 +97,8 @@ fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyh
         place.fit(&first.pattern) == Fit::Order
             && (told.is_some() || is_mere_order(&first.pattern))
             && tells_better(first, told.as_ref())
+            && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
+                && place.is_found_out(&first.pattern))
     };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
@@ -123,11 +134,16 @@ fn is_mere_order(pattern: &Pattern) -> bool {
 
 /// Does a finding tell failing from passing runs better than another?
 fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
-    other.is_none_or(|other| {
-        finding.passed <= other.passed
-            && finding.failed >= other.failed
-            && (finding.passed, finding.failed) != (other.passed, other.failed)
-    })
+    let counts = |finding: &Finding| [finding.failed, finding.passed];
+    other.is_none_or(|other| counts_better(counts(finding), counts(other)))
+}
+
+/// Whether these numbers of failing and passing runs say more than others, by a tenth at least: an order is in a run or two more or less than what
+/// has more to it, by how either is looked for.
+fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
+    let is_less = |one: u32, other: u32| one < other && one * 10 <= other * 9;
+    let is_better = is_less(passed, others_passed) || is_less(others_failed, failed);
+    failed >= others_failed && passed <= others_passed && is_better
 }
 
 /// Where the run goes wrong, for people: what the held thread did last and would do next, and what decides in between.
@@ -211,6 +227,8 @@ enum Fit {
 /// Where a failing run goes wrong: the places in the code of what happens there.
 struct Place {
     look: Vec<SiteId>,
+    decisive: Vec<SiteId>,
+    act: Vec<SiteId>,
     /// What another thread does in between and what the held one does then, to the same data.
     orders: Vec<(SiteId, SiteId)>,
     /// What decides and what the held thread does to the same data after that and before it acts: it is too late by then, as where two threads
@@ -231,15 +249,23 @@ impl Place {
         let orders = orders.into_iter().map(|(one, other)| (site(one), site(other)));
         let sooner =
             sooner(&profile.run, &intrusion).into_iter().map(|(one, other)| (site(one), site(other)));
+        let sites = |indices: &[usize]| indices.iter().map(|&index| site(index)).collect();
+        let mut rows = intrusion.rows(&profile.run);
+        if let Some(other) = intrusion.from_the_other_side(&profile.run) {
+            let with_look = other.rows(&profile.run).into_iter().filter(|(_, row)| row.sites.len() > 2);
+            rows.extend(with_look.map(|(class, row)| (class + FROM_THE_OTHER_SIDE, row)));
+        }
         Place {
-            look: intrusion.look.iter().map(|&index| site(index)).collect(),
+            look: sites(&intrusion.look),
+            decisive: sites(&intrusion.decisive),
+            act: sites(&intrusion.act),
             sooner: sooner.collect(),
             orders: orders.chain(too_early.iter().copied()).collect(),
             ends_with: intrusion
                 .act
                 .is_empty()
                 .then(|| intrusion.between.iter().map(|&index| site(index)).collect()),
-            rows: intrusion.rows(&profile.run),
+            rows,
             proof,
             window,
         }
@@ -310,6 +336,29 @@ impl Place {
         !self.look.contains(begin) && self.rows.iter().any(|(_, row)| is_outside(row))
     }
 
+    /// Whether what the held thread does here, by a look that is outdated then, is what decides at another place, and what another thread does meanwhile is
+    /// what had been looked at there: who is broken into there, let the other one in by coming here.
+    fn lets_in(&self, later: &Place) -> bool {
+        let share = |one: &[SiteId], other: &[SiteId]| one.iter().any(|site| other.contains(site));
+        let is_of_look = |(_, row): &(u8, Row)| {
+            row.sites.len() > 2 && !row.is_about_counts && self.look.contains(&row.sites[0])
+        };
+        share(&self.act, &later.decisive)
+            && share(&self.decisive, &later.look)
+            && self.rows.iter().any(is_of_look)
+    }
+
+    /// Whether a pattern ends with what others find when the held thread has acted.
+    fn is_found_out(&self, pattern: &Pattern) -> bool {
+        let steps: Vec<(Step, SiteId)> =
+            pattern.shape().steps().zip(pattern.sites().iter().copied()).collect();
+        let [(before, decides), (own, acts), rest @ ..] = steps.as_slice() else { return false };
+        self.orders.contains(&(*decides, *acts))
+            && before.thread != own.thread
+            && !rest.is_empty()
+            && rest.iter().all(|(step, _)| step.thread == before.thread)
+    }
+
     /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
     fn begins(&self, steps: &[(Step, SiteId)], between: &[SiteId]) -> bool {
         let [(look, site), others @ .., (act, _)] = steps else { return false };
@@ -335,96 +384,17 @@ fn sooner(run: &Run, intrusion: &Intrusion) -> Vec<(usize, usize)> {
         accesses[one].location == accesses[other].location
             && (accesses[one].kind.writes() || accesses[other].kind.writes())
     };
+    // What both count comes out alike in any order.
+    let are_updates =
+        |one: usize, other: usize| [one, other].iter().all(|&at| accesses[at].kind == AccessKind::Update);
     own.flat_map(|own| intrusion.decisive.iter().map(move |&other| (other, own)))
-        .filter(|&(other, own)| conflicts(other, own))
+        .filter(|&(other, own)| conflicts(other, own) && !are_updates(other, own))
         .collect()
-}
-
-/// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any.
-fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
-    let mut told: Vec<Told<'_>> =
-        rows.iter().take(MOST_ROWS).map(|(class, row)| Told::new(*class, row)).collect();
-    if told.is_empty() {
-        return Ok(None);
-    }
-    for record in runs.records.clone() {
-        let Some(outcome) = analysis::outcome(&record.outcome) else { continue };
-        let Ok(profile) = runs.load(record.run, outcome) else { continue };
-        told.iter_mut().for_each(|told| told.observe(&profile.run, record.run));
-    }
-    let failing = runs.records.iter().filter(|record| record.outcome.is_failing()).count();
-    let judged = runs.records.iter().filter(|record| analysis::outcome(&record.outcome).is_some()).count();
-    let difference = |told: &Told| {
-        let passing = judged.saturating_sub(failing).max(1) as f64;
-        told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
-    };
-    told.retain(|told| !told.is_usual(judged.saturating_sub(failing)));
-    // Threads do much at the edges that they do in passing runs as well.
-    let most = told.iter().map(difference).fold(0.0, f64::max);
-    told.retain(|told| difference(told) >= LEAST_DIFFERENCE && difference(told) >= most / 2.0);
-    let best = told.iter().map(|told| told.class).min();
-    let best = told.into_iter().filter(|told| Some(told.class) == best);
-    // The first of those that are as good.
-    let best = best.rev().max_by(|one, other| difference(one).total_cmp(&difference(other)));
-    Ok(best.and_then(|told| told.into_finding(failing, judged)))
-}
-
-/// What runs say of a row.
-struct Told<'a> {
-    class: u8,
-    row: &'a Row,
-    failing: Vec<RunId>,
-    passed: u32,
-    example: Option<(RunNumber, Vec<usize>)>,
-}
-
-impl<'a> Told<'a> {
-    fn new(class: u8, row: &'a Row) -> Told<'a> {
-        Told { class, row, failing: Vec::new(), passed: 0, example: None }
-    }
-
-    fn observe(&mut self, run: &Run, number: RunNumber) {
-        let Some(accesses) = self.row.occurrence(run) else { return };
-        if run.outcome.is_failing() {
-            self.failing.push(run.id);
-            self.example.get_or_insert((number, accesses));
-        } else {
-            self.passed += 1;
-        }
-    }
-
-    /// Whether it is a mere order that most passing runs have: what goes wrong is not that, but what goes along with it.
-    fn is_usual(&self, passing: usize) -> bool {
-        self.row.sites.len() == 2 && self.passed as usize * 2 > passing
-    }
-
-    fn into_finding(self, failing: usize, judged: usize) -> Option<Finding> {
-        let (run, accesses) = self.example?;
-        let failed = self.failing.len() as u32;
-        let reasons = vec![Reason::Runs {
-            failed,
-            all_failed: failing as u32,
-            passed: self.passed,
-            all_passed: (judged - failing) as u32,
-        }];
-        let reasoning = Reasoning { confidence: CONFIDENCE, reasons, standstill: None };
-        Some(Finding {
-            rank: 1,
-            tied: 1,
-            score: CONFIDENCE,
-            failed,
-            passed: self.passed,
-            pattern: self.row.pattern(),
-            failing_runs: self.failing,
-            example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
-            detail: Detail::Verdict(Box::new(reasoning)),
-        })
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use localize::PatternId;
+    use localize::{Access, LocationId, Outcome, PatternId, RunId, StackId, ThreadId};
 
     use super::*;
 
@@ -438,7 +408,8 @@ mod tests {
         let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
         let window = Window { run: 1, switches: 9, left: 2, after: None, meanwhile: None, before: None };
         let (rows, sooner) = (Vec::new(), Vec::new());
-        Place { look: vec![LOOK], orders, sooner, ends_with, rows, proof: None, window }
+        let (decisive, act) = (vec![CHANGE], vec![ACT]);
+        Place { look: vec![LOOK], decisive, act, orders, sooner, ends_with, rows, proof: None, window }
     }
 
     /// Two threads have each looked before the other writes, so that it is too late from the look on, whatever the held one does first.
@@ -470,6 +441,64 @@ mod tests {
         assert!(!place(None).begins_after(&beginning(ELSEWHERE)), "nothing is known of a look at that");
     }
 
+    /// A reaper has seen that a connection is idle, its user takes it up again, and the reaper closes it. That it is closed then between two
+    /// uses of it follows from that.
+    #[test]
+    fn who_acts_by_an_outdated_look_lets_itself_in_elsewhere() {
+        let row = Row { id: PatternId::P7, sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
+        let reaper = Place { rows: vec![(0, row)], ..place(None) };
+        let user = || Place { look: vec![CHANGE], decisive: vec![ACT], act: vec![ELSEWHERE], ..place(None) };
+        assert!(reaper.lets_in(&user()) && !user().lets_in(&reaper));
+        assert!(!place(None).lets_in(&user()), "nothing was looked at that changes");
+        assert!(!reaper.lets_in(&Place { look: vec![OTHER_CHANGE], ..user() }), "of something else");
+    }
+
+    #[test]
+    fn one_run_of_many_tells_nothing() {
+        assert!(counts_better([30, 0], [30, 1]) && counts_better([30, 20], [30, 25]));
+        assert!(!counts_better([30, 24], [30, 25]) && !counts_better([30, 24], [30, 24]));
+        assert!(counts_better([30, 24], [20, 24]) && !counts_better([30, 24], [29, 24]));
+        assert!(!counts_better([30, 24], [40, 30]), "the other has more of them");
+    }
+
+    /// It is put away in between, and is missed later: that it was about to be put away is what goes wrong.
+    #[test]
+    fn what_others_find_then_comes_of_it() {
+        let is_found_out = |sites: &[SiteId]| place(None).is_found_out(&Pattern::new(PatternId::P4, sites));
+        assert!(is_found_out(&[CHANGE, ACT, ELSEWHERE]));
+        assert!(!is_found_out(&[LOOK, CHANGE, ACT]), "that ends with the act");
+        assert!(!is_found_out(&[OTHER_CHANGE, ACT, ELSEWHERE]));
+        assert!(!place(None).is_found_out(&Pattern::new(PatternId::P2, &[CHANGE, ACT])));
+    }
+
+    /// An element is taken out of a list, and the references of the two threads to it are counted out.
+    #[test]
+    fn what_both_count_is_done_neither_soon_nor_late() {
+        let access = |thread: u32, kind: AccessKind| Access {
+            thread: ThreadId(thread),
+            location: LocationId(0),
+            site: SiteId(thread),
+            stack: StackId(0),
+            kind,
+            uncertain: false,
+            value: None,
+            before: None,
+            locks: None,
+            iteration: None,
+            atomic: false,
+            frees: false,
+        };
+        let done_sooner = |kind: AccessKind| {
+            let mut run = Run::new(RunId(1), Outcome::Fail);
+            run.accesses =
+                vec![access(1, AccessKind::Read), access(2, kind), access(1, kind), access(1, kind)];
+            let (look, between, decisive, act) = (vec![0], vec![1], vec![1], vec![3]);
+            sooner(&run, &Intrusion { look, between, decisive, act, ..Intrusion::default() })
+        };
+        assert_eq!(done_sooner(AccessKind::Write), [(1, 2)]);
+        assert_eq!(done_sooner(AccessKind::Update), []);
+    }
+
     /// Two threads write what each has read before, and one of them reads it in its next round: that it was written twice is not all of it.
     #[test]
     fn what_has_nothing_of_the_look_is_but_the_order() {
@@ -497,17 +526,5 @@ mod tests {
         assert_eq!(fit(&[ELSEWHERE, CHANGE, OTHER_CHANGE, ACT]), Fit::Not);
         assert_eq!(fit(&[LOOK, CHANGE, ELSEWHERE, ACT]), Fit::Not);
         assert_eq!(place.fit(&Pattern::new(PatternId::P2, &[LOOK, CHANGE])), Fit::Not, "the thread goes on");
-    }
-
-    /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.
-    #[test]
-    fn an_order_that_most_passing_runs_have_is_not_told() {
-        let is_usual = |id: PatternId, passed: u32| {
-            let sites = id.steps().iter().map(|_| SiteId(0)).collect();
-            Told { passed, ..Told::new(0, &Row { id, sites, is_about_counts: false }) }.is_usual(10)
-        };
-        assert!(is_usual(PatternId::P1, 6));
-        assert!(!is_usual(PatternId::P1, 5));
-        assert!(!is_usual(PatternId::P4, 6), "what breaks into a stretch of code may be found out later");
     }
 }

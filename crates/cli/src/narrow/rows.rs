@@ -1,0 +1,114 @@
+//! What happens where a failing run goes wrong, counted in the session's runs.
+
+use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId};
+use runner::RunNumber;
+
+use super::first::CONFIDENCE;
+use crate::analysis;
+use crate::runs::Runs;
+
+/// Rows that are looked for in the session's runs.
+const MOST_ROWS: usize = 64;
+/// By how much a row has to be more frequent in failing runs than in passing ones, of one.
+const LEAST_DIFFERENCE: f64 = 0.25;
+
+/// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any.
+pub fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
+    let mut told: Vec<Told<'_>> =
+        rows.iter().take(MOST_ROWS).map(|(class, row)| Told::new(*class, row)).collect();
+    if told.is_empty() {
+        return Ok(None);
+    }
+    for record in runs.records.clone() {
+        let Some(outcome) = analysis::outcome(&record.outcome) else { continue };
+        let Ok(profile) = runs.load(record.run, outcome) else { continue };
+        told.iter_mut().for_each(|told| told.observe(&profile.run, record.run));
+    }
+    let failing = runs.records.iter().filter(|record| record.outcome.is_failing()).count();
+    let judged = runs.records.iter().filter(|record| analysis::outcome(&record.outcome).is_some()).count();
+    let difference = |told: &Told| {
+        let passing = judged.saturating_sub(failing).max(1) as f64;
+        told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
+    };
+    told.retain(|told| !told.is_usual(judged.saturating_sub(failing)));
+    // Threads do much at the edges that they do in passing runs as well.
+    let most = told.iter().map(difference).fold(0.0, f64::max);
+    told.retain(|told| difference(told) >= LEAST_DIFFERENCE && difference(told) >= most / 2.0);
+    let best = told.iter().map(|told| told.class).min();
+    let best = told.into_iter().filter(|told| Some(told.class) == best);
+    // The first of those that are as good.
+    let best = best.rev().max_by(|one, other| difference(one).total_cmp(&difference(other)));
+    Ok(best.and_then(|told| told.into_finding(failing, judged)))
+}
+
+/// What runs say of a row.
+struct Told<'a> {
+    class: u8,
+    row: &'a Row,
+    failing: Vec<RunId>,
+    passed: u32,
+    example: Option<(RunNumber, Vec<usize>)>,
+}
+
+impl<'a> Told<'a> {
+    fn new(class: u8, row: &'a Row) -> Told<'a> {
+        Told { class, row, failing: Vec::new(), passed: 0, example: None }
+    }
+
+    fn observe(&mut self, run: &Run, number: RunNumber) {
+        let Some(accesses) = self.row.occurrence(run) else { return };
+        if run.outcome.is_failing() {
+            self.failing.push(run.id);
+            self.example.get_or_insert((number, accesses));
+        } else {
+            self.passed += 1;
+        }
+    }
+
+    /// Whether it is a mere order that most passing runs have: what goes wrong is not that, but what goes along with it.
+    fn is_usual(&self, passing: usize) -> bool {
+        self.row.sites.len() == 2 && self.passed as usize * 2 > passing
+    }
+
+    fn into_finding(self, failing: usize, judged: usize) -> Option<Finding> {
+        let (run, accesses) = self.example?;
+        let failed = self.failing.len() as u32;
+        let reasons = vec![Reason::Runs {
+            failed,
+            all_failed: failing as u32,
+            passed: self.passed,
+            all_passed: (judged - failing) as u32,
+        }];
+        let reasoning = Reasoning { confidence: CONFIDENCE, reasons, standstill: None };
+        Some(Finding {
+            rank: 1,
+            tied: 1,
+            score: CONFIDENCE,
+            failed,
+            passed: self.passed,
+            pattern: self.row.pattern(),
+            failing_runs: self.failing,
+            example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
+            detail: Detail::Verdict(Box::new(reasoning)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use localize::{PatternId, SiteId};
+
+    use super::*;
+
+    /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.
+    #[test]
+    fn an_order_that_most_passing_runs_have_is_not_told() {
+        let is_usual = |id: PatternId, passed: u32| {
+            let sites = id.steps().iter().map(|_| SiteId(0)).collect();
+            Told { passed, ..Told::new(0, &Row { id, sites, is_about_counts: false }) }.is_usual(10)
+        };
+        assert!(is_usual(PatternId::P1, 6));
+        assert!(!is_usual(PatternId::P1, 5));
+        assert!(!is_usual(PatternId::P4, 6), "what breaks into a stretch of code may be found out later");
+    }
+}
