@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use recording::Interleaving;
 use report::{Effort, Kind, Report, Spent, Verdict};
 use runner::Session;
 use runner::campaign::{Campaign, Limits, Stop};
@@ -10,6 +11,7 @@ use runner::campaign::{Campaign, Limits, Stop};
 use crate::analysis::Analysis;
 use crate::args::RunArguments;
 use crate::conduct::Conductor;
+use crate::interleaving::Forcible;
 use crate::search::Search;
 use crate::{confirm, exit, look, narrow, replay};
 
@@ -65,7 +67,7 @@ impl Inquiry<'_> {
             && analysis.report.runs.failed > 0
             && arguments.ranking.technique.is_none()
             && narrow::is_called_for(&analysis.report)
-            && narrow::seek(session, campaign, self.until)?
+            && narrow::seek(session, campaign, self.until, forced(&analysis))?
         {
             analysis = conductor.examine(session, &arguments.ranking)?;
         }
@@ -106,7 +108,9 @@ impl Inquiry<'_> {
             let analysis = self.with_edges(session, conductor, analysis)?;
             return Ok(Some((analysis, spent)));
         }
-        if narrow::is_called_for(&analysis.report) && narrow::seek(session, campaign, self.until)? {
+        if narrow::is_called_for(&analysis.report)
+            && narrow::seek(session, campaign, self.until, forced(&analysis))?
+        {
             analysis = conductor.examine(session, &arguments.ranking)?;
         } else if is_tried {
             return Ok(None);
@@ -123,7 +127,9 @@ impl Inquiry<'_> {
         conductor: &mut Conductor<'_>,
         proved: Analysis,
     ) -> anyhow::Result<Analysis> {
-        if !narrow::is_called_for(&proved.report) || !narrow::seek(session, self.campaign, self.until)? {
+        if !narrow::is_called_for(&proved.report)
+            || !narrow::seek(session, self.campaign, self.until, forced(&proved))?
+        {
             return Ok(proved);
         }
         let mut analysis = conductor.examine(session, &self.arguments.ranking)?;
@@ -143,6 +149,11 @@ impl Inquiry<'_> {
     fn spent(&self) -> Spent {
         Spent { runs: self.campaign.begun.runs().into(), seconds: self.begun.elapsed().as_secs_f64() }
     }
+}
+
+/// What makes runs fail, as far as is known.
+fn forced(analysis: &Analysis) -> Option<Interleaving> {
+    analysis.interleavings.first()?.as_ref().map(Forcible::forced)
 }
 
 fn is_mere_order(report: &Report) -> bool {

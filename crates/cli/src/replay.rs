@@ -4,7 +4,7 @@
 //! operating system has none: there, controlled runs are searched for one that fails alike, first by forcing the
 //! interleaving of a finding; what is found is kept, and followed from then on.
 
-mod approximation;
+pub mod approximation;
 mod divergence;
 mod gdb;
 mod occurrence;
@@ -155,6 +155,7 @@ impl Saved {
         let schedules = (schedules.switches() > 0).then_some(schedules);
         // The switches are all there is to an interleaving that was forced, and to a run that was followed.
         let plan = RunPlan { interleaving: None, beginning: None, ..plan };
+        let plan = if schedules.is_some() { plan.of_follower() } else { plan };
         Ok(Saved { plan, schedules, is_approximate })
     }
 

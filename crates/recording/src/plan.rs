@@ -148,6 +148,17 @@ pub struct RunPlan {
     pub avoided: Option<Interleaving>,
 }
 
+impl RunPlan {
+    /// What a run is asked that follows the schedule of one with this plan, so that its points are where they were. A virtual machine's threads
+    /// run one at a time under noise as well, which knows nothing of sites; who follows is controlled.
+    pub fn of_follower(self) -> RunPlan {
+        match self.schedule {
+            Schedule::Free => RunPlan { schedule: Schedule::Random, sites: List::default(), ..self },
+            _ => self,
+        }
+    }
+}
+
 impl Default for RunPlan {
     fn default() -> RunPlan {
         RunPlan {

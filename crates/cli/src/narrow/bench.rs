@@ -19,7 +19,6 @@ const TIMES_SLOWEST: f64 = 10.0;
 
 /// A failing run of one process, and others that are made of it.
 pub struct Bench {
-    pub run: RunNumber,
     campaign: Campaign,
     plan: RunPlan,
     seed: u64,
@@ -65,12 +64,15 @@ impl Bench {
     /// None if the run has no schedule that could be followed, or does not fail again if it is.
     pub fn of(
         session: &Session,
-        record: &RunRecord,
+        failing: &RunFile,
         campaign: &Campaign,
         until: Instant,
     ) -> anyhow::Result<Option<Bench>> {
-        let Some(mut bench) = Bench::by_stops(session, record, campaign, until) else { return Ok(None) };
-        bench.sites = sites::shared(session, record.run);
+        let Ok(schedules) = Schedules::of(failing) else { return Ok(None) };
+        let Some(mut bench) = Bench::by_stops(session, &failing.record, &schedules, campaign, until) else {
+            return Ok(None);
+        };
+        bench.sites = sites::shared(session, (failing.record.run, &schedules));
         if !bench.sites.is_empty() && !bench.count_progress()? {
             return Ok(None);
         }
@@ -78,15 +80,20 @@ impl Bench {
     }
 
     /// The way as it was recorded.
-    fn by_stops(session: &Session, record: &RunRecord, campaign: &Campaign, until: Instant) -> Option<Bench> {
-        let plan: RunPlan = record.plan.parse().ok()?;
-        if plan.schedule == Schedule::Free {
-            return None;
-        }
-        let schedules = Schedules::of(&session.load(record.run).ok()?).ok()?;
+    fn by_stops(
+        session: &Session,
+        record: &RunRecord,
+        schedules: &Schedules,
+        campaign: &Campaign,
+        until: Instant,
+    ) -> Option<Bench> {
+        let plan = record.plan.parse::<RunPlan>().ok()?.of_follower();
         // In each of several processes it would be another way.
         let [process] = schedules.processes() else { return None };
         let switches: Vec<Switch> = process.switches();
+        if switches.is_empty() {
+            return None;
+        }
         let passes = session.runs().iter().filter(|record| record.outcome == Outcome::Pass);
         let slowest = passes.map(|record| record.seconds).fold(0.0, f64::max);
         // Other ways than those that threads took by themselves can go on for ever, and say nothing then.
@@ -102,7 +109,6 @@ impl Bench {
             ..plan
         };
         Some(Bench {
-            run: record.run,
             campaign: Campaign { timeout: Some(timeout), ..campaign.clone() },
             plan,
             seed: process.header.seed,

@@ -12,15 +12,17 @@ mod rows;
 mod search;
 mod shorter;
 mod sites;
+mod stand_in;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use localize::{Code, Intrusion, Outcome, Profile, SiteId, ThreadId};
+use recording::Interleaving;
 use report::{Finding, Kind, Report};
 use runner::campaign::Campaign;
-use runner::{RunRecord, Schedules, Session};
+use runner::{RunFile, RunNumber, Schedules, Session};
 
 use crate::analysis;
 use crate::names::Names;
@@ -51,15 +53,21 @@ pub fn is_called_for(report: &Report) -> bool {
     !report.findings.first().is_some_and(is_standstill)
 }
 
-/// Looks for where the failing runs of a session go wrong, unless that was done before, and says whether it found anything.
-pub fn seek(session: &Session, campaign: &Campaign, until: Option<Instant>) -> anyhow::Result<bool> {
+/// Looks for where the failing runs of a session go wrong, unless that was done before, and says whether it found anything. Where none of them
+/// has a schedule, one is made in which the first finding is forced.
+pub fn seek(
+    session: &Session,
+    campaign: &Campaign,
+    until: Option<Instant>,
+    first: Option<Interleaving>,
+) -> anyhow::Result<bool> {
     if kept::is_known(session) {
         return Ok(false);
     }
     let usual = Instant::now() + usual_time(session);
     let until = until.map_or(usual, |until| until.min(usual));
     let mut found = Vec::new();
-    match find(session, campaign, until, &mut found) {
+    match find(session, campaign, until, first, &mut found) {
         Err(error) if !error.is::<OutOfTime>() => return Err(error),
         _ => {}
     }
@@ -81,12 +89,21 @@ fn find(
     session: &Session,
     campaign: &Campaign,
     until: Instant,
+    first: Option<Interleaving>,
     found: &mut Vec<Window>,
 ) -> anyhow::Result<()> {
+    let own = shortest_first(session);
+    let stand_in = match first.filter(|_| own.is_empty()) {
+        Some(first) => stand_in::find(session, campaign, first, until)?,
+        None => None,
+    };
+    let load = |run: RunNumber| -> runner::Result<(RunNumber, RunFile)> { Ok((run, session.load(run)?)) };
+    let own = own.into_iter().take(MOST_RUNS).map(load);
     let mut known: Vec<Vec<Leg>> = Vec::new();
     let mut in_vain = 0;
-    for record in shortest_first(session).into_iter().take(MOST_RUNS) {
-        let Some(mut bench) = Bench::of(session, record, campaign, until)? else { continue };
+    for failing in own.chain(stand_in.map(Ok)) {
+        let (run, file) = failing?;
+        let Some(mut bench) = Bench::of(session, &file, campaign, until)? else { continue };
         let all = bench.legs.clone();
         let switches = all.len();
         let Some(legs) = shorter::shorter(all, |legs, next| bench.fails(legs, next))? else { continue };
@@ -97,7 +114,6 @@ fn find(
             false => edges::edges(&mut bench, &legs)?,
         };
         let [switches, left] = [switches, legs.len()].map(|legs| legs as u64 - 1);
-        let run = bench.run;
         in_vain += usize::from(edges.is_empty());
         found.extend(edges.into_iter().map(|edges| Window { run, switches, left, edges }));
         known.push(legs);
@@ -109,16 +125,16 @@ fn find(
 }
 
 /// Failing runs that can be followed, those with the fewest switches first.
-fn shortest_first(session: &Session) -> Vec<&RunRecord> {
+fn shortest_first(session: &Session) -> Vec<RunNumber> {
     let failing = session.runs().iter().filter(|record| record.outcome.is_failing());
-    let mut by_switches: Vec<(u64, &RunRecord)> = failing
+    let mut by_switches: Vec<(u64, RunNumber)> = failing
         .filter_map(|record| {
             let switches = Schedules::of(&session.load(record.run).ok()?).ok()?.switches();
-            (switches > 0).then_some((switches, record))
+            (switches > 0).then_some((switches, record.run))
         })
         .collect();
-    by_switches.sort_by_key(|(switches, record)| (*switches, record.run));
-    by_switches.into_iter().map(|(_, record)| record).collect()
+    by_switches.sort_unstable();
+    by_switches.into_iter().map(|(_, run)| run).collect()
 }
 
 /// What is done at the edges.

@@ -8,13 +8,18 @@ use runner::{RunNumber, Schedules, Session};
 /// Runs that are looked into, at most. What others do besides is rare, and does not count as progress then.
 const MOST_RUNS: usize = 16;
 
-/// The sites of shared accesses in one run and in others; none of a virtual machine's, whose recorder knows of stops alone.
-pub fn shared(session: &Session, run: RunNumber) -> Vec<Site> {
-    let others = session.runs().iter().map(|record| record.run).filter(|other| *other != run);
+/// The sites of shared accesses in one run and in the session's others; none of a virtual machine's, whose recorder knows of stops alone.
+pub fn shared(session: &Session, (run, own): (RunNumber, &Schedules)) -> Vec<Site> {
     let mut sites = BTreeSet::new();
-    for run in std::iter::once(run).chain(others).take(MOST_RUNS) {
-        let schedules = session.load(run).ok().and_then(|file| Schedules::of(&file).ok());
-        schedules.iter().flat_map(Schedules::processes).for_each(|process| add(process, &mut sites));
+    let mut take = |schedules: &Schedules| {
+        schedules.processes().iter().for_each(|process| add(process, &mut sites));
+    };
+    take(own);
+    for other in
+        session.runs().iter().map(|record| record.run).filter(|other| *other != run).take(MOST_RUNS - 1)
+    {
+        let schedules = session.load(other).ok().and_then(|file| Schedules::of(&file).ok());
+        schedules.iter().for_each(&mut take);
     }
     sites.into_iter().collect()
 }

@@ -26,6 +26,14 @@ pub fn kept(session: &Session, run: RunNumber) -> Option<RunFile> {
     RunFile::read(&file(session, run)).ok()
 }
 
+/// Keeps it for the next time.
+pub fn keep(session: &Session, run: RunNumber, found: &RunFile) -> anyhow::Result<()> {
+    let path = file(session, run);
+    std::fs::create_dir_all(path.parent().unwrap_or(session.folder()))
+        .map_err(runner::Error::writing(&path))?;
+    Ok(found.write(&path)?)
+}
+
 /// Searches for a controlled run that ends as this one did, and says how.
 pub fn search(
     session: &Session,
@@ -53,10 +61,7 @@ pub fn search(
                 continue;
             }
             screen::print(&format!("  found {how}, at attempt {attempt}; kept for the next time\n"))?;
-            let path = file(session, record.run);
-            std::fs::create_dir_all(path.parent().unwrap_or(session.folder()))
-                .map_err(runner::Error::writing(&path))?;
-            found.write(&path)?;
+            keep(session, record.run, &found)?;
             return Ok(Some(Saved::of(&found, true)?));
         }
         screen::print(&format!("  none in {ATTEMPTS} attempts {how}\n"))?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use recording::{InterleavingStep, RunPlan, Schedule};
+use recording::{InterleavingStep, RunPlan};
 use runner::campaign::Campaign;
 use runner::{RunFile, RunNumber, Schedules, Session};
 
@@ -32,13 +32,13 @@ impl Way {
         let is_meant = |run: RunNumber| runs.contains(&u64::from(run.0));
         let records = session.runs().iter().filter(move |record| is_meant(record.run));
         records.filter_map(move |record| {
-            // Of a run that cannot be read or was not controlled there is no way to follow.
-            let plan: RunPlan =
-                record.plan.parse().ok().filter(|plan: &RunPlan| plan.schedule != Schedule::Free)?;
+            // Of a run that cannot be read or whose threads ran side by side there is no way to follow.
+            let plan = record.plan.parse::<RunPlan>().ok()?.of_follower();
             let schedules = Schedules::of(&session.load(record.run).ok()?).ok()?;
             let occurrences = occurrences(&schedules, steps, is_circle);
             // In each of several processes it would be another place.
-            let can_be_followed = schedules.processes().len() == 1 && !occurrences.is_empty();
+            let has_way = schedules.processes().len() == 1 && schedules.switches() > 0;
+            let can_be_followed = has_way && !occurrences.is_empty();
             can_be_followed.then_some(Way { run: record.run, schedules, plan, occurrences })
         })
     }

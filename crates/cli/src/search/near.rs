@@ -95,7 +95,8 @@ impl Near {
             return;
         }
         let stair = Staircase::new(switches);
-        self.trunks.push(Trunk { run, sites: plan.sites, stair, begun: 0, failed: 0, in_vain: 0 });
+        let sites = plan.of_follower().sites;
+        self.trunks.push(Trunk { run, sites, stair, begun: 0, failed: 0, in_vain: 0 });
     }
 }
 

@@ -318,6 +318,16 @@ fn a_failing_run_is_replayed() {
     place.call("replay --gdb").exits(2).complains(&["gdb", "unsnarl trace"]);
 }
 
+/// Under noise, too, threads take turns, so that these runs have a schedule.
+#[test]
+fn a_run_with_noise_is_replayed() {
+    let Some(place) = workplace("Bank.java", BANK) else { return };
+    // More than one in four of these runs fail, so that one of sixty does but for 3 cases in 100 million.
+    let flags = "--until-failures 1 --runs 60 --jobs 2 --seed 1 --schedule free";
+    place.call(&format!("run {flags} -- java -cp classes shop.Bank")).exits(0);
+    place.call("replay").exits(0).says(&["reproduced", "(all ", " switches followed)"]);
+}
+
 /// What only fails where a thread is preempted is found by runs that try all places for it.
 #[test]
 fn all_schedules_with_few_preemptions_are_run() {
@@ -374,7 +384,7 @@ fn a_look_before_a_lock_is_outdated_in_some_schedule() {
         }
     }";
     let Some(place) = workplace("Bell.java", source) else { return };
-    let flags = "--schedule bounded:2 --runs 100 --jobs 1 --seed 1 --no-confirm";
+    let flags = "--schedule bounded:2 --runs 100 --jobs 1 --seed 1";
     place
         .call(&format!("run {flags} -- java -cp classes Bell"))
         .exits(0)

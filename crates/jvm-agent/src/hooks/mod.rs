@@ -38,10 +38,10 @@ pub(crate) fn point(process: &Process, thread: &mut Thread, operation: Operation
     note_switch(process, thread, switched);
 }
 
-/// In a controlled run, says how far it has come and that the thread goes on after others ran.
+/// Says how far the run has come and that the thread goes on after others ran: under noise, too, threads run one at a time.
 pub(crate) fn note_switch(process: &Process, thread: &mut Thread, switched: bool) {
     note_decisions(process);
-    if switched && process.scheduler.is_controlled() {
+    if switched {
         let (counts, predecessor) = (process.scheduler.counts(), process.scheduler.predecessor());
         process.record(|recorder| {
             recorder.note_progress(counts);

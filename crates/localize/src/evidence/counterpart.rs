@@ -9,8 +9,9 @@ use crate::shape::Step;
 /// Starting points that are tried; a loop has many that tell the same.
 const MOST_STARTS: usize = 200;
 
-/// The accesses at a pattern's sites by as many threads to as many variables, in whatever order they came, as close
-/// together as can be found: for each step of the pattern the index of an access. None unless there is one for each.
+/// The accesses at a pattern's sites by as many threads to as many variables, in whatever order they came: for each step of the
+/// pattern the index of an access, those of a thread in one round of its loop if there is one, and all as close together as can
+/// be found. None unless there is one for each.
 pub fn counterpart(run: &Run, pattern: &Pattern) -> Option<Vec<usize>> {
     let steps: Vec<(Step, SiteId)> = pattern.shape().steps().zip(pattern.sites().iter().copied()).collect();
     let mut by_site: FxHashMap<SiteId, Vec<usize>> = FxHashMap::default();
@@ -23,8 +24,34 @@ pub fn counterpart(run: &Run, pattern: &Pattern) -> Option<Vec<usize>> {
     let best = starts.iter().take(MOST_STARTS).filter_map(|&start| fit(run, &steps, &by_site, start));
     best.min_by_key(|indices| {
         let (low, high) = (indices.iter().min().copied(), indices.iter().max().copied());
-        high.unwrap_or(0) - low.unwrap_or(0)
+        (repetitions(run, &steps, &by_site, indices), high.unwrap_or(0) - low.unwrap_or(0))
     })
+}
+
+/// How often a thread comes to the places of its steps between two of these: it is in another round then.
+fn repetitions(
+    run: &Run,
+    steps: &[(Step, SiteId)],
+    by_site: &FxHashMap<SiteId, Vec<usize>>,
+    indices: &[usize],
+) -> usize {
+    let of_role = |role: u8| {
+        let own = || steps.iter().zip(indices).filter(move |((step, _), _)| step.thread == role);
+        let ends = own().map(|(_, &index)| index).min().zip(own().map(|(_, &index)| index).max());
+        let between = ends.map(|(low, high)| {
+            let thread = run.accesses[low].thread;
+            let again = own().filter_map(|((_, site), _)| by_site.get(site)).map(move |places| {
+                let from = places.partition_point(|&place| place <= low);
+                let inside = places[from..].iter().take_while(|&&place| place < high);
+                inside
+                    .filter(|&&place| run.accesses[place].thread == thread && !indices.contains(&place))
+                    .count()
+            });
+            again.sum::<usize>()
+        });
+        between.unwrap_or(0)
+    };
+    of_role(1) + of_role(2)
 }
 
 /// Fills the steps in turn, each with the access nearest to the first one that fits what was chosen before.

@@ -17,7 +17,8 @@ impl State {
             if stops < switch.stop && can_run(switch.from) {
                 return switch.from;
             }
-            if can_run(switch.to) {
+            // Whose turn it is has slept enough, however few points there were this time.
+            if can_run(switch.to) || matches!(self.stands(switch.to), Some(Standing::Sleeping(_))) {
                 self.replay.advance();
                 return switch.to;
             }
