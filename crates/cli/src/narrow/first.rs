@@ -59,18 +59,19 @@ pub fn put_first(runs: &mut Runs<'_>, findings: &mut Vec<Finding>) -> anyhow::Re
         }
     }
     // What the test itself counts to see whether it went wrong, as how many are inside, has a window as well.
-    for counts in [false, true] {
+    for turn in [Turn::GoesOn, Turn::Counts, Turn::Ends] {
         // What one place shows to begin with a look does not begin with something else at another.
         let begins_before = |first: &&Finding| places.iter().any(|place| place.begins_after(&first.pattern));
         let first = findings.first().filter(|first| !begins_before(first));
         let fit = |place: &Place| first.map_or(Fit::Not, |first| place.fit(&first.pattern));
         let best = places.iter().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
-        if let Some(place) = best.filter(|place| place.is_about_counts() == counts) {
+        let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
+        if let Some(place) = best.filter(is_due) {
             let is_whole = fit(place) == Fit::Whole;
             lead(findings, 0);
             return Ok(Some(place.put(is_whole, is_whole)));
         }
-        for place in places.iter().filter(|place| place.is_about_counts() == counts) {
+        for place in places.iter().filter(|place| place.turn() == turn) {
             if let Some(proves) = tell(runs, findings, place)? {
                 let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
                 return Ok(Some(place.put(proves, is_whole)));
@@ -208,6 +209,16 @@ enum Fit {
     Whole,
 }
 
+/// When it is a place's turn to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    GoesOn,
+    /// It is about what is counted.
+    Counts,
+    /// The run ends there with what others do: where it goes on from another place, that is what brought it here.
+    Ends,
+}
+
 /// Where a failing run goes wrong: the places in the code of what happens there.
 struct Place {
     look: Vec<SiteId>,
@@ -251,8 +262,11 @@ impl Place {
         Put { narrowed: proof.map(|proof| Narrowed { proof, is_whole }), window: self.window.clone() }
     }
 
-    fn is_about_counts(&self) -> bool {
-        self.rows.first().is_some_and(|(_, best)| best.is_about_counts)
+    fn turn(&self) -> Turn {
+        self.rows.first().map_or(Turn::Ends, |(_, best)| match best.is_about_counts {
+            true => Turn::Counts,
+            false => Turn::GoesOn,
+        })
     }
 
     fn fit(&self, pattern: &Pattern) -> Fit {
@@ -416,7 +430,7 @@ impl<'a> Told<'a> {
             passed: self.passed,
             pattern: self.row.pattern(),
             failing_runs: self.failing,
-            example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
+            example: Example { run: RunId(run.0), id: self.row.shape, accesses },
             detail: Detail::Verdict(Box::new(reasoning)),
         })
     }
@@ -459,10 +473,21 @@ mod tests {
         assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
     }
 
+    /// A handle is used while it is closed, and the run ends with that: it had been looked up before, and was then counted in.
+    #[test]
+    fn what_a_run_goes_on_from_is_told_before_what_it_ends_with() {
+        let turn = |is_about_counts: bool| {
+            let row = Row { shape: PatternId::P4.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts };
+            Place { rows: vec![(0, row)], ..place(None) }.turn()
+        };
+        let ends = place(Some(vec![CHANGE])).turn();
+        assert!(turn(false) < turn(true) && turn(true) < ends);
+    }
+
     /// A maximum is read and written, and before that a total is updated: a thread held in between of these two does no harm.
     #[test]
     fn what_is_done_to_other_data_before_the_look_is_no_part_of_it() {
-        let row = Row { id: PatternId::P7, sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
+        let row = Row { shape: PatternId::P7.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
         let narrow = Place { rows: vec![(0, row)], ..place(None) };
         let beginning = |begin: SiteId| Pattern::new(PatternId::P9, &[begin, OTHER_CHANGE, CHANGE, ACT]);
         assert!(narrow.begins_after(&beginning(ELSEWHERE)));
@@ -504,7 +529,8 @@ mod tests {
     fn an_order_that_most_passing_runs_have_is_not_told() {
         let is_usual = |id: PatternId, passed: u32| {
             let sites = id.steps().iter().map(|_| SiteId(0)).collect();
-            Told { passed, ..Told::new(0, &Row { id, sites, is_about_counts: false }) }.is_usual(10)
+            Told { passed, ..Told::new(0, &Row { shape: id.into(), sites, is_about_counts: false }) }
+                .is_usual(10)
         };
         assert!(is_usual(PatternId::P1, 6));
         assert!(!is_usual(PatternId::P1, 5));
