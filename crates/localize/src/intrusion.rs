@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::pattern::{Crossing, Pattern, PatternId};
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
+use crate::shape::{Shape, Step};
 
 /// The steps, as indices into the accesses of one run, each list ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,11 +25,11 @@ pub struct Intrusion {
     pub act: Vec<usize>,
 }
 
-/// Accesses as a row of the table, at their sites, in time order.
+/// Accesses as a row of the table, or as two orders that cross, at their sites, in time order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The row.
-    pub id: PatternId,
+    /// Their kinds, threads and variables.
+    pub shape: Shape,
     /// The sites.
     pub sites: Vec<SiteId>,
     /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
@@ -38,14 +39,14 @@ pub struct Row {
 impl Row {
     /// What tells it across runs.
     pub fn pattern(&self) -> Pattern {
-        Pattern::new(self.id, &self.sites)
+        Pattern::of_shape(self.shape, &self.sites)
     }
 
     /// The tightest occurrence in a run: of the steps of the first thread those nearest to the other's, none of them done again
     /// in between, and nothing that they are about written by that thread itself meanwhile.
     pub fn occurrence(&self, run: &Run) -> Option<Vec<usize>> {
         let accesses = &run.accesses;
-        let first_other = self.id.steps().iter().position(|step| step.thread == 2)?;
+        let first_other = self.shape.steps().position(|step| step.thread == 2)?;
         let mut best: Option<Vec<usize>> = None;
         for index in (0..accesses.len()).filter(|&index| self.is_at(run, index, first_other)) {
             let Some(found) = self.around(run, index) else { continue };
@@ -59,7 +60,8 @@ impl Row {
 
     fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
         let access = &run.accesses[index];
-        access.site == self.sites[nth] && does(access, self.id.steps()[nth].kind)
+        let is_kind = |step: Step| does(access, step.kind);
+        access.site == self.sites[nth] && self.shape.steps().nth(nth).is_some_and(is_kind)
     }
 
     /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
@@ -84,7 +86,7 @@ impl Row {
 
     /// All steps from these two on.
     fn from(&self, run: &Run, [look, first_other]: [usize; 2]) -> Option<Vec<usize>> {
-        let (accesses, steps) = (&run.accesses, self.id.steps());
+        let (accesses, steps) = (&run.accesses, self.shape.steps().collect::<Vec<_>>());
         let threads = [look, first_other].map(|index| accesses[index].thread);
         let mut found = vec![look];
         let mut locations = [None; 2];
@@ -104,6 +106,9 @@ impl Row {
             }?;
             locations[of(nth)] = Some(accesses[index].location);
             found.push(index);
+        }
+        if steps.len() > 3 && !self.is_of_one_round(run, &found) {
+            return None;
         }
         // Who looks once more goes by that.
         let looks_again = (first_other + 1..found[found.len() - 1]).any(|index| {
@@ -125,6 +130,24 @@ impl Row {
             })
         });
         (!looks_again && !is_overwritten).then_some(found)
+    }
+
+    /// Whether the last of four steps goes by the first: who has acted before another one came has done by then what it had looked for. And it has to find
+    /// what that one has left by the step before, not what it has made of it since.
+    fn is_of_one_round(&self, run: &Run, found: &[usize]) -> bool {
+        let accesses = &run.accesses;
+        let &[first, .., other, act] = found else { return true };
+        let is_about_it = |index: usize, thread: ThreadId| {
+            (accesses[index].thread, accesses[index].location) == (thread, accesses[act].location)
+        };
+        let has_acted = (first + 1..other)
+            .any(|index| is_about_it(index, accesses[act].thread) && self.is_at(run, index, found.len() - 1));
+        let is_replaced = (other + 1..act).any(|index| {
+            is_about_it(index, accesses[other].thread)
+                && accesses[index].kind.writes()
+                && accesses[index].site != accesses[other].site
+        });
+        !has_acted && !is_replaced
     }
 }
 
@@ -184,8 +207,8 @@ impl Intrusion {
                 let (kind, steps, id) = self.with_look(run, look, other, act)?;
                 Some((class + kind, steps, id))
             });
-            let mut rows: Vec<(u8, Vec<usize>, PatternId)> = with_look.collect();
-            rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id)));
+            let mut rows: Vec<(u8, Vec<usize>, Shape)> = with_look.collect();
+            rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id.into())));
             found.extend(rows.into_iter().map(|(class, steps, id)| {
                 let row = row(run, id, &steps, [other, act]);
                 let class = class
@@ -222,13 +245,7 @@ impl Intrusion {
     }
 
     /// The row over a look, another's step and the act, with its class.
-    fn with_look(
-        &self,
-        run: &Run,
-        look: usize,
-        other: usize,
-        act: usize,
-    ) -> Option<(u8, Vec<usize>, PatternId)> {
+    fn with_look(&self, run: &Run, look: usize, other: usize, act: usize) -> Option<(u8, Vec<usize>, Shape)> {
         let accesses = &run.accesses;
         // Where it was in its last round as well is not what it had looked at.
         if accesses[look].site == accesses[act].site {
@@ -240,19 +257,36 @@ impl Intrusion {
                     kinds(run, act).map(move |last| PatternId::triple(first, middle, last))
                 })
             });
-            return triples.flatten().next().map(|id| (class::TRIPLE, vec![look, other, act], id));
+            return triples.flatten().next().map(|id| (class::TRIPLE, vec![look, other, act], id.into()));
         }
         let same =
             |&&first: &&usize| accesses[first].thread == accesses[other].thread && conflict(run, look, first);
         let first = *self.between.iter().find(same)?;
-        let crossing = if first < other { Crossing::Apart } else { Crossing::Overlapping };
-        let id = pairs(run, look, first).find_map(|begin| {
+        let (crossing, steps) = match first < other {
+            true => (Crossing::Apart, [look, first, other, act]),
+            false => (Crossing::Overlapping, [look, other, first, act]),
+        };
+        let are_counts =
+            |pair: [usize; 2]| pair.into_iter().all(|index| counts_at(run, accesses[index].site));
+        let row = pairs_of_look(run, look, first).find_map(|begin| {
             pairs(run, other, act).find_map(|end| PatternId::quadruple(begin, end, crossing))
-        })?;
-        let steps = if first < other { vec![look, first, other, act] } else { vec![look, other, first, act] };
-        let is_counted = [look, first].iter().all(|&index| counts_at(run, accesses[index].site));
-        let class = if is_counted && !is_down_to_zero(run, look) { class::COUNTED } else { class::QUADRUPLE };
-        Some((class, steps, id))
+        });
+        if let Some(row) = row {
+            let is_counted = are_counts([look, first]) && !is_down_to_zero(run, look);
+            let class = if is_counted { class::COUNTED } else { class::QUADRUPLE };
+            return Some((class, steps.to_vec(), row.into()));
+        }
+        (pair(run, look, first).is_some() && pair(run, other, act).is_some()).then_some(())?;
+        // Others cross as well as those of the table, unless nobody looks.
+        if are_counts([look, first]) || are_counts([other, act]) {
+            return None;
+        }
+        let shape = steps.map(|index| Step {
+            kind: kinds(run, index)[0],
+            thread: if accesses[index].thread == accesses[look].thread { 1 } else { 2 },
+            variable: if index == look || index == first { 'x' } else { 'y' },
+        });
+        Some((class::CROSSING, steps.to_vec(), Shape::new(&shape)))
     }
 }
 
@@ -262,6 +296,8 @@ mod class {
     /// Among several that others do, nothing says that this is what matters.
     pub const NOT_DECISIVE: u8 = 1;
     pub const QUADRUPLE: u8 = 2;
+    /// Two orders that cross, and no row of the table.
+    pub const CROSSING: u8 = 4;
     /// It begins with what was done a little before the edge.
     pub const AROUND: u8 = 6;
     /// It begins with a count that nobody looks at.
@@ -275,19 +311,26 @@ fn pair(run: &Run, one: usize, two: usize) -> Option<PatternId> {
     pairs(run, one, two).next()
 }
 
-/// All orders that two accesses can stand for. Of two updates the first one looks, rather, and the second one changes what was seen.
+/// All orders that two accesses can stand for. Of two updates the first one changes, rather, what the second one finds.
 fn pairs(run: &Run, one: usize, two: usize) -> impl Iterator<Item = PatternId> {
+    let seconds = kinds(run, two);
+    let kinds = kinds(run, one).into_iter().flat_map(move |first| seconds.map(|second| (first, second)));
+    kinds.filter_map(|(first, second)| PatternId::pair(first, second))
+}
+
+/// The same of a look and what comes next: of two updates the first one looks, rather, and the second one changes what was seen.
+fn pairs_of_look(run: &Run, one: usize, two: usize) -> impl Iterator<Item = PatternId> {
     let firsts = kinds(run, one);
     let kinds = kinds(run, two).into_iter().flat_map(move |second| firsts.map(|first| (first, second)));
     kinds.filter_map(|(first, second)| PatternId::pair(first, second))
 }
 
-fn row(run: &Run, id: PatternId, steps: &[usize], order: [usize; 2]) -> Row {
+fn row(run: &Run, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
     // The last of a turn is on record as the read or the write that it is as well.
     let is_count = |index: &usize| counts_at(run, run.accesses[*index].site);
     let counts = steps.iter().filter(|index| is_count(index)).count();
     Row {
-        id,
+        shape,
         sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
         is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
     }

@@ -182,6 +182,16 @@ impl Pattern {
         Self { shape: representative.into(), sites }
     }
 
+    /// The same of any shape, be it a row or not.
+    pub(crate) fn of_shape(shape: Shape, sites: &[SiteId]) -> Self {
+        if let Some(row) = shape.row() {
+            return Self::new(row, sites);
+        }
+        let mut padded = [SiteId(0); Self::MAX_ACCESSES];
+        padded[..sites.len()].copy_from_slice(sites);
+        Self { shape, sites: padded }
+    }
+
     /// A single access.
     pub(crate) fn access(kind: AccessKind, site: SiteId) -> Self {
         let mut sites = [SiteId(0); Self::MAX_ACCESSES];

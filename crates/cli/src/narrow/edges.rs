@@ -9,7 +9,7 @@ use super::legs::{FOREVER, Leg, joined};
 use super::search::{self, Beyond};
 
 /// Stops beyond an edge at which it is looked whether the other thread was merely kept out there.
-const BEYOND: u32 = 24;
+const BEYOND: u32 = 1024;
 /// Runs that prove it: with the thread held there, and elsewhere. If all of the former fail and none of the latter, chance would do that
 /// once in 6,435 times.
 const HELD_THERE: usize = 7;
@@ -138,13 +138,12 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         let is_kept_out = come.goes_on && come.stops < free.stops;
         Ok(if is_kept_out { Beyond::KeptOut } else { Beyond::Passes })
     };
-    let Some((latest, later)) =
-        search::free_edge(latest, (1..=BEYOND).map(|step| latest + step), &mut beyond)?
-    else {
+    let higher: Vec<u32> = (1..=BEYOND).map(|step| latest + step).collect();
+    let Some((latest, later)) = search::free_edge(latest, &higher, &mut beyond)? else {
         return Ok(None);
     };
-    let lower = (begun..soonest).rev().take(BEYOND as usize);
-    let lower = search::free_edge(soonest, lower, &mut beyond)?;
+    let lower: Vec<u32> = (begun..soonest).rev().take(BEYOND as usize).collect();
+    let lower = search::free_edge(soonest, &lower, &mut beyond)?;
     // What it had done before it was held up in an earlier leg is not asked for.
     if lower.is_none() && earlier_legs(held.thread, at).next().is_some() {
         return Ok(None);

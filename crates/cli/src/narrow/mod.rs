@@ -8,6 +8,7 @@ mod edges;
 mod first;
 mod kept;
 mod legs;
+mod place;
 mod rows;
 mod search;
 mod shorter;
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use localize::{Code, Intrusion, Outcome, Profile, SiteId, ThreadId};
+use localize::{Access, Code, Intrusion, Outcome, Profile, Run, SiteId, ThreadId};
 use recording::Interleaving;
 use report::{Finding, Kind, Report};
 use runner::campaign::Campaign;
@@ -179,10 +180,9 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let mut last: BTreeMap<SiteId, usize> = BTreeMap::new();
     last.extend(own(0..between.start).map(|index| (accesses[index].site, index)));
     last.retain(|site, _| look.contains(site));
-    let mut first: BTreeMap<SiteId, usize> = BTreeMap::new();
-    for index in own(between.end..accesses.len()).filter(|&index| act.contains(&accesses[index].site)) {
-        first.entry(accesses[index].site).or_insert(index);
-    }
+    let next_round: Vec<usize> =
+        own(between.end..accesses.len()).filter(|&index| act.contains(&accesses[index].site)).collect();
+    let first = first_of_each(&profile.run, &next_round, between.clone());
     let in_order = |sites: BTreeMap<SiteId, usize>| {
         let mut indices: Vec<usize> = sites.into_values().collect();
         indices.sort_unstable();
@@ -202,6 +202,23 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let too_early = if act.is_empty() { too_early } else { Vec::new() };
     let intrusion = Intrusion { look, around, between, decisive, act };
     Ok(Some(Doings { profile, intrusion, too_early }))
+}
+
+/// Of what a thread goes on with, the first access at each place. A loop goes over one thing after another: where others have changed some of
+/// them, it is the first of these.
+fn first_of_each(run: &Run, own: &[usize], between: Range<usize>) -> BTreeMap<SiteId, usize> {
+    let accesses = &run.accesses;
+    let is_changed = |&&index: &&usize| {
+        let Access { location, thread, kind, .. } = accesses[index];
+        accesses[between.clone()].iter().any(|other| {
+            other.location == location && other.thread != thread && (kind.writes() || other.kind.writes())
+        })
+    };
+    let mut first: BTreeMap<SiteId, usize> = BTreeMap::new();
+    for &index in own.iter().filter(is_changed).chain(own) {
+        first.entry(accesses[index].site).or_insert(index);
+    }
+    first
 }
 
 /// Of a section in whose midst a thread is held, what it does before the act: when it was at the rest of it, that was in an earlier round. One that is about to
@@ -243,6 +260,7 @@ fn load(stand: &Stand, code: &mut Code, names: &mut Names) -> anyhow::Result<Pro
 
 #[cfg(test)]
 mod tests {
+    use localize::{AccessKind, LocationId, RunId, StackId};
     use serde_json::json;
 
     use super::*;
@@ -257,6 +275,32 @@ mod tests {
         assert_eq!(before_act(section(), &[kept]), [generation, pointer]);
         assert_eq!(before_act(section(), &[generation]), section(), "the next round");
         assert_eq!(before_act(section(), &[SiteId(4)]), section(), "another section");
+    }
+
+    /// Windows are drawn one after the other, and one of them was closed.
+    #[test]
+    fn what_others_have_changed_goes_before_what_comes_first() {
+        let access = |thread: u32, location: u32, kind: AccessKind| Access {
+            thread: ThreadId(thread),
+            location: LocationId(location),
+            site: SiteId(thread),
+            stack: StackId(thread),
+            kind,
+            uncertain: false,
+            value: None,
+            before: None,
+            locks: None,
+            iteration: None,
+            atomic: false,
+            frees: false,
+        };
+        let mut run = Run::new(RunId(1), Outcome::Fail);
+        let draw = |window: u32| access(1, window, AccessKind::Read);
+        let (close, see) = (access(2, 1, AccessKind::Write), access(2, 0, AccessKind::Read));
+        run.accesses = vec![close, see, draw(0), draw(1), draw(2)];
+        let first = |between| first_of_each(&run, &[2, 3, 4], between).into_values().collect::<Vec<_>>();
+        assert_eq!(first(0..2), [3]);
+        assert_eq!(first(1..2), [2], "nobody has changed any");
     }
 
     fn report(first: &str) -> Report {

@@ -88,7 +88,7 @@ impl<'a> Told<'a> {
             passed: self.passed,
             pattern: self.row.pattern(),
             failing_runs: self.failing,
-            example: Example { run: RunId(run.0), id: self.row.id.into(), accesses },
+            example: Example { run: RunId(run.0), id: self.row.shape, accesses },
             detail: Detail::Verdict(Box::new(reasoning)),
         })
     }
@@ -105,7 +105,8 @@ mod tests {
     fn an_order_that_most_passing_runs_have_is_not_told() {
         let is_usual = |id: PatternId, passed: u32| {
             let sites = id.steps().iter().map(|_| SiteId(0)).collect();
-            Told { passed, ..Told::new(0, &Row { id, sites, is_about_counts: false }) }.is_usual(10)
+            Told { passed, ..Told::new(0, &Row { shape: id.into(), sites, is_about_counts: false }) }
+                .is_usual(10)
         };
         assert!(is_usual(PatternId::P1, 6));
         assert!(!is_usual(PatternId::P1, 5));

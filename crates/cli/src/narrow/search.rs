@@ -2,6 +2,8 @@
 
 /// So many stops are tried one by one, before some are left out: in a loop, the next round may have such a window of its own.
 const ONE_BY_ONE: u32 = 16;
+/// Short steps in which it is looked for an edge at which nobody is kept out.
+const MOST_SHORT_STEPS: usize = 24;
 /// As far as it is looked for an edge.
 const FURTHEST: u32 = 1 << 14;
 
@@ -80,17 +82,33 @@ pub enum Beyond {
 
 /// The true edge, if the other thread was merely kept out at the first one: the last of the stops at which runs fail, from one at which they do,
 /// and the first one after it at which they pass though the other thread does what matters. None if there is no such stop.
+///
+/// A section in which somebody is kept out may have hundreds of stops, as where it fills a container: it is left by ever longer steps, and its end
+/// is looked for by halves. What is shorter than such a step may be passed over.
 pub fn free_edge(
     mut last: u32,
-    stops: impl Iterator<Item = u32>,
+    stops: &[u32],
     beyond: &mut impl FnMut(u32) -> anyhow::Result<Beyond>,
 ) -> anyhow::Result<Option<(u32, u32)>> {
-    for stop in stops {
-        match beyond(stop)? {
-            Beyond::Fails => last = stop,
-            Beyond::Passes => return Ok(Some((last, stop))),
+    let (mut from, mut at, mut kept_out, mut short) = (0, 0, 0, 0);
+    while let Some(&stop) = stops.get(at).filter(|_| short < MOST_SHORT_STEPS) {
+        let mut came = beyond(stop)?;
+        if came != Beyond::KeptOut && at - from > 1 {
+            let is_free = |middle: u32| Ok(beyond(stops[middle as usize])? != Beyond::KeptOut);
+            at = between(from as u32, at as u32, is_free)?.1 as usize;
+            came = beyond(stops[at])?;
+        }
+        match came {
+            Beyond::Fails => last = stops[at],
+            Beyond::Passes => return Ok(Some((last, stops[at]))),
             Beyond::KeptOut => {}
         }
+        kept_out = if came == Beyond::KeptOut { kept_out + 1 } else { 0 };
+        let step = if kept_out < ONE_BY_ONE { 1 } else { 2 * (at - from) };
+        short += usize::from(step == 1);
+        // The last of all is not left out.
+        from = at;
+        at = if at + 1 == stops.len() { stops.len() } else { (at + step).min(stops.len() - 1) };
     }
     Ok(None)
 }
@@ -168,7 +186,8 @@ mod tests {
                 _ => Beyond::Passes,
             })
         };
-        free_edge(0, 1..kinds.len() as u32, &mut beyond).unwrap()
+        let stops: Vec<u32> = (1..kinds.len() as u32).collect();
+        free_edge(0, &stops, &mut beyond).unwrap()
     }
 
     #[test]
@@ -177,6 +196,23 @@ mod tests {
         assert_eq!(free("FFkkFFkk..FF"), Some((5, 8)), "a section of another kind comes before it");
         assert_eq!(free("F.F"), Some((0, 1)));
         assert_eq!(free("FkkFkk"), None, "never free");
+    }
+
+    #[test]
+    fn a_long_section_is_left_by_long_steps() {
+        for length in [15, 16, 17, 40, 300, 600] {
+            let mut runs = 0;
+            let mut beyond = |stop: u32| {
+                runs += 1;
+                Ok(if stop <= length { Beyond::KeptOut } else { Beyond::Passes })
+            };
+            let stops: Vec<u32> = (1..=1024).collect();
+            assert_eq!(free_edge(0, &stops, &mut beyond).unwrap(), Some((0, length + 1)));
+            assert!(runs < 40, "{runs} runs");
+        }
+        let fails_behind_it = format!("F{}FFFkk..", "k".repeat(40));
+        assert_eq!(free(&fails_behind_it), Some((43, 46)));
+        assert_eq!(free(&format!("{}.", "F".repeat(30))), None, "that is too far");
     }
 
     #[test]
