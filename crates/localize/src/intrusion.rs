@@ -34,6 +34,8 @@ pub struct Row {
     pub sites: Vec<SiteId>,
     /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
     pub is_about_counts: bool,
+    /// It begins with what was done a little before the edge, which may have nothing to do with it.
+    pub is_around: bool,
 }
 
 impl Row {
@@ -210,7 +212,8 @@ impl Intrusion {
             let mut rows: Vec<(u8, Vec<usize>, Shape)> = with_look.collect();
             rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id.into())));
             found.extend(rows.into_iter().map(|(class, steps, id)| {
-                let row = row(run, id, &steps, [other, act]);
+                let is_around = steps[0] != other && !self.look.contains(&steps[0]);
+                let row = Row { is_around, ..row(run, id, &steps, [other, act]) };
                 let class = class
                     + if is_decisive { 0 } else { class::NOT_DECISIVE }
                     + if row.is_about_counts { class::COUNTS } else { 0 };
@@ -268,8 +271,12 @@ impl Intrusion {
         };
         let are_counts =
             |pair: [usize; 2]| pair.into_iter().all(|index| counts_at(run, accesses[index].site));
-        let row = pairs_of_look(run, look, first).find_map(|begin| {
-            pairs(run, other, act).find_map(|end| PatternId::quadruple(begin, end, crossing))
+        // What was done a little before may be anything, so that it is told by no more than what the updates are first of all.
+        let is_at_edge = self.look.contains(&look);
+        let readings = if is_at_edge { usize::MAX } else { 1 };
+        let row = pairs_of_look(run, look, first).take(readings).find_map(|begin| {
+            let mut ends = pairs(run, other, act).take(readings);
+            ends.find_map(|end| PatternId::quadruple(begin, end, crossing))
         });
         if let Some(row) = row {
             let is_counted = are_counts([look, first]) && !is_down_to_zero(run, look);
@@ -278,7 +285,7 @@ impl Intrusion {
         }
         (pair(run, look, first).is_some() && pair(run, other, act).is_some()).then_some(())?;
         // Others cross as well as those of the table, unless nobody looks.
-        if are_counts([look, first]) || are_counts([other, act]) {
+        if !is_at_edge || are_counts([look, first]) || are_counts([other, act]) {
             return None;
         }
         let shape = steps.map(|index| Step {
@@ -333,6 +340,7 @@ fn row(run: &Run, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
         shape,
         sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
         is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
+        is_around: false,
     }
 }
 

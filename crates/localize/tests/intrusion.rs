@@ -52,6 +52,13 @@ fn an_update_of_two_is_what_makes_a_row_of_it() {
     assert_eq!(told(trace), ["P14 find clear release retain"]);
 }
 
+/// Both count, and what the one had done shortly before to something else has nothing to do with it.
+#[test]
+fn what_was_done_shortly_before_makes_no_row_with_counts() {
+    let trace = "~W1(other)@note ^R1(cached)@find R2(other)@look !U2(users)@release *U1(users)@retain";
+    assert!(told(trace).iter().all(|row| !row.contains("note")), "{:?}", told(trace));
+}
+
 /// A timer is taken out of its list and then fires; who cancels it in between finds the list empty, and says that it will not.
 #[test]
 fn two_orders_that_cross_need_be_no_row() {

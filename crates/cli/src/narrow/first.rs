@@ -141,7 +141,7 @@ fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
 
 /// Whether these numbers of failing and passing runs say more than others, by a tenth at least: an order is in a run or two more or less than what
 /// has more to it, by how either is looked for.
-fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
+pub fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
     let is_less = |one: u32, other: u32| one < other && one * 10 <= other * 9;
     let is_better = is_less(passed, others_passed) || is_less(others_failed, failed);
     failed >= others_failed && passed <= others_passed && is_better

@@ -213,6 +213,10 @@ mod tests {
     const ACT: SiteId = SiteId(4);
     const ELSEWHERE: SiteId = SiteId(5);
 
+    fn row(id: PatternId) -> Row {
+        Row { shape: id.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts: false, is_around: false }
+    }
+
     fn place(ends_with: Option<Vec<SiteId>>) -> Place {
         let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
         let window = Window { run: 1, switches: 9, left: 2, after: None, meanwhile: None, before: None };
@@ -243,7 +247,7 @@ mod tests {
     #[test]
     fn what_a_run_goes_on_from_is_told_before_what_it_ends_with() {
         let turn = |is_about_counts: bool| {
-            let row = Row { shape: PatternId::P4.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts };
+            let row = Row { is_about_counts, ..row(PatternId::P4) };
             Place { rows: vec![(0, row)], ..place(None) }.turn()
         };
         let ends = place(Some(vec![CHANGE])).turn();
@@ -253,7 +257,7 @@ mod tests {
     /// A maximum is read and written, and before that a total is updated: a thread held in between of these two does no harm.
     #[test]
     fn what_is_done_to_other_data_before_the_look_is_no_part_of_it() {
-        let row = Row { shape: PatternId::P7.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
+        let row = row(PatternId::P7);
         let narrow = Place { rows: vec![(0, row)], ..place(None) };
         let beginning = |begin: SiteId| Pattern::new(PatternId::P9, &[begin, OTHER_CHANGE, CHANGE, ACT]);
         assert!(narrow.begins_after(&beginning(ELSEWHERE)));
@@ -265,7 +269,7 @@ mod tests {
     /// uses of it follows from that.
     #[test]
     fn who_acts_by_an_outdated_look_lets_itself_in_elsewhere() {
-        let row = Row { shape: PatternId::P7.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts: false };
+        let row = row(PatternId::P7);
         let reaper = Place { rows: vec![(0, row)], ..place(None) };
         let user = || Place { look: vec![CHANGE], decisive: vec![ACT], act: vec![ELSEWHERE], ..place(None) };
         assert!(reaper.lets_in(&user()) && !user().lets_in(&reaper));

@@ -3,7 +3,7 @@
 use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId};
 use runner::RunNumber;
 
-use super::first::CONFIDENCE;
+use super::first::{CONFIDENCE, counts_better};
 use crate::analysis;
 use crate::runs::Runs;
 
@@ -30,6 +30,10 @@ pub fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option
         let passing = judged.saturating_sub(failing).max(1) as f64;
         told.failing.len() as f64 / failing.max(1) as f64 - f64::from(told.passed) / passing
     };
+    let is_idle: Vec<bool> =
+        told.iter().map(|one| told.iter().any(|other| one.adds_nothing_to(other))).collect();
+    let mut is_idle = is_idle.into_iter();
+    told.retain(|_| is_idle.next() == Some(false));
     told.retain(|told| !told.is_usual(judged.saturating_sub(failing)));
     // Threads do much at the edges that they do in passing runs as well.
     let most = told.iter().map(difference).fold(0.0, f64::max);
@@ -70,6 +74,14 @@ impl<'a> Told<'a> {
         self.row.sites.len() == 2 && self.passed as usize * 2 > passing
     }
 
+    /// Whether it begins with what was done a little before, and tells failing from passing runs no better than the order that decides does by itself.
+    fn adds_nothing_to(&self, order: &Told<'_>) -> bool {
+        let counts = |told: &Told<'_>| [told.failing.len() as u32, told.passed];
+        let is_its_order =
+            order.row.sites.len() == 2 && order.row.sites.iter().all(|site| self.row.sites.contains(site));
+        self.row.is_around && is_its_order && !counts_better(counts(self), counts(order))
+    }
+
     fn into_finding(self, failing: usize, judged: usize) -> Option<Finding> {
         let (run, accesses) = self.example?;
         let failed = self.failing.len() as u32;
@@ -100,16 +112,32 @@ mod tests {
 
     use super::*;
 
+    fn row(id: PatternId, sites: &[u32]) -> Row {
+        let sites = sites.iter().map(|&site| SiteId(site)).collect();
+        Row { shape: id.into(), sites, is_about_counts: false, is_around: false }
+    }
+
     /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.
     #[test]
     fn an_order_that_most_passing_runs_have_is_not_told() {
         let is_usual = |id: PatternId, passed: u32| {
-            let sites = id.steps().iter().map(|_| SiteId(0)).collect();
-            Told { passed, ..Told::new(0, &Row { shape: id.into(), sites, is_about_counts: false }) }
-                .is_usual(10)
+            Told { passed, ..Told::new(0, &row(id, &vec![0; id.steps().len()])) }.is_usual(10)
         };
         assert!(is_usual(PatternId::P1, 6));
         assert!(!is_usual(PatternId::P1, 5));
         assert!(!is_usual(PatternId::P4, 6), "what breaks into a stretch of code may be found out later");
+    }
+
+    /// Both count in a cache right before one takes up what the other has given back.
+    #[test]
+    fn what_was_done_shortly_before_has_to_add_something() {
+        let order = row(PatternId::P3, &[3, 4]);
+        let around = Row { is_around: true, ..row(PatternId::P18, &[1, 2, 3, 4]) };
+        let told = |row, passed| Told { passed, failing: vec![RunId(0); 9], ..Told::new(0, row) };
+        let (other, at_edge) = (row(PatternId::P3, &[5, 4]), row(PatternId::P18, &[1, 2, 3, 4]));
+        assert!(told(&around, 8).adds_nothing_to(&told(&order, 8)));
+        assert!(!told(&around, 4).adds_nothing_to(&told(&order, 8)));
+        assert!(!told(&around, 8).adds_nothing_to(&told(&other, 8)), "another order");
+        assert!(!told(&at_edge, 8).adds_nothing_to(&told(&order, 8)), "at the edge");
     }
 }
