@@ -68,6 +68,37 @@ fn two_orders_that_cross_need_be_no_row() {
     assert_eq!(told(trace), ["W1x-W2y-R2x-R1y take close search fire"]);
 }
 
+/// Who lets something in while it is open comes too late when it was closed, and whoever had to take it has gone.
+#[test]
+fn what_one_thread_outdates_and_another_decides_takes_three() {
+    let row = ["R1x-W2x-R3y-W1y look close empty act"];
+    assert_eq!(told("^R1(open)@look W2(open)@close !R3(queue)@empty *W1(queue)@act"), row);
+    assert_eq!(
+        told("^R1(open)@look !W2(open)@close R3(queue)@empty *W1(queue)@act"),
+        row,
+        "who closes sets others going"
+    );
+    let told_by_pair = |trace| told(trace).iter().all(|row| row.starts_with('P'));
+    assert!(
+        told_by_pair("^R1(open)@look !R3(queue)@empty W2(open)@close *W1(queue)@act"),
+        "closed afterwards"
+    );
+    assert!(told_by_pair("^U1(count)@add U2(count)@add2 !R3(queue)@empty *W1(queue)@act"), "counts");
+}
+
+#[test]
+fn a_run_shows_three_threads_if_it_has_three() {
+    let (session, intrusion) = held("^R1(open)@look W2(open)@close !R3(queue)@empty *W1(queue)@act");
+    let (_, row) = &intrusion.rows(&session.runs[0])[0];
+    assert_eq!(row.occurrence(&session.runs[0]), Some(vec![0, 1, 2, 3]));
+    let runs = "F: R1(open)@look W2(open)@close R3(queue)@empty W1(queue)@act
+        P: R1(open)@look W2(open)@close R2(queue)@empty W1(queue)@act
+        P: R1(open)@look R3(queue)@empty W2(open)@close W1(queue)@act";
+    let others = support::parse(runs).runs;
+    let shows: Vec<bool> = others.iter().map(|run| row.occurrence(run).is_some()).collect();
+    assert_eq!(shows, [true, false, false]);
+}
+
 #[test]
 fn without_a_look_it_is_an_order() {
     assert_eq!(told("!R2(x)@use *W1(x)@init"), ["P1 use init"]);

@@ -1,7 +1,7 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Finding, Pattern, Reason};
+use localize::{Detail, Finding, Pattern, Profile, Reason};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 
 use super::edges::Edges;
@@ -150,21 +150,26 @@ pub fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]:
 /// Where the run goes wrong, for people: what the held thread did last and would do next, and what decides in between.
 fn told(window: &kept::Window, doings: &Doings, runs: &mut Runs<'_>) -> Window {
     let Doings { profile, intrusion, .. } = doings;
-    let mut step = |index: Option<&usize>, thread: u32| {
+    let mut step_of = |profile: &Profile, index: Option<&usize>, thread: u32| {
         let access = &profile.run.accesses[*index?];
         let mut told = [runs.names.access(access, thread, profile, &runs.code)];
         explanation::tell_by_calls(&mut told);
         Some(NeededStep::from(&told[0]))
     };
-    let (held, other) = (1, 2);
+    let (held, other) = (1, 2 + doings.through.len() as u32);
+    // Where the run ends while it is held, what it would have done is known from the run in which it has.
+    let missing = doings.beyond.as_ref().and_then(|(profile, last)| step_of(profile, last.first(), held));
+    let mut step = |index: Option<&usize>, thread: u32| step_of(profile, index, thread);
     // What the held thread goes on with, or else all that decides.
     let orders = intrusion.orders(&profile.run);
     let conflicts = orders.iter().map(|(other, _)| other).filter(|other| intrusion.decisive.contains(other));
     let after = step(intrusion.look.last(), held);
     let meanwhile = step(conflicts.max().or(intrusion.decisive.last()), other);
-    let before = step(intrusion.act.first(), held);
+    let before = step(intrusion.act.first(), held).or(missing);
+    let through =
+        doings.through.iter().zip(2..).filter_map(|(index, thread)| step(Some(index), thread)).collect();
     let kept::Window { run, switches, left, .. } = *window;
-    Window { run: run.0.into(), switches, left, after, meanwhile, before }
+    Window { run: run.0.into(), switches, left, after, through, meanwhile, before }
 }
 
 /// What the runs with a thread held there, and elsewhere, prove.

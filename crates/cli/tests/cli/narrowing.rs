@@ -168,6 +168,74 @@ fn what_comes_too_early_is_told_though_the_rest_never_comes() {
     assert!(first["evidence"][0].as_str().unwrap().contains("the other way round"), "{first}");
 }
 
+/// Who has found the queue open puts something in when it was closed and the worker has gone: three threads have a part in it.
+const CLOSING: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int closing, queued, accepted, done;
+static void *submit(void *argument) {
+    pthread_mutex_lock(&lock);
+    int open = !closing; /* look */
+    pthread_mutex_unlock(&lock);
+    if (open) {
+        pthread_mutex_lock(&lock);
+        queued = 1; /* act */
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&lock);
+        accepted = 1;
+    }
+    return argument;
+}
+static void *work(void *argument) {
+    pthread_mutex_lock(&lock);
+    while (!queued) { /* empty */
+        if (closing)
+            break;
+        pthread_cond_wait(&changed, &lock);
+    }
+    done = queued;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+static void *shut(void *argument) {
+    pthread_mutex_lock(&lock);
+    closing = 1; /* close */
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    void *(*const parts[3])(void *) = { submit, work, shut };
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, parts[i], 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    if (accepted && !done)
+        abort();
+    return 0;
+}
+"#;
+
+#[test]
+fn what_takes_three_threads_is_told_by_three() {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "closing", CLOSING);
+    place.call("run --session closing --schedule pos --seed 1 --runs 120 --confirm 1 --json report.json -- ./closing").exits(0);
+    let text = std::fs::read(place.path("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&text).unwrap();
+    let first = &report["findings"][0];
+    assert_eq!(marks(first, CLOSING), ["look", "close", "empty", "act"], "{first}");
+    let threads =
+        first["accesses"].as_array().unwrap().iter().map(|access| access["thread"].as_u64().unwrap());
+    assert_eq!(threads.collect::<Vec<_>>(), [1, 2, 3, 1]);
+    assert_eq!(first["confirmation"]["verdict"], "confirmed");
+    let advice = first["advice"].as_str().unwrap();
+    assert!(advice.starts_with("Hold `lock` from closing.c:9 to closing.c:13"), "{advice}");
+}
+
 /// Trials that nobody asked for are not made.
 #[test]
 fn without_confirmation_nothing_is_narrowed() {
