@@ -32,6 +32,9 @@ pub struct Row {
     pub shape: Shape,
     /// The sites.
     pub sites: Vec<SiteId>,
+    /// For each the call of the program's that a library is there for, by the first place of that call, or else itself: a map comes to another place of its
+    /// code with each shape that it has.
+    pub calls: Vec<SiteId>,
     /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
     pub is_about_counts: bool,
     /// It begins with what was done a little before the edge, which may have nothing to do with it.
@@ -63,7 +66,8 @@ impl Row {
     fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
         let access = &run.accesses[index];
         let is_kind = |step: Step| does(access, step.kind);
-        access.site == self.sites[nth] && self.shape.steps().nth(nth).is_some_and(is_kind)
+        let is_place = access.site == self.sites[nth] || called(run, access.site) == self.calls[nth];
+        is_place && self.shape.steps().nth(nth).is_some_and(is_kind)
     }
 
     /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
@@ -162,6 +166,11 @@ const NEXT_STEPS: usize = 8;
 /// So many things that one place looks at are tried.
 const MOST_LOOKS: usize = 16;
 
+/// The first place of the call that a site belongs to, if it is a library's.
+fn called(run: &Run, site: SiteId) -> SiteId {
+    run.calls.get(&site).copied().unwrap_or(site)
+}
+
 fn does(access: &Access, kind: AccessKind) -> bool {
     access.kind == AccessKind::Update || access.kind == kind
 }
@@ -227,7 +236,7 @@ impl Intrusion {
         found.sort_by_key(|(class, _)| *class);
         let mut rows: Vec<(u8, Row)> = Vec::new();
         for (class, row) in found {
-            if rows.iter().all(|(_, known)| *known != row) {
+            if rows.iter().all(|(_, known)| (known.shape, &known.calls) != (row.shape, &row.calls)) {
                 rows.push((class, row));
             }
         }
@@ -368,6 +377,7 @@ fn row(run: &Run, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
     Row {
         shape,
         sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
+        calls: steps.iter().map(|&index| called(run, run.accesses[index].site)).collect(),
         is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
     }

@@ -2,7 +2,9 @@
 
 mod support;
 
-use localize::{Intrusion, PatternId, Row, Run};
+use std::sync::Arc;
+
+use localize::{Intrusion, PatternId, Row, Run, SiteId};
 
 /// One run, in which `^` stands before what the held thread had done last, `!` before what decides, and `*` before what it does when it goes on; the
 /// first access tells the held thread, and what others do between `^` and `*` is what they do meanwhile.
@@ -97,6 +99,22 @@ fn a_run_shows_three_threads_if_it_has_three() {
     let others = support::parse(runs).runs;
     let shows: Vec<bool> = others.iter().map(|run| row.occurrence(run).is_some()).collect();
     assert_eq!(shows, [true, false, false]);
+}
+
+/// A map comes to other places of its code when it has another shape.
+#[test]
+fn what_a_library_does_for_one_call_is_one_step() {
+    let (session, intrusion) = held("^R1(size)@at_root !W2(size)@pop *R1(size)@use");
+    let mut run = session.runs[0].clone();
+    // The first one is the library's, by itself as the first place of its call; the fourth place is of the same call.
+    run.calls = Arc::new([(SiteId(0), SiteId(0)), (SiteId(3), SiteId(0))].into_iter().collect());
+    let (_, row) = &intrusion.rows(&run)[0];
+    let text = "F: R1(a)@at_root W2(b)@pop R1(c)@use R1(d)@at_leaf
+        F: R1(size)@at_leaf W2(size)@pop R1(size)@use
+        F: R1(size)@use W2(size)@pop R1(size)@use";
+    let others = support::parse(text).runs.into_iter().map(|other| Run { calls: run.calls.clone(), ..other });
+    let shows: Vec<bool> = others.map(|run| row.occurrence(&run).is_some()).collect();
+    assert_eq!(shows, [false, true, false]);
 }
 
 #[test]

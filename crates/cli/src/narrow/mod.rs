@@ -186,9 +186,13 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let accesses = &profile.run.accesses;
     let own = |indices: Range<usize>| indices.filter(|&index| accesses[index].thread == held);
     // What it did there in the last round, and what it does there in the next.
-    let mut last: BTreeMap<SiteId, usize> = BTreeMap::new();
-    last.extend(own(0..between.start).map(|index| (accesses[index].site, index)));
-    last.retain(|site, _| look.contains(site));
+    let is_look = |index: &usize| look.contains(&accesses[*index].site);
+    let section = blocks::section_before(&profile.run, held, between.start);
+    let section: Vec<usize> = section.into_iter().rev().filter(is_look).collect();
+    let mut last = first_of_each(&profile.run, &section, between.clone());
+    for index in own(0..between.start).rev().filter(is_look) {
+        last.entry(accesses[index].site).or_insert(index);
+    }
     let next_round: Vec<usize> =
         own(between.end..accesses.len()).filter(|&index| act.contains(&accesses[index].site)).collect();
     let first = first_of_each(&profile.run, &next_round, between.clone());
@@ -228,8 +232,8 @@ fn matters(run: &Run, between: &[usize], thread: ThreadId) -> Option<usize> {
     own().find(is_come_upon).or_else(|| own().next())
 }
 
-/// Of what a thread goes on with, the first access at each place. A loop goes over one thing after another: where others have changed some of
-/// them, it is the first of these.
+/// Of what a thread goes on with, or has done, the first access at each place in the order given. A loop goes over one thing after another: where
+/// others have changed some of them, it is the first of these.
 fn first_of_each(run: &Run, own: &[usize], between: Range<usize>) -> BTreeMap<SiteId, usize> {
     let accesses = &run.accesses;
     let is_changed = |&&index: &&usize| {
@@ -320,6 +324,8 @@ mod tests {
         let first = |between| first_of_each(&run, &[2, 3, 4], between).into_values().collect::<Vec<_>>();
         assert_eq!(first(0..2), [3]);
         assert_eq!(first(1..2), [2], "nobody has changed any");
+        let last = |between| first_of_each(&run, &[4, 3, 2], between).into_values().collect::<Vec<_>>();
+        assert_eq!([last(0..2), last(1..2)], [[3], [4]], "the same of what was looked at");
     }
 
     fn report(first: &str) -> Report {

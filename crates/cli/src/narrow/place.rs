@@ -158,7 +158,9 @@ impl Place {
         let is_of_look = |(_, row): &(u8, Row)| {
             row.sites.len() > 2 && !row.is_about_counts && self.look.contains(&row.sites[0])
         };
-        share(&self.act, &later.decisive)
+        // What takes away there what had been looked at is as good as what decides.
+        let takes_away = |(_, row): &(u8, Row)| row.sites.len() > 2 && share(&self.act, &row.sites[1..2]);
+        (share(&self.act, &later.decisive) || later.rows.iter().any(takes_away))
             && share(&self.decisive, &later.look)
             && self.rows.iter().any(is_of_look)
     }
@@ -220,7 +222,13 @@ mod tests {
     const ELSEWHERE: SiteId = SiteId(5);
 
     fn row(id: PatternId) -> Row {
-        Row { shape: id.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts: false, is_around: false }
+        Row {
+            shape: id.into(),
+            sites: vec![LOOK, CHANGE, ACT],
+            calls: vec![LOOK, CHANGE, ACT],
+            is_about_counts: false,
+            is_around: false,
+        }
     }
 
     fn place(ends_with: Option<Vec<SiteId>>) -> Place {
@@ -320,6 +328,11 @@ mod tests {
         let user = || Place { look: vec![CHANGE], decisive: vec![ACT], act: vec![ELSEWHERE], ..place(None) };
         assert!(reaper.lets_in(&user()) && !user().lets_in(&reaper));
         assert!(!place(None).lets_in(&user()), "nothing was looked at that changes");
+        // It is taken out of a list before it is closed.
+        let takes_away =
+            Row { sites: vec![CHANGE, ACT, OTHER_CHANGE, ELSEWHERE], ..self::row(PatternId::P14) };
+        let user_of_list = Place { decisive: vec![OTHER_CHANGE], rows: vec![(0, takes_away)], ..user() };
+        assert!(reaper.lets_in(&user_of_list) && !user_of_list.lets_in(&reaper));
         assert!(!reaper.lets_in(&Place { look: vec![OTHER_CHANGE], ..user() }), "of something else");
     }
 

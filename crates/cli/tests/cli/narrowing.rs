@@ -236,6 +236,64 @@ fn what_takes_three_threads_is_told_by_three() {
     assert!(advice.starts_with("Hold `lock` from closing.c:9 to closing.c:13"), "{advice}");
 }
 
+/// A reaper has found a session idle and takes it away, though it was used again in between; who uses it finds it closed.
+const IDLE: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER, session = PTHREAD_MUTEX_INITIALIZER;
+static int listed = 1, last_used, closed;
+static void *reap(void *argument) {
+    pthread_mutex_lock(&list);
+    int idle = last_used < 50; /* look */
+    pthread_mutex_unlock(&list);
+    if (!idle)
+        return argument;
+    pthread_mutex_lock(&list);
+    listed = 0; /* remove */
+    pthread_mutex_unlock(&list);
+    pthread_mutex_lock(&session);
+    closed = 1; /* close */
+    pthread_mutex_unlock(&session);
+    return argument;
+}
+static void *use(void *argument) {
+    pthread_mutex_lock(&list);
+    int found = listed; /* find */
+    if (found)
+        last_used = 100; /* touch */
+    pthread_mutex_unlock(&list);
+    pthread_mutex_lock(&session);
+    if (found && closed) /* check */
+        abort();
+    pthread_mutex_unlock(&session);
+    return argument;
+}
+int main(void) {
+    pthread_t reaper, user;
+    pthread_create(&reaper, 0, reap, 0);
+    pthread_create(&user, 0, use, 0);
+    pthread_join(reaper, 0);
+    pthread_join(user, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn who_acts_by_an_outdated_look_is_told_before_who_finds_it_out() {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "idle", IDLE);
+    place
+        .call("run --session idle --schedule pos --seed 1 --runs 60 --confirm 1 --json report.json -- ./idle")
+        .exits(0);
+    let text = std::fs::read(place.path("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&text).unwrap();
+    let first = &report["findings"][0];
+    let told = marks(first, IDLE);
+    assert!(told.iter().all(|mark| !["close", "check"].contains(mark)), "{told:?}");
+    assert_eq!((told.first(), told.last()), (Some(&"look"), Some(&"remove")), "{told:?}");
+    assert_eq!(first["confirmation"]["verdict"], "confirmed");
+}
+
 /// Trials that nobody asked for are not made.
 #[test]
 fn without_confirmation_nothing_is_narrowed() {
