@@ -41,6 +41,7 @@ mod predicted;
 pub mod profile;
 mod pset;
 mod recon;
+mod retest;
 pub mod run;
 mod scan;
 mod segments;

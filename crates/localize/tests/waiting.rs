@@ -41,4 +41,5 @@ fn a_look_that_is_not_made_again_after_a_wait_is_to_blame() {
     assert_eq!(first(false, "R1(places)@use"), (goes_along.clone(), false));
     assert_eq!(first(true, "R1(places)@use"), ("P4 test take use".to_owned(), true));
     assert_eq!(first(true, "R1(places)@test R1(places)@use"), (goes_along, false), "it looks again");
+    assert!(!first(true, "R1(note)@end R1(places)@use").1, "another part of what it waits for tells already");
 }

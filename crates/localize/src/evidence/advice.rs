@@ -4,6 +4,7 @@
 use super::facts::{Fact, Witness};
 use super::fix::{Action, Fix, Span, distinct};
 use super::outdated::look_before;
+use crate::retest::tests_again;
 use crate::run::{Access, AccessKind, LocationId, ThreadId};
 use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind, Wait};
 
@@ -428,7 +429,10 @@ impl Case<'_> {
         let [test, using] = [self.access(0), self.access(2)];
         let span = self.accesses[0] + 1..=self.accesses[2];
         let waits = |event: &SyncEvent| {
-            event.thread == test.thread && event.kind == SyncKind::WaitBegin && span.contains(&event.before)
+            event.thread == test.thread
+                && event.kind == SyncKind::WaitBegin
+                && span.contains(&event.before)
+                && !tests_again(self.witness.run, event, self.accesses[2])
         };
         let is_tested_once = test.kind == AccessKind::Read && test.site != using.site;
         let waited = is_tested_once && self.witness.run.synchronization.iter().any(waits);

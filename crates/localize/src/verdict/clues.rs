@@ -16,6 +16,7 @@ use crate::evidence::HappensBefore;
 use crate::locon;
 use crate::occurrences::Occurrence;
 use crate::pattern::Pattern;
+use crate::retest::tests_again;
 use crate::run::{Access, AccessKind, Calls, LocationId, Outcome, Run, RunId, SiteId, ThreadId};
 use crate::scan::Scan;
 use crate::shape::Shape;
@@ -180,7 +181,10 @@ impl Sighting {
         };
         let next = (test + 1..until).find(own);
         next.is_some_and(|next| {
-            change < next && wait.before <= next && run.accesses[next].site != tested.site
+            change < next
+                && wait.before <= next
+                && run.accesses[next].site != tested.site
+                && !tests_again(run, wait, next)
         })
     }
 
