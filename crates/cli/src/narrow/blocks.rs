@@ -67,6 +67,25 @@ pub fn section_before(run: &Run, thread: ThreadId, index: usize) -> Vec<usize> {
     last.map_or_else(Vec::new, |last| section_up_to(run, last))
 }
 
+/// Some accesses of a thread with what it does besides between the first of them and `until` in the section of the last one. A section that it comes to
+/// again and again is left where it has been at the same place before.
+pub fn whole_round(run: &Run, mut some: Vec<usize>, until: usize) -> Vec<usize> {
+    let (Some(&first), Some(&last)) = (some.first(), some.last()) else { return some };
+    let site = |index: usize| run.accesses[index].site;
+    let mut round = vec![last];
+    for index in of_section(run, last, (first..last).rev()) {
+        if round.iter().any(|&later| site(later) == site(index)) {
+            break;
+        }
+        round.push(index);
+    }
+    round.extend(of_section(run, last, last + 1..until));
+    round.retain(|index| !some.contains(index));
+    some.extend(round);
+    some.sort_unstable();
+    some
+}
+
 /// An access with what its thread does in the same section before it.
 fn section_up_to(run: &Run, last: usize) -> Vec<usize> {
     let mut section: Vec<usize> = of_section(run, last, (0..last).rev()).collect();

@@ -76,8 +76,10 @@ fn put_one_first(
             places.iter().copied().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
         if let Some(place) = best.filter(is_due) {
-            let is_whole = fit(place) == Fit::Whole;
-            lead(findings, 0);
+            if fit(place) == Fit::Whole || tell(runs, findings, place)?.is_none() {
+                lead(findings, 0);
+            }
+            let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
             return Ok(Some(place.put(is_whole, is_whole)));
         }
         for place in places.iter().filter(|place| place.turn() == turn) {
@@ -93,13 +95,23 @@ fn put_one_first(
 /// Puts what happens at a place first, if it can be told, and says whether the place proves it.
 fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyhow::Result<Option<bool>> {
     let told = of_rows(runs, &place.rows)?;
-    // What decides, told without a look that is not there in all failing runs, is told well enough.
-    let stays = |first: &&Finding| {
-        place.fit(&first.pattern) == Fit::Order
-            && (told.is_some() || is_mere_order(&first.pattern))
-            && tells_better(first, told.as_ref())
-            && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
-                && place.is_found_out(&first.pattern))
+    let stays = |first: &&Finding| match place.fit(&first.pattern) {
+        // What decides, told without a look that is not there in all failing runs, is told well enough.
+        Fit::Order => {
+            (told.is_some() || is_mere_order(&first.pattern))
+                && tells_better(first, told.as_ref())
+                && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
+                    && place.is_found_out(&first.pattern))
+        }
+        // So is what decides with something that was looked at before, unless it takes no more to tell what was looked at last.
+        Fit::Act => {
+            let is_whole = |told: &Finding| {
+                let steps = [told, first].map(|finding| finding.pattern.sites().len());
+                place.fit(&told.pattern) == Fit::Whole && steps[0] <= steps[1]
+            };
+            !told.as_ref().is_some_and(is_whole) || tells_better(first, told.as_ref())
+        }
+        _ => false,
     };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
