@@ -186,6 +186,23 @@ mod tests {
         assert_eq!(section_before(&run, ThreadId(1), 1), [0], "no lock is held");
     }
 
+    /// A list is read and emptied in each section; that it was emptied is on record only where another thread came to it.
+    #[test]
+    fn what_was_done_besides_in_the_round_is_looked_at_too() {
+        let mut run = run(&[(1, SECTION); 7]);
+        for (access, site) in run.accesses.iter_mut().zip([10, 11, 12, 10, 11, 12, 13]) {
+            access.site = SiteId(site);
+        }
+        assert_eq!(whole_round(&run, vec![3, 5], 6), [3, 4, 5], "up to where it is held");
+        assert_eq!(whole_round(&run, vec![3, 4], 7), [3, 4, 5, 6]);
+        assert_eq!(
+            whole_round(&run, vec![0, 5], 6),
+            [0, 3, 4, 5],
+            "what it did in an earlier round is another one's"
+        );
+        assert_eq!(whole_round(&run, Vec::new(), 7), [0; 0]);
+    }
+
     #[test]
     fn a_lock_that_nobody_else_takes_keeps_nobody_out() {
         let run = |other| run(&[(1, SECTION), (2, other)]);
