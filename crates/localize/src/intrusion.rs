@@ -118,14 +118,15 @@ impl Intrusion {
         })
     }
 
-    /// The same seen by those who came in between and go on when the held thread has acted, the one that decides first. That one is in it where the
-    /// held thread need not have done anything before, and was in the way at most, as with a lock in its hands: then the other has looked by then, and
+    /// The same seen by those who came in between and go on when the held thread has acted, the one that decides first. That one is in it where nobody
+    /// changed what the held thread had looked at, which was in the way at most, as with a lock in its hands: then the other has looked by then, and
     /// acts on that when it goes on. So have those who did nothing that decides, but wait for the held one.
     pub fn from_the_other_side(&self, run: &Run) -> Vec<Intrusion> {
         let thread = |index: &usize| run.accesses[*index].thread;
         let deciding = self.decisive.first().map(thread);
+        let is_changed = |look: &usize| self.between.iter().any(|&other| conflict(run, *look, other));
         let mut others: Vec<ThreadId> = Vec::new();
-        others.extend(deciding.filter(|_| self.look.is_empty()));
+        others.extend(deciding.filter(|_| !self.look.iter().any(is_changed)));
         for other in self.between.iter().map(thread) {
             if deciding.is_some_and(|deciding| deciding != other) && !others.contains(&other) {
                 others.push(other);

@@ -230,6 +230,14 @@ fn one_of_several_that_were_looked_at_is_found() {
     assert_eq!(found(first, &runs), [Some(vec![0, 2, 3, 4])]);
 }
 
+/// Who frees a table looks at the mark of each reader; the one that counts is not the first.
+#[test]
+fn one_of_several_that_the_other_thread_has_been_at_is_found() {
+    let first = "^R1(table)@load W2(table)@replace !R2(mark)@scan *W1(mark)@mark";
+    let run = "R5(table)@load W7(table)@replace R7(of_another)@scan R7(mark)@scan W5(mark)@mark";
+    assert_eq!(found(first, &[run]), [Some(vec![0, 1, 3, 4])]);
+}
+
 /// A table grows under its locks. Another thread has computed by the old size where something goes, waits for a lock, and puts it there.
 #[test]
 fn who_has_looked_and_waits_acts_on_it_later() {
@@ -241,10 +249,14 @@ fn who_has_looked_and_waits_acts_on_it_later() {
         |row: &Row| row.sites.iter().map(|site| session.sites[site.0 as usize].as_str()).collect::<Vec<_>>();
     let rows = intrusion.from_the_other_side(run)[0].rows(run);
     assert_eq!(names(&rows[0].1), ["look", "grow", "empty", "find"]);
-    let looked = Intrusion { look: vec![0], ..intrusion.clone() };
-    assert_eq!(looked.from_the_other_side(run), [], "it is about what the held one had looked at");
     let waits_on = Intrusion { act: vec![4], ..intrusion };
     assert_eq!(waits_on.from_the_other_side(run), []);
+    let sides = |look: &str| {
+        let (session, intrusion) = held(&format!("^{look} !W2(list)@add *R1(list)@walk R2(list)@use"));
+        intrusion.from_the_other_side(&session.runs[0]).len()
+    };
+    assert_eq!(sides("R1(list)@look"), 0, "it is about what the held one had looked at");
+    assert_eq!(sides("R1(name)@log"), 1, "nobody has changed that");
 }
 
 /// A client finds that a bucket is to be filled and waits for the lock of another one that has found the same; that the clock goes on meanwhile is what

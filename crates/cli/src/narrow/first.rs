@@ -76,14 +76,15 @@ fn put_one_first(
             places.iter().copied().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
         if let Some(place) = best.filter(is_due) {
-            if fit(place) == Fit::Whole || tell(runs, findings, place)?.is_none() {
+            let told = of_rows(runs, &place.rows)?;
+            if fit(place) == Fit::Whole || tell(findings, place, told.map(|(told, _)| told)).is_none() {
                 lead(findings, 0);
             }
             let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
             return Ok(Some(place.put(is_whole, is_whole)));
         }
-        for place in places.iter().filter(|place| place.turn() == turn) {
-            if let Some(proves) = tell(runs, findings, place)? {
+        for (place, told) in by_what_they_tell(runs, places, turn)? {
+            if let Some(proves) = tell(findings, place, told) {
                 let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
                 return Ok(Some(place.put(proves, is_whole)));
             }
@@ -92,9 +93,24 @@ fn put_one_first(
     Ok(None)
 }
 
+/// The places whose turn it is, each with what can be told of it. Those that tell failing from passing runs less than half as well as the best come later.
+fn by_what_they_tell<'p>(
+    runs: &mut Runs<'_>,
+    places: &[&'p Place],
+    turn: Turn,
+) -> anyhow::Result<Vec<(&'p Place, Option<Finding>)>> {
+    let mut told = Vec::new();
+    for &place in places.iter().filter(|place| place.turn() == turn) {
+        let (finding, difference) = of_rows(runs, &place.rows)?.unzip();
+        told.push((place, finding, difference.unwrap_or(0.0)));
+    }
+    let most = told.iter().map(|(_, _, difference)| *difference).fold(0.0, f64::max);
+    told.sort_by_key(|(_, _, difference)| difference * 2.0 < most);
+    Ok(told.into_iter().map(|(place, finding, _)| (place, finding)).collect())
+}
+
 /// Puts what happens at a place first, if it can be told, and says whether the place proves it.
-fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyhow::Result<Option<bool>> {
-    let told = of_rows(runs, &place.rows)?;
+fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Option<bool> {
     let stays = |first: &&Finding| match place.fit(&first.pattern) {
         // What decides, told without a look that is not there in all failing runs, is told well enough.
         Fit::Order => {
@@ -115,7 +131,7 @@ fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyh
     };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
-        return Ok(Some(true));
+        return Some(true);
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
     let known = match &told {
@@ -125,18 +141,18 @@ fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyh
     // What the runs say of it by themselves is more than what is counted here.
     if let Some(at) = known {
         lead(findings, at);
-        return Ok(Some(true));
+        return Some(true);
     }
     if let Some(told) = told {
         findings.push(told);
         lead(findings, findings.len() - 1);
-        return Ok(Some(true));
+        return Some(true);
     }
     if let Some(at) = of_fit(Fit::Act) {
         lead(findings, at);
-        return Ok(Some(false));
+        return Some(false);
     }
-    Ok(None)
+    None
 }
 
 /// What has more than the order that decides, and nothing of the look, tells failing from passing runs by what it has besides: unless there is something to

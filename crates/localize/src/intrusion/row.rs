@@ -69,27 +69,43 @@ impl Row {
         None
     }
 
-    /// All steps from these two on.
+    /// All steps from these two on. One place of the other thread may be at several things, too: the first that fits.
     fn from(&self, run: &Run, [look, first_other]: [usize; 2]) -> Option<Vec<usize>> {
+        let accesses = &run.accesses;
+        let Some(nth) = self.shape.steps().position(|step| step.variable != 'x') else {
+            return self.about(run, [look, first_other], accesses[look].location);
+        };
+        let mut tried: Vec<LocationId> = Vec::new();
+        for index in (first_other..accesses.len()).filter(|&index| self.is_at(run, index, nth)) {
+            let location = accesses[index].location;
+            if tried.contains(&location) {
+                continue;
+            }
+            let found = self.about(run, [look, first_other], location);
+            if found.is_some() || tried.len() == MOST_LOOKS {
+                return found;
+            }
+            tried.push(location);
+        }
+        None
+    }
+
+    /// The same if this is the other variable.
+    fn about(&self, run: &Run, [look, first_other]: [usize; 2], other: LocationId) -> Option<Vec<usize>> {
         let (accesses, steps) = (&run.accesses, self.shape.steps().collect::<Vec<_>>());
         let threads = [look, first_other].map(|index| accesses[index].thread);
         let mut found = vec![look];
-        let mut locations = [None; 2];
         let of = |nth: usize| usize::from(steps[nth].variable != 'x');
-        locations[of(0)] = Some(accesses[look].location);
+        let locations = [accesses[look].location, other];
         for nth in 1..steps.len() {
-            let thread = threads[usize::from(steps[nth].thread == 2)];
+            let place = (threads[usize::from(steps[nth].thread == 2)], locations[of(nth)]);
             let fits = |&index: &usize| {
-                let known = locations[of(nth)];
-                self.is_at(run, index, nth)
-                    && accesses[index].thread == thread
-                    && known.is_none_or(|known| accesses[index].location == known)
+                self.is_at(run, index, nth) && (accesses[index].thread, accesses[index].location) == place
             };
             let index = match nth {
                 1 => Some(first_other).filter(fits),
                 _ => (found[nth - 1] + 1..accesses.len()).find(fits),
             }?;
-            locations[of(nth)] = Some(accesses[index].location);
             found.push(index);
         }
         if steps.len() > 3 && !self.is_of_one_round(run, &found) {
