@@ -132,10 +132,10 @@ impl Intrusion {
                 others.push(other);
             }
         }
-        others.into_iter().filter_map(|other| self.from_the_side_of(run, other)).collect()
+        others.into_iter().filter_map(|other| self.seen_by(run, other)).collect()
     }
 
-    fn from_the_side_of(&self, run: &Run, other: ThreadId) -> Option<Intrusion> {
+    fn seen_by(&self, run: &Run, other: ThreadId) -> Option<Intrusion> {
         let accesses = &run.accesses;
         let acts = *self.act.first()?;
         let is_others = |index: &usize| accesses[*index].thread == other;
