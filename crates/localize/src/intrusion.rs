@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::histories::Histories;
 use crate::pattern::{Crossing, PatternId};
-use crate::run::{Access, AccessKind, LocationId, Run, ThreadId};
+use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::shape::{Shape, Step};
 use crate::tallies::Tallies;
 pub use row::Row;
@@ -99,7 +99,7 @@ impl Intrusion {
         found.sort_by_key(|(class, row)| (*class, row.shape.row().is_none()));
         let mut rows: Vec<(u8, Row)> = Vec::new();
         for (class, row) in found {
-            if rows.iter().all(|(_, known)| *known != row) {
+            if rows.iter().all(|(_, known)| (known.shape, &known.calls) != (row.shape, &row.calls)) {
                 rows.push((class, row));
             }
         }
@@ -178,9 +178,36 @@ impl Intrusion {
         let is_same = |index: &usize| accesses[*index].thread == thread && conflict(run, look, *index);
         let first = self.between.iter().copied().find(is_same);
         let last = self.between.iter().copied().rfind(|index| *index < other && is_same(index));
+        if first.is_none() {
+            return self.with_third(counts, [look, other, act]).into_iter().collect();
+        }
         let [first, last] = [first, last.filter(|_| first != last)];
         let firsts = first.into_iter().chain(last);
         firsts.filter_map(|first| self.crossing(counts, [look, first], [other, act])).collect()
+    }
+
+    /// The row over a look that one thread outdates before another one does what decides, and the act: who closes something, and who finds it closed and
+    /// goes, before what was let in while it was open is there.
+    fn with_third(
+        &self,
+        counts: &Counts<'_>,
+        [look, other, act]: [usize; 3],
+    ) -> Option<(u8, Vec<usize>, Shape)> {
+        let run = counts.run;
+        let changes = |&&first: &&usize| first < other && conflict(run, look, first);
+        let first = *self.between.iter().rev().find(changes)?;
+        // Where the one that decides sets others going, these need no switch of their own.
+        let decides = [first, other].iter().any(|index| self.decisive.contains(index));
+        (decides && self.look.contains(&look)).then_some(())?;
+        let are_counts = |pair: [usize; 2]| pair.into_iter().all(|index| counts.has(index));
+        (!are_counts([look, first]) && !are_counts([other, act])).then_some(())?;
+        let begin = pairs_of_look(run, look, first).next()?;
+        let end = pairs(run, other, act).next()?;
+        let kinds = begin.steps().iter().chain(end.steps()).map(|step| step.kind);
+        let roles = [(1, 'x'), (2, 'x'), (3, 'y'), (1, 'y')];
+        let steps: Vec<Step> =
+            kinds.zip(roles).map(|(kind, (thread, variable))| Step { kind, thread, variable }).collect();
+        Some((class::THIRD, vec![look, first, other, act], Shape::new(&steps)))
     }
 
     /// The row over two orders that cross, with its class.
@@ -228,6 +255,8 @@ mod class {
     /// Among several that others do, nothing says that this is what matters.
     pub const NOT_DECISIVE: u8 = 1;
     pub const QUADRUPLE: u8 = 2;
+    /// The look is outdated by one thread, and another one does what decides.
+    pub const THIRD: u8 = 5;
     /// It begins with what was done a little before the edge.
     pub const AROUND: u8 = 6;
     /// It begins with a count that nobody looks at.
@@ -261,9 +290,15 @@ fn row(counts: &Counts<'_>, shape: Shape, steps: &[usize], order: [usize; 2]) ->
     Row {
         shape,
         sites: steps.iter().map(|&index| counts.run.accesses[index].site).collect(),
+        calls: steps.iter().map(|&index| called(counts.run, counts.run.accesses[index].site)).collect(),
         is_about_counts: counted * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
     }
+}
+
+/// The first place of the call that a site belongs to, if it is a library's.
+fn called(run: &Run, site: SiteId) -> SiteId {
+    run.calls.get(&site).copied().unwrap_or(site)
 }
 
 /// What an access can stand for in a row: an update reads and writes. One that leaves what it finds, as an exchange of a flag that is set already,

@@ -1,7 +1,7 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Finding, Pattern, Reason};
+use localize::{Detail, Finding, Pattern, Profile, Reason};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 
 use super::edges::Edges;
@@ -93,7 +93,8 @@ fn put_one_first(
     Ok(None)
 }
 
-/// The places whose turn it is, each with what can be told of it. Those that tell failing from passing runs less than half as well as the best come later.
+/// The places whose turn it is, each with what can be told of it. What breaks into a stretch of code goes before an order, which may be how that is found out;
+/// then those come later that tell failing from passing runs less than half as well as the best.
 fn by_what_they_tell<'p>(
     runs: &mut Runs<'_>,
     places: &[&'p Place],
@@ -105,7 +106,10 @@ fn by_what_they_tell<'p>(
         told.push((place, finding, difference.unwrap_or(0.0)));
     }
     let most = told.iter().map(|(_, _, difference)| *difference).fold(0.0, f64::max);
-    told.sort_by_key(|(_, _, difference)| difference * 2.0 < most);
+    told.sort_by_key(|(_, finding, difference)| {
+        let is_order = finding.as_ref().is_none_or(|told: &Finding| is_mere_order(&told.pattern));
+        (is_order, difference * 2.0 < most)
+    });
     Ok(told.into_iter().map(|(place, finding, _)| (place, finding)).collect())
 }
 
@@ -116,6 +120,7 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         Fit::Order => {
             (told.is_some() || is_mere_order(&first.pattern))
                 && tells_better(first, told.as_ref())
+                && !told.as_ref().is_some_and(|told| explains(told, first))
                 && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
                     && place.is_found_out(&first.pattern))
         }
@@ -155,6 +160,21 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
     None
 }
 
+/// Whether a finding says how a mere order comes about, in most of the runs that have it: it ends with that.
+fn explains(finding: &Finding, order: &Finding) -> bool {
+    let [own, others] = [finding, order].map(|finding| [finding.failed, finding.passed]);
+    ends_with(&finding.pattern, &order.pattern) && is_of_most(own, others)
+}
+
+fn ends_with(pattern: &Pattern, order: &Pattern) -> bool {
+    let is_more = is_mere_order(order) && !is_mere_order(pattern);
+    is_more && pattern.sites().ends_with(order.sites())
+}
+
+fn is_of_most([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
+    failed * 4 >= others_failed * 3 && passed <= others_passed
+}
+
 /// What has more than the order that decides, and nothing of the look, tells failing from passing runs by what it has besides: unless there is something to
 /// compare it with, that may be anything.
 fn is_mere_order(pattern: &Pattern) -> bool {
@@ -178,21 +198,28 @@ pub fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]:
 /// Where the run goes wrong, for people: what the held thread did last and would do next, and what decides in between.
 fn told(window: &kept::Window, doings: &Doings, runs: &mut Runs<'_>) -> Window {
     let Doings { profile, intrusion, .. } = doings;
-    let mut step = |index: Option<&usize>, thread: u32| {
+    let mut step_of = |profile: &Profile, index: Option<&usize>, thread: u32| {
         let access = &profile.run.accesses[*index?];
         let mut told = [runs.names.access(access, thread, profile, &runs.code)];
         explanation::tell_by_calls(&mut told);
         Some(NeededStep::from(&told[0]))
     };
-    let (held, other) = (1, 2);
-    // What the held thread goes on with, or else all that decides.
+    let (held, other) = (1, 2 + doings.through.len() as u32);
+    // Where the run ends while it is held, what it would have done is known from the run in which it has.
+    let missing = doings.beyond.as_ref().and_then(|(profile, last)| step_of(profile, last.first(), held));
+    let mut step = |index: Option<&usize>, thread: u32| step_of(profile, index, thread);
+    // What decides for the first thing that the held thread goes on with, or else all that decides.
     let orders = intrusion.orders(&profile.run);
-    let conflicts = orders.iter().map(|(other, _)| other).filter(|other| intrusion.decisive.contains(other));
+    let deciding = || orders.iter().filter(|(other, _)| intrusion.decisive.contains(other));
+    let first = deciding().map(|(_, act)| act).min();
+    let conflicts = deciding().filter(|(_, act)| Some(act) == first).map(|(other, _)| other);
     let after = step(intrusion.look.last(), held);
     let meanwhile = step(conflicts.max().or(intrusion.decisive.last()), other);
-    let before = step(intrusion.act.first(), held);
+    let before = step(intrusion.act.first(), held).or(missing);
+    let through =
+        doings.through.iter().zip(2..).filter_map(|(index, thread)| step(Some(index), thread)).collect();
     let kept::Window { run, switches, left, .. } = *window;
-    Window { run: run.0.into(), switches, left, after, meanwhile, before }
+    Window { run: run.0.into(), switches, left, after, through, meanwhile, before }
 }
 
 /// What the runs with a thread held there, and elsewhere, prove.
@@ -253,6 +280,19 @@ mod tests {
         assert!(!counts_better([30, 24], [30, 25]) && !counts_better([30, 24], [30, 24]));
         assert!(counts_better([30, 24], [20, 24]) && !counts_better([30, 24], [29, 24]));
         assert!(!counts_better([30, 24], [40, 30]), "the other has more of them");
+    }
+
+    /// A session is found, taken away and closed, and found to be closed: the last two are told by all failing runs, as well.
+    #[test]
+    fn what_says_how_an_order_comes_about_goes_before_it() {
+        let of = |id: PatternId, sites: &[u32]| {
+            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
+        };
+        let (whole, order) = (of(PatternId::P14, &[1, 2, 3, 4]), of(PatternId::P2, &[3, 4]));
+        assert!(ends_with(&whole, &order) && !ends_with(&order, &order));
+        assert!(!ends_with(&whole, &of(PatternId::P2, &[1, 2])), "another order");
+        assert!(is_of_most([8, 0], [9, 0]) && is_of_most([6, 1], [8, 1]));
+        assert!(!is_of_most([5, 0], [8, 0]) && !is_of_most([8, 2], [8, 1]));
     }
 
     #[test]

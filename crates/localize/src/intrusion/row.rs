@@ -1,6 +1,6 @@
 //! What happens while a thread is held up, as steps that can be found again in other runs.
 
-use super::other_half;
+use super::{called, other_half};
 use crate::pattern::Pattern;
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::shape::{Shape, Step};
@@ -15,6 +15,9 @@ pub struct Row {
     pub shape: Shape,
     /// The sites.
     pub sites: Vec<SiteId>,
+    /// For each the call of the program's that a library is there for, by the first place of that call, or else itself: a map comes to another place of its
+    /// code with each shape that it has.
+    pub calls: Vec<SiteId>,
     /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
     pub is_about_counts: bool,
     /// It begins with what was done a little before the edge, which may have nothing to do with it.
@@ -46,7 +49,8 @@ impl Row {
     fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
         let access = &run.accesses[index];
         let is_kind = |step: Step| does(access, step.kind);
-        access.site == self.sites[nth] && self.shape.steps().nth(nth).is_some_and(is_kind)
+        let is_place = access.site == self.sites[nth] || called(run, access.site) == self.calls[nth];
+        is_place && self.shape.steps().nth(nth).is_some_and(is_kind)
     }
 
     /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
@@ -93,19 +97,25 @@ impl Row {
     /// The same if this is the other variable.
     fn about(&self, run: &Run, [look, first_other]: [usize; 2], other: LocationId) -> Option<Vec<usize>> {
         let (accesses, steps) = (&run.accesses, self.shape.steps().collect::<Vec<_>>());
-        let threads = [look, first_other].map(|index| accesses[index].thread);
+        let mut threads = [look, first_other].map(|index| accesses[index].thread).to_vec();
         let mut found = vec![look];
         let of = |nth: usize| usize::from(steps[nth].variable != 'x');
         let locations = [accesses[look].location, other];
         for nth in 1..steps.len() {
-            let place = (threads[usize::from(steps[nth].thread == 2)], locations[of(nth)]);
+            let role = usize::from(steps[nth].thread) - 1;
             let fits = |&index: &usize| {
-                self.is_at(run, index, nth) && (accesses[index].thread, accesses[index].location) == place
+                let thread = accesses[index].thread;
+                self.is_at(run, index, nth)
+                    && accesses[index].location == locations[of(nth)]
+                    && threads.get(role).map_or(!threads.contains(&thread), |&known| thread == known)
             };
             let index = match nth {
                 1 => Some(first_other).filter(fits),
                 _ => (found[nth - 1] + 1..accesses.len()).find(fits),
             }?;
+            if role == threads.len() {
+                threads.push(accesses[index].thread);
+            }
             found.push(index);
         }
         if steps.len() > 3 && !self.is_of_one_round(run, &found) {

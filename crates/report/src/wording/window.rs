@@ -15,9 +15,13 @@ pub(crate) fn window(window: &Window) -> Option<String> {
         (None, Some(before)) => format!("before {before}"),
         (None, None) => return None,
     };
-    let meanwhile = match window.meanwhile.as_ref().and_then(needed_place) {
-        Some(place) => format!("while another one comes to {place}"),
-        None => "while others go on".to_owned(),
+    let through: Vec<String> = window.through.iter().filter_map(needed_place).collect();
+    let meanwhile = match (through.as_slice(), window.meanwhile.as_ref().and_then(needed_place)) {
+        ([], Some(place)) => format!("while another one comes to {place}"),
+        (through, Some(place)) => {
+            format!("while another one comes to {} and then one to {place}", through.join(", then one to "))
+        }
+        (_, None) => "while others go on".to_owned(),
     };
     let enough = match left {
         left if left < switches => {
@@ -52,6 +56,7 @@ mod tests {
             switches: 214,
             left: 2,
             after: step(44),
+            through: Vec::new(),
             meanwhile: step(33),
             before: step(29),
         };
@@ -59,6 +64,11 @@ mod tests {
             window(&whole).unwrap(),
             "2 of the 214 switches between threads in run 17 are enough: one is held between queue.c:44 and \
              queue.c:29 while another one comes to queue.c:33"
+        );
+        let third = window(&Window { through: vec![step(27).unwrap()], ..whole.clone() }).unwrap();
+        assert!(
+            third.ends_with("while another one comes to queue.c:27 and then one to queue.c:33"),
+            "{third}"
         );
         let one = window(&Window { left: 1, ..whole.clone() }).unwrap();
         assert!(one.starts_with("1 of the 214 switches between threads in run 17 is enough: "), "{one}");
@@ -71,7 +81,15 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made_shorter_takes_all_of_it() {
-        let all = Window { run: 3, switches: 1, left: 1, after: step(4), meanwhile: None, before: None };
+        let all = Window {
+            run: 3,
+            switches: 1,
+            left: 1,
+            after: step(4),
+            through: Vec::new(),
+            meanwhile: None,
+            before: None,
+        };
         assert!(window(&all).unwrap().starts_with("it takes the 1 switch between threads of run 3"));
     }
 }
