@@ -4,11 +4,18 @@
 //! the outcome, and where not, tells which steps matter ([docs](../../../docs/narrowing.md)): one thread has *looked*, another one does
 //! something *decisive* before it *acts*. What these steps are as a pattern, and which runs show it, is told here.
 
+mod row;
+
 use std::ops::Range;
 
-use crate::pattern::{Crossing, Pattern, PatternId};
+use rustc_hash::FxHashSet;
+
+use crate::histories::Histories;
+use crate::pattern::{Crossing, PatternId};
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::shape::{Shape, Step};
+use crate::tallies::Tallies;
+pub use row::Row;
 
 /// The steps, as indices into the accesses of one run, each list ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,155 +32,8 @@ pub struct Intrusion {
     pub act: Vec<usize>,
 }
 
-/// Accesses as a row of the table, or as two orders that cross, at their sites, in time order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Their kinds, threads and variables.
-    pub shape: Shape,
-    /// The sites.
-    pub sites: Vec<SiteId>,
-    /// For each the call of the program's that a library is there for, by the first place of that call, or else itself: a map comes to another place of its
-    /// code with each shape that it has.
-    pub calls: Vec<SiteId>,
-    /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
-    pub is_about_counts: bool,
-    /// It begins with what was done a little before the edge, which may have nothing to do with it.
-    pub is_around: bool,
-}
-
-impl Row {
-    /// What tells it across runs.
-    pub fn pattern(&self) -> Pattern {
-        Pattern::of_shape(self.shape, &self.sites)
-    }
-
-    /// The tightest occurrence in a run: of the steps of the first thread those nearest to the other's, none of them done again
-    /// in between, and nothing that they are about written by that thread itself meanwhile.
-    pub fn occurrence(&self, run: &Run) -> Option<Vec<usize>> {
-        let accesses = &run.accesses;
-        let first_other = self.shape.steps().position(|step| step.thread == 2)?;
-        let mut best: Option<Vec<usize>> = None;
-        for index in (0..accesses.len()).filter(|&index| self.is_at(run, index, first_other)) {
-            let Some(found) = self.around(run, index) else { continue };
-            let span = |list: &[usize]| list[list.len() - 1] - list[0];
-            if best.as_ref().is_none_or(|best| span(&found) < span(best)) {
-                best = Some(found);
-            }
-        }
-        best
-    }
-
-    fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
-        let access = &run.accesses[index];
-        let is_kind = |step: Step| does(access, step.kind);
-        let is_place = access.site == self.sites[nth] || called(run, access.site) == self.calls[nth];
-        is_place && self.shape.steps().nth(nth).is_some_and(is_kind)
-    }
-
-    /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
-    /// in a list: the nearest one that fits.
-    fn around(&self, run: &Run, first_other: usize) -> Option<Vec<usize>> {
-        let accesses = &run.accesses;
-        let other = accesses[first_other].thread;
-        let mut tried: Vec<(ThreadId, LocationId)> = Vec::new();
-        for look in (0..first_other).rev() {
-            let seen = (accesses[look].thread, accesses[look].location);
-            if seen.0 == other || !self.is_at(run, look, 0) || tried.contains(&seen) {
-                continue;
-            }
-            let found = self.from(run, [look, first_other]);
-            if found.is_some() || tried.len() == MOST_LOOKS {
-                return found;
-            }
-            tried.push(seen);
-        }
-        None
-    }
-
-    /// All steps from these two on.
-    fn from(&self, run: &Run, [look, first_other]: [usize; 2]) -> Option<Vec<usize>> {
-        let (accesses, steps) = (&run.accesses, self.shape.steps().collect::<Vec<_>>());
-        let mut threads = [look, first_other].map(|index| accesses[index].thread).to_vec();
-        let mut found = vec![look];
-        let mut locations = [None; 2];
-        let of = |nth: usize| usize::from(steps[nth].variable != 'x');
-        locations[of(0)] = Some(accesses[look].location);
-        for nth in 1..steps.len() {
-            let role = usize::from(steps[nth].thread) - 1;
-            let fits = |&index: &usize| {
-                let known = locations[of(nth)];
-                let thread = accesses[index].thread;
-                self.is_at(run, index, nth)
-                    && threads.get(role).map_or(!threads.contains(&thread), |&known| thread == known)
-                    && known.is_none_or(|known| accesses[index].location == known)
-            };
-            let index = match nth {
-                1 => Some(first_other).filter(fits),
-                _ => (found[nth - 1] + 1..accesses.len()).find(fits),
-            }?;
-            locations[of(nth)] = Some(accesses[index].location);
-            if role == threads.len() {
-                threads.push(accesses[index].thread);
-            }
-            found.push(index);
-        }
-        if steps.len() > 3 && !self.is_of_one_round(run, &found) {
-            return None;
-        }
-        // Who looks once more goes by that.
-        let looks_again = (first_other + 1..found[found.len() - 1]).any(|index| {
-            accesses[index].thread == threads[0]
-                && accesses[index].location == accesses[look].location
-                && self.is_at(run, index, 0)
-        });
-        let is_overwritten = (0..2).any(|variable| {
-            let mut of_variable = (0..steps.len()).filter(|&nth| of(nth) == variable).map(|nth| found[nth]);
-            let (Some(first), Some(last)) = (of_variable.next(), of_variable.next_back()) else {
-                return false;
-            };
-            (first + 1..last).any(|index| {
-                let access = &accesses[index];
-                access.thread == threads[0]
-                    && other_half(run, first) != Some(index)
-                    && access.kind.writes()
-                    && access.location == accesses[first].location
-            })
-        });
-        (!looks_again && !is_overwritten).then_some(found)
-    }
-
-    /// Whether the last of four steps goes by the first: who has acted before another one came has done by then what it had looked for. And it has to find
-    /// what that one has left by the step before, not what it has made of it since.
-    fn is_of_one_round(&self, run: &Run, found: &[usize]) -> bool {
-        let accesses = &run.accesses;
-        let &[first, .., other, act] = found else { return true };
-        let is_about_it = |index: usize, thread: ThreadId| {
-            (accesses[index].thread, accesses[index].location) == (thread, accesses[act].location)
-        };
-        let has_acted = (first + 1..other)
-            .any(|index| is_about_it(index, accesses[act].thread) && self.is_at(run, index, found.len() - 1));
-        let is_replaced = (other + 1..act).any(|index| {
-            is_about_it(index, accesses[other].thread)
-                && accesses[index].kind.writes()
-                && accesses[index].site != accesses[other].site
-        });
-        !has_acted && !is_replaced
-    }
-}
-
 /// So much of what a thread does when it goes on is looked at: a library's function makes several accesses.
 const NEXT_STEPS: usize = 8;
-/// So many things that one place looks at are tried.
-const MOST_LOOKS: usize = 16;
-
-/// The first place of the call that a site belongs to, if it is a library's.
-fn called(run: &Run, site: SiteId) -> SiteId {
-    run.calls.get(&site).copied().unwrap_or(site)
-}
-
-fn does(access: &Access, kind: AccessKind) -> bool {
-    access.kind == AccessKind::Update || access.kind == kind
-}
 
 impl Intrusion {
     /// Whether the held thread is about to write anew what it has just written there: then it is between two rounds, and the second does not go by the
@@ -209,31 +69,34 @@ impl Intrusion {
     /// The rows that it can be told by, the best first, each with its class: over the look, what is decisive, and the act; then what has
     /// less of these. Of several looks, the one nearest to the edge comes first.
     pub fn rows(&self, run: &Run) -> Vec<(u8, Row)> {
+        let counts = Counts::of(run);
+        let at_edge = self.look.iter().rev().map(|look| (0, look));
+        let around = self.around.iter().map(|look| (class::AROUND, look));
+        let looks: Vec<(u8, usize)> = at_edge
+            .chain(around)
+            .filter(|(_, look)| !self.is_overwritten(run, **look))
+            .map(|(class, &look)| (class, look))
+            .collect();
         let mut found: Vec<(u8, Row)> = Vec::new();
         for (other, act) in self.orders(run) {
             let is_decisive = self.decisive.is_empty() || self.decisive.contains(&other);
-            let looks = self
-                .look
-                .iter()
-                .rev()
-                .map(|look| (0, look))
-                .chain(self.around.iter().map(|look| (class::AROUND, look)));
-            let with_look = looks.filter_map(|(class, &look)| {
-                let (kind, steps, id) = self.with_look(run, look, other, act)?;
-                Some((class + kind, steps, id))
+            let with_look = looks.iter().flat_map(|&(class, look)| {
+                let rows = self.with_look(&counts, look, other, act);
+                rows.into_iter().map(move |(kind, steps, id)| (class + kind, steps, id))
             });
             let mut rows: Vec<(u8, Vec<usize>, Shape)> = with_look.collect();
             rows.extend(pair(run, other, act).map(|id| (class::PAIR, vec![other, act], id.into())));
             found.extend(rows.into_iter().map(|(class, steps, id)| {
                 let is_around = steps[0] != other && !self.look.contains(&steps[0]);
-                let row = Row { is_around, ..row(run, id, &steps, [other, act]) };
+                let row = Row { is_around, ..row(&counts, id, &steps, [other, act]) };
                 let class = class
                     + if is_decisive { 0 } else { class::NOT_DECISIVE }
                     + if row.is_about_counts { class::COUNTS } else { 0 };
                 (class, row)
             }));
         }
-        found.sort_by_key(|(class, _)| *class);
+        // Rows of the table come first of those that tell as much.
+        found.sort_by_key(|(class, row)| (*class, row.shape.row().is_none()));
         let mut rows: Vec<(u8, Row)> = Vec::new();
         for (class, row) in found {
             if rows.iter().all(|(_, known)| (known.shape, &known.calls) != (row.shape, &row.calls)) {
@@ -243,34 +106,100 @@ impl Intrusion {
         rows
     }
 
-    /// The same seen by the other thread, where the held one need not have done anything before and was in the way at most, as with a lock in its
-    /// hands: the other one has looked by then, and acts on that when it goes on.
-    pub fn from_the_other_side(&self, run: &Run) -> Option<Intrusion> {
+    /// Whether the held thread itself has written over what it found there, or had left there, before others came.
+    fn is_overwritten(&self, run: &Run, look: usize) -> bool {
         let accesses = &run.accesses;
-        let (&acts, &decides) = (self.act.first()?, self.decisive.first()?);
-        let [held, other] = [acts, decides].map(|index| accesses[index].thread);
+        let until = self.between.first().copied().unwrap_or(look);
+        (look + 1..until).any(|index| {
+            let Access { thread, location, kind, .. } = accesses[index];
+            (thread, location) == (accesses[look].thread, accesses[look].location)
+                && kind.writes()
+                && other_half(run, look) != Some(index)
+        })
+    }
+
+    /// The same seen by those who came in between and go on when the held thread has acted, the one that decides first. That one is in it where nobody
+    /// changed what the held thread had looked at, which was in the way at most, as with a lock in its hands: then the other has looked by then, and
+    /// acts on that when it goes on. So have those who did nothing that decides, but wait for the held one.
+    pub fn from_the_other_side(&self, run: &Run) -> Vec<Intrusion> {
+        let thread = |index: &usize| run.accesses[*index].thread;
+        let deciding = self.decisive.first().map(thread);
+        let is_changed = |look: &usize| self.between.iter().any(|&other| conflict(run, *look, other));
+        let mut others: Vec<ThreadId> = Vec::new();
+        others.extend(deciding.filter(|_| !self.look.iter().any(is_changed)));
+        for other in self.between.iter().map(thread) {
+            if deciding.is_some_and(|deciding| deciding != other) && !others.contains(&other) {
+                others.push(other);
+            }
+        }
+        others.into_iter().filter_map(|other| self.seen_by(run, other)).collect()
+    }
+
+    fn seen_by(&self, run: &Run, other: ThreadId) -> Option<Intrusion> {
+        let accesses = &run.accesses;
+        let acts = *self.act.first()?;
         let is_others = |index: &usize| accesses[*index].thread == other;
         let goes_on = (acts + 1..accesses.len()).filter(is_others).take(NEXT_STEPS);
         let act: Vec<usize> = goes_on.collect();
         let until = *act.first()?;
-        let look: Vec<usize> = self.decisive.iter().copied().filter(is_others).collect();
-        let between = (look[look.len() - 1] + 1..until).filter(|&index| accesses[index].thread == held);
-        let between = between.collect();
-        let intrusion = Intrusion { look, around: Vec::new(), between, decisive: self.act.clone(), act };
-        self.look.is_empty().then_some(intrusion)
+        let deciding: Vec<usize> = self.decisive.iter().copied().filter(is_others).collect();
+        let own = self.between.iter().copied().filter(is_others);
+        let look = if deciding.is_empty() { own.collect() } else { deciding };
+        let held = accesses[acts].thread;
+        let between = (look.last()? + 1..until).filter(|&index| accesses[index].thread == held).collect();
+        Some(Intrusion { look, around: Vec::new(), between, decisive: self.act.clone(), act })
+    }
+
+    /// The rows over a look, another's step and the act, each with its class.
+    fn with_look(
+        &self,
+        counts: &Counts<'_>,
+        look: usize,
+        other: usize,
+        act: usize,
+    ) -> Vec<(u8, Vec<usize>, Shape)> {
+        let run = counts.run;
+        let accesses = &run.accesses;
+        // Where it was in its last round as well is not what it had looked at.
+        if accesses[look].site == accesses[act].site {
+            return Vec::new();
+        }
+        if accesses[look].location == accesses[act].location {
+            let triples = kinds(run, look).into_iter().flat_map(|first| {
+                kinds(run, other).into_iter().flat_map(move |middle| {
+                    kinds(run, act).map(move |last| PatternId::triple(first, middle, last))
+                })
+            });
+            let triple = triples.flatten().next();
+            return triple.map(|id| (class::TRIPLE, vec![look, other, act], id.into())).into_iter().collect();
+        }
+        // Others may have been at it on the way to where the one that decides comes to it.
+        let thread = accesses[other].thread;
+        let is_same = |index: &usize| accesses[*index].thread == thread && conflict(run, look, *index);
+        let first = self.between.iter().copied().find(is_same);
+        let last = self.between.iter().copied().rfind(|index| *index < other && is_same(index));
+        if first.is_none() {
+            return self.with_third(counts, [look, other, act]).into_iter().collect();
+        }
+        let [first, last] = [first, last.filter(|_| first != last)];
+        let firsts = first.into_iter().chain(last);
+        firsts.filter_map(|first| self.crossing(counts, [look, first], [other, act])).collect()
     }
 
     /// The row over a look that one thread outdates before another one does what decides, and the act: who closes something, and who finds it closed and
     /// goes, before what was let in while it was open is there.
-    fn with_third(&self, run: &Run, [look, other, act]: [usize; 3]) -> Option<(u8, Vec<usize>, Shape)> {
-        let accesses = &run.accesses;
+    fn with_third(
+        &self,
+        counts: &Counts<'_>,
+        [look, other, act]: [usize; 3],
+    ) -> Option<(u8, Vec<usize>, Shape)> {
+        let run = counts.run;
         let changes = |&&first: &&usize| first < other && conflict(run, look, first);
         let first = *self.between.iter().rev().find(changes)?;
         // Where the one that decides sets others going, these need no switch of their own.
         let decides = [first, other].iter().any(|index| self.decisive.contains(index));
         (decides && self.look.contains(&look)).then_some(())?;
-        let are_counts =
-            |pair: [usize; 2]| pair.into_iter().all(|index| counts_at(run, accesses[index].site));
+        let are_counts = |pair: [usize; 2]| pair.into_iter().all(|index| counts.has(index));
         (!are_counts([look, first]) && !are_counts([other, act])).then_some(())?;
         let begin = pairs_of_look(run, look, first).next()?;
         let end = pairs(run, other, act).next()?;
@@ -281,32 +210,18 @@ impl Intrusion {
         Some((class::THIRD, vec![look, first, other, act], Shape::new(&steps)))
     }
 
-    /// The row over a look, another's step and the act, with its class.
-    fn with_look(&self, run: &Run, look: usize, other: usize, act: usize) -> Option<(u8, Vec<usize>, Shape)> {
-        let accesses = &run.accesses;
-        // Where it was in its last round as well is not what it had looked at.
-        if accesses[look].site == accesses[act].site {
-            return None;
-        }
-        if accesses[look].location == accesses[act].location {
-            let triples = kinds(run, look).into_iter().flat_map(|first| {
-                kinds(run, other).into_iter().flat_map(move |middle| {
-                    kinds(run, act).map(move |last| PatternId::triple(first, middle, last))
-                })
-            });
-            return triples.flatten().next().map(|id| (class::TRIPLE, vec![look, other, act], id.into()));
-        }
-        let is_others = |first: usize| accesses[first].thread == accesses[other].thread;
-        let changes = |&&first: &&usize| conflict(run, look, first);
-        let Some(&first) = self.between.iter().filter(|&&first| is_others(first)).find(changes) else {
-            return self.with_third(run, [look, other, act]);
-        };
+    /// The row over two orders that cross, with its class.
+    fn crossing(
+        &self,
+        counts: &Counts<'_>,
+        [look, first]: [usize; 2],
+        [other, act]: [usize; 2],
+    ) -> Option<(u8, Vec<usize>, Shape)> {
+        let run = counts.run;
         let (crossing, steps) = match first < other {
             true => (Crossing::Apart, [look, first, other, act]),
             false => (Crossing::Overlapping, [look, other, first, act]),
         };
-        let are_counts =
-            |pair: [usize; 2]| pair.into_iter().all(|index| counts_at(run, accesses[index].site));
         // What was done a little before may be anything, so that it is told by no more than what the updates are first of all.
         let is_at_edge = self.look.contains(&look);
         let readings = if is_at_edge { usize::MAX } else { 1 };
@@ -314,6 +229,7 @@ impl Intrusion {
             let mut ends = pairs(run, other, act).take(readings);
             ends.find_map(|end| PatternId::quadruple(begin, end, crossing))
         });
+        let are_counts = |pair: [usize; 2]| pair.into_iter().all(|index| counts.has(index));
         if let Some(row) = row {
             let is_counted = are_counts([look, first]) && !is_down_to_zero(run, look);
             let class = if is_counted { class::COUNTED } else { class::QUADRUPLE };
@@ -326,10 +242,10 @@ impl Intrusion {
         }
         let shape = steps.map(|index| Step {
             kind: kinds(run, index)[0],
-            thread: if accesses[index].thread == accesses[look].thread { 1 } else { 2 },
+            thread: if [look, act].contains(&index) { 1 } else { 2 },
             variable: if index == look || index == first { 'x' } else { 'y' },
         });
-        Some((class::CROSSING, steps.to_vec(), Shape::new(&shape)))
+        Some((class::QUADRUPLE, steps.to_vec(), Shape::new(&shape)))
     }
 }
 
@@ -339,8 +255,6 @@ mod class {
     /// Among several that others do, nothing says that this is what matters.
     pub const NOT_DECISIVE: u8 = 1;
     pub const QUADRUPLE: u8 = 2;
-    /// Two orders that cross, and no row of the table.
-    pub const CROSSING: u8 = 4;
     /// The look is outdated by one thread, and another one does what decides.
     pub const THIRD: u8 = 5;
     /// It begins with what was done a little before the edge.
@@ -370,17 +284,21 @@ fn pairs_of_look(run: &Run, one: usize, two: usize) -> impl Iterator<Item = Patt
     kinds.filter_map(|(first, second)| PatternId::pair(first, second))
 }
 
-fn row(run: &Run, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
-    // The last of a turn is on record as the read or the write that it is as well.
-    let is_count = |index: &usize| counts_at(run, run.accesses[*index].site);
-    let counts = steps.iter().filter(|index| is_count(index)).count();
+fn row(counts: &Counts<'_>, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
+    let is_count = |index: &usize| counts.has(*index);
+    let counted = steps.iter().filter(|index| is_count(index)).count();
     Row {
         shape,
-        sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
-        calls: steps.iter().map(|&index| called(run, run.accesses[index].site)).collect(),
-        is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
+        sites: steps.iter().map(|&index| counts.run.accesses[index].site).collect(),
+        calls: steps.iter().map(|&index| called(counts.run, counts.run.accesses[index].site)).collect(),
+        is_about_counts: counted * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
     }
+}
+
+/// The first place of the call that a site belongs to, if it is a library's.
+fn called(run: &Run, site: SiteId) -> SiteId {
+    run.calls.get(&site).copied().unwrap_or(site)
 }
 
 /// What an access can stand for in a row: an update reads and writes. One that leaves what it finds, as an exchange of a flag that is set already,
@@ -410,8 +328,32 @@ fn other_half(run: &Run, index: usize) -> Option<usize> {
     (is_same && other.kind == kind).then_some(at)
 }
 
-fn counts_at(run: &Run, site: SiteId) -> bool {
-    run.accesses.iter().any(|access| access.site == site && may_count(access))
+/// What a run counts: by atomic updates, or by steps that nobody breaks into.
+struct Counts<'r> {
+    run: &'r Run,
+    histories: Histories,
+    tallies: Tallies,
+    /// What goes down as well, or holds addresses: that somebody takes what is left is no statistics.
+    others: FxHashSet<LocationId>,
+}
+
+impl<'r> Counts<'r> {
+    fn of(run: &'r Run) -> Self {
+        let histories = Histories::of(run);
+        let is_other = |access: &&Access| {
+            let goes_down = access.before.zip(access.value).is_some_and(|(before, value)| value < before);
+            access.kind.writes() && (goes_down || is_address(access.value))
+        };
+        let others = run.accesses.iter().filter(is_other).map(|access| access.location).collect();
+        Self { run, tallies: Tallies::of(run, &histories), histories, others }
+    }
+
+    fn has(&self, index: usize) -> bool {
+        let Access { site, location, .. } = self.run.accesses[index];
+        // The last of a turn is on record as the read or the write that it is as well.
+        self.run.accesses.iter().any(|access| access.site == site && may_count(access))
+            || self.tallies.has(&self.histories, index) && !self.others.contains(&location)
+    }
 }
 
 /// Whether an update leaves nothing: who is the last goes by that.
@@ -425,8 +367,11 @@ const ADDRESSES: Range<u64> = 1 << 32..1 << 63;
 
 /// Whether an access is an update of what may be a count. What holds an address is exchanged, and what is lost there nobody adds up.
 fn may_count(access: &Access) -> bool {
-    let is_address = |value: Option<u64>| value.is_some_and(|value| ADDRESSES.contains(&value));
     access.kind == AccessKind::Update && !is_address(access.before) && !is_address(access.value)
+}
+
+fn is_address(value: Option<u64>) -> bool {
+    value.is_some_and(|value| ADDRESSES.contains(&value))
 }
 
 fn conflict(run: &Run, one: usize, other: usize) -> bool {

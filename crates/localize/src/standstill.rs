@@ -445,18 +445,20 @@ fn looked_since(run: &Run, waiter: ThreadId, signal: &SyncEvent, until: &[SyncEv
 }
 
 /// The last write before a signal, by its thread, to what the waiting thread had read before and did not come back to; and that
-/// read. What it read or wrote again before it waits is not what it missed. An update that found nothing to take, as `poll` of a queue, is a look too.
+/// read. What it read or wrote again before it waits is not what it missed. An update that found nothing to take, as `poll` of a queue, is a look too. What it wrote
+/// itself after it had read it, as a count of its own, is so if there is nothing else.
 fn outdated_decision(run: &Run, waiter: ThreadId, signal: &SyncEvent) -> Option<[usize; 2]> {
     let before = &run.accesses[..signal.before.min(run.accesses.len())];
     let writes =
         before.iter().enumerate().rev().filter(|(_, a)| a.thread == signal.thread && a.kind.writes());
-    writes.take(DECISIVE_WRITES).find_map(|(write, written)| {
-        let is_read = |access: &crate::Access| {
-            access.thread == waiter && access.location == written.location && access.kind != AccessKind::Write
-        };
-        let comes_back =
-            |access: &crate::Access| access.thread == waiter && access.location == written.location;
-        let is_missed = !run.accesses[write..].iter().any(comes_back);
-        Some([before[..write].iter().rposition(is_read).filter(|_| is_missed)?, write])
-    })
+    let mut outdated = writes.take(DECISIVE_WRITES).filter_map(|(write, written)| {
+        let is_own = |access: &crate::Access| access.thread == waiter && access.location == written.location;
+        let is_read = |access: &crate::Access| is_own(access) && access.kind != AccessKind::Write;
+        let is_missed = !run.accesses[write..].iter().any(is_own);
+        let read = before[..write].iter().rposition(is_read).filter(|_| is_missed)?;
+        Some(([read, write], before[..write].iter().rposition(is_own) == Some(read)))
+    });
+    let last = outdated.next()?;
+    let look = if last.1 { None } else { outdated.find(|(_, is_look)| *is_look) };
+    Some(look.unwrap_or(last).0)
 }

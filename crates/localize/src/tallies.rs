@@ -25,10 +25,14 @@ impl Tallies {
         Self { are_tallies: histories.locations().map(is_tally).collect() }
     }
 
+    /// Whether an access, by global index, is to such a location.
+    pub fn has(&self, histories: &Histories, index: usize) -> bool {
+        self.are_tallies[histories.moments()[index].location as usize]
+    }
+
     /// Whether all of these accesses, by global index, are to such locations.
     pub fn have_all(&self, histories: &Histories, accesses: &[u32]) -> bool {
-        let location = |&index: &u32| histories.moments()[index as usize].location as usize;
-        accesses.iter().map(location).all(|location| self.are_tallies[location])
+        accesses.iter().all(|&index| self.has(histories, index as usize))
     }
 }
 
@@ -49,13 +53,15 @@ fn counting_sites(run: &Run, histories: &Histories) -> FxHashSet<SiteId> {
     sites
 }
 
-/// Whether the accesses to a location are steps of counting, but for its beginning, which is written, and looks of the same thread in the end. Of a turn
+/// Whether the accesses to a location are steps of counting, but for its beginning, which is written, and looks of one thread in the end, as when all is printed. Of a turn
 /// of many steps not all are on record, but with what it begins and with what it ends is.
 fn is_counted(entries: &[Entry], counting: &FxHashSet<SiteId>) -> bool {
     let Some(maker) = entries.first().map(|entry| entry.thread) else { return false };
-    let is_makers = |kind: AccessKind| move |entry: &&Entry| entry.thread == maker && entry.kind == kind;
-    let beginning = entries.iter().take_while(is_makers(AccessKind::Write)).count();
-    let end = entries.iter().rev().take_while(is_makers(AccessKind::Read)).count();
+    let is_beginning = |entry: &&Entry| entry.thread == maker && entry.kind == AccessKind::Write;
+    let beginning = entries.iter().take_while(is_beginning).count();
+    let last = entries[entries.len() - 1].thread;
+    let is_look = |entry: &&Entry| entry.thread == last && entry.kind == AccessKind::Read;
+    let end = entries.iter().rev().take_while(is_look).count();
     let steps = entries.get(beginning..entries.len() - end).unwrap_or_default();
     let mut turns = steps.chunk_by(|one, other| one.thread == other.thread);
     let is_of_steps = |turn: &[Entry]| {

@@ -558,6 +558,20 @@ fn standstills_are_resolved_by_what_caused_them() {
         "1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 2:lock(b)@5 2:W(y)@6 2:unlock(b)";
     let fix = advise_standstill(&run(text), &missed).unwrap();
     assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![B]));
+    // What it gave back by itself after it had tried another lock in vain is not what the wait gives back.
+    let mut tried = run("1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:W(x)@4");
+    let (target, thread) = (SyncTarget::Object(A), ThreadId(1));
+    let (site, stack) = (SiteId(6), StackId(6));
+    for (kind, target) in [
+        (SyncKind::Release, target),
+        (SyncKind::Acquire, SyncTarget::Object(B)),
+        (SyncKind::WaitBegin, SyncTarget::Object(ObjectId(9))),
+    ] {
+        tried.synchronization.push(SyncEvent { before: 1, thread, kind, target, site, stack });
+    }
+    tried.waits.push(Wait { thread, kind: SyncKind::WaitBegin, target, site, stack, locks: LocksetId(0) });
+    let fix = advise_standstill(&tried, &missed).unwrap();
+    assert_eq!((fix.action, fix.locks), (Action::WaitInLoop, vec![B]));
     // The lock that the wait gives back, held at the test, must be held at the change too.
     let mut bare = run("1:lock(a)@1 1:R(x)@2 2:W(x)@4");
     for (kind, object) in [(SyncKind::WaitBegin, B), (SyncKind::Release, A)] {

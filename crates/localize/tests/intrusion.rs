@@ -279,6 +279,14 @@ fn one_of_several_that_were_looked_at_is_found() {
     assert_eq!(found(first, &runs), [Some(vec![0, 2, 3, 4])]);
 }
 
+/// Who frees a table looks at the mark of each reader; the one that counts is not the first.
+#[test]
+fn one_of_several_that_the_other_thread_has_been_at_is_found() {
+    let first = "^R1(table)@load W2(table)@replace !R2(mark)@scan *W1(mark)@mark";
+    let run = "R5(table)@load W7(table)@replace R7(of_another)@scan R7(mark)@scan W5(mark)@mark";
+    assert_eq!(found(first, &[run]), [Some(vec![0, 1, 3, 4])]);
+}
+
 /// A table grows under its locks. Another thread has computed by the old size where something goes, waits for a lock, and puts it there.
 #[test]
 fn who_has_looked_and_waits_acts_on_it_later() {
@@ -286,15 +294,60 @@ fn who_has_looked_and_waits_acts_on_it_later() {
     let session = support::parse(&format!("F: {}", trace.replace(['!', '*'], "")));
     let run = &session.runs[0];
     let intrusion = Intrusion { decisive: vec![0], between: vec![0], act: vec![1], ..Intrusion::default() };
-    let other = intrusion.from_the_other_side(run).expect("it goes on");
     let names =
         |row: &Row| row.sites.iter().map(|site| session.sites[site.0 as usize].as_str()).collect::<Vec<_>>();
-    let rows = other.rows(run);
+    let rows = intrusion.from_the_other_side(run)[0].rows(run);
     assert_eq!(names(&rows[0].1), ["look", "grow", "empty", "find"]);
-    let looked = Intrusion { look: vec![0], ..intrusion.clone() };
-    assert_eq!(looked.from_the_other_side(run), None, "it is about what the held one had looked at");
     let waits_on = Intrusion { act: vec![4], ..intrusion };
-    assert_eq!(waits_on.from_the_other_side(run), None);
+    assert_eq!(waits_on.from_the_other_side(run), []);
+    let sides = |look: &str| {
+        let (session, intrusion) = held(&format!("^{look} !W2(list)@add *R1(list)@walk R2(list)@use"));
+        intrusion.from_the_other_side(&session.runs[0]).len()
+    };
+    assert_eq!(sides("R1(list)@look"), 0, "it is about what the held one had looked at");
+    assert_eq!(sides("R1(name)@log"), 1, "nobody has changed that");
+}
+
+/// A client finds that a bucket is to be filled and waits for the lock of another one that has found the same; that the clock goes on meanwhile is what
+/// decides, since otherwise it would have found it full.
+#[test]
+fn who_does_nothing_that_decides_but_waits_has_looked_as_well() {
+    let (session, intrusion) =
+        held("^R1(filled)@look R2(filled)@look !W3(clock)@tick *W1(filled)@fill W2(filled)@fill");
+    let run = &session.runs[0];
+    let others = intrusion.from_the_other_side(run);
+    assert_eq!(others.len(), 1, "who decides is about the clock");
+    let (_, row) = &others[0].rows(run)[0];
+    assert_eq!(row.shape, PatternId::P7.into());
+    let sites: Vec<&str> = row.sites.iter().map(|site| session.sites[site.0 as usize].as_str()).collect();
+    assert_eq!(sites, ["look", "fill", "fill"]);
+}
+
+/// A list is read and emptied in one section, a count of that goes up with it, and the lists are written down one after the other.
+#[test]
+fn statistics_beside_what_was_done_are_told_last() {
+    let trace = "^R1(list)@see ^W1(list)@empty ^R1(times)@read ^W1(times)@count W2(list)@add R2(list)@swap R2(times)@read \
+                 W2(times)@count !R2(file)@last !W2(file)@append *R1(file)@last *W1(file)@append R0(times)@print";
+    let told = told(&trace.replace('\\', ""));
+    assert!(told.iter().all(|row| row.contains("empty")), "{told:?}");
+    assert!(told.iter().any(|row| row.starts_with("P12 empty swap")), "{told:?}");
+}
+
+/// Who takes from what is left goes by that.
+#[test]
+fn what_is_used_up_is_no_count() {
+    let counts = |left: u64| {
+        let trace = format!(
+            "^R1(left)@see ^W1(left)@take={left} R2(left)@see W2(left)@take={left} !W2(file)@write *R1(file)@read"
+        );
+        let (mut session, intrusion) = held(&trace);
+        for access in &mut session.runs[0].accesses {
+            access.before = access.kind.writes().then_some(3);
+        }
+        let rows = intrusion.rows(&session.runs[0]);
+        rows.iter().all(|(_, row)| !row.sites.iter().any(|site| session.sites[site.0 as usize] == "take"))
+    };
+    assert!(counts(4) && !counts(2));
 }
 
 /// What a thread has written itself meanwhile is what it finds, or what the other has found.

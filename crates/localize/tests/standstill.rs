@@ -244,6 +244,27 @@ fn what_finds_nothing_to_take_is_a_look() {
     assert_eq!(found(hang), ["R1@4 W2@5 S2@7 C1@1301"]);
 }
 
+/// Both count what they do; what one of them had tried in vain is what it goes by.
+#[test]
+fn what_it_counts_itself_is_not_what_the_wait_is_about() {
+    let condition = SyncTarget::Object(ObjectId(3));
+    let counted = |mut hang: Hang| {
+        hang.run.accesses.last_mut().expect("it has just been made").location = LocationId(1);
+        hang
+    };
+    let told = |tries: bool| {
+        let hang = counted(Hang::new(1).accesses(1, AccessKind::Read, 8));
+        let hang = counted(hang.accesses(1, AccessKind::Write, 8));
+        let hang = if tries { hang.accesses(1, AccessKind::Read, 4) } else { hang };
+        let hang = hang.accesses(2, AccessKind::Write, 5);
+        let hang = counted(hang.accesses(2, AccessKind::Write, 9));
+        let hang = hang.does(2, SyncKind::Broadcast, condition).does(1, SyncKind::WaitBegin, condition);
+        found(hang.waits(1, SyncKind::WaitBegin, 3))
+    };
+    assert_eq!(told(true), ["R1@4 W2@5 S2@7 C1@1301"]);
+    assert_eq!(told(false), ["R1@8 W2@9 S2@7 C1@1301"]);
+}
+
 /// It took back what the other had written before the signal, and looked at that again: that it did not miss.
 #[test]
 fn what_the_waiting_thread_comes_back_to_is_not_what_it_missed() {

@@ -67,6 +67,25 @@ pub fn section_before(run: &Run, thread: ThreadId, index: usize) -> Vec<usize> {
     last.map_or_else(Vec::new, |last| section_up_to(run, last))
 }
 
+/// Some accesses of a thread with what it does besides between the first of them and `until` in the section of the last one. A section that it comes to
+/// again and again is left where it has been at the same place before.
+pub fn whole_round(run: &Run, mut some: Vec<usize>, until: usize) -> Vec<usize> {
+    let (Some(&first), Some(&last)) = (some.first(), some.last()) else { return some };
+    let site = |index: usize| run.accesses[index].site;
+    let mut round = vec![last];
+    for index in of_section(run, last, (first..last).rev()) {
+        if round.iter().any(|&later| site(later) == site(index)) {
+            break;
+        }
+        round.push(index);
+    }
+    round.extend(of_section(run, last, last + 1..until));
+    round.retain(|index| !some.contains(index));
+    some.extend(round);
+    some.sort_unstable();
+    some
+}
+
 /// An access with what its thread does in the same section before it.
 fn section_up_to(run: &Run, last: usize) -> Vec<usize> {
     let mut section: Vec<usize> = of_section(run, last, (0..last).rev()).collect();
@@ -165,6 +184,23 @@ mod tests {
         assert_eq!(section_from(&run, 2), [2, 4]);
         assert_eq!(section_before(&run, ThreadId(1), 3), [1, 2]);
         assert_eq!(section_before(&run, ThreadId(1), 1), [0], "no lock is held");
+    }
+
+    /// A list is read and emptied in each section; that it was emptied is on record only where another thread came to it.
+    #[test]
+    fn what_was_done_besides_in_the_round_is_looked_at_too() {
+        let mut run = run(&[(1, SECTION); 7]);
+        for (access, site) in run.accesses.iter_mut().zip([10, 11, 12, 10, 11, 12, 13]) {
+            access.site = SiteId(site);
+        }
+        assert_eq!(whole_round(&run, vec![3, 5], 6), [3, 4, 5], "up to where it is held");
+        assert_eq!(whole_round(&run, vec![3, 4], 7), [3, 4, 5, 6]);
+        assert_eq!(
+            whole_round(&run, vec![0, 5], 6),
+            [0, 3, 4, 5],
+            "what it did in an earlier round is another one's"
+        );
+        assert_eq!(whole_round(&run, Vec::new(), 7), [0; 0]);
     }
 
     #[test]

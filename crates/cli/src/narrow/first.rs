@@ -76,16 +76,14 @@ fn put_one_first(
             places.iter().copied().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
         if let Some(place) = best.filter(is_due) {
-            let is_whole = fit(place) == Fit::Whole;
-            lead(findings, 0);
+            let told = of_rows(runs, &place.rows)?;
+            if fit(place) == Fit::Whole || tell(findings, place, told.map(|(told, _)| told)).is_none() {
+                lead(findings, 0);
+            }
+            let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
             return Ok(Some(place.put(is_whole, is_whole)));
         }
-        let due = places.iter().filter(|place| place.turn() == turn);
-        let mut due: Vec<(&Place, Option<Finding>)> =
-            due.map(|place| Ok((*place, of_rows(runs, &place.rows)?))).collect::<anyhow::Result<_>>()?;
-        // What breaks into a stretch of code, rather than an order, which may be how that is found out.
-        due.sort_by_key(|(_, told)| told.as_ref().is_none_or(|told| is_mere_order(&told.pattern)));
-        for (place, told) in due {
+        for (place, told) in by_what_they_tell(runs, places, turn)? {
             if let Some(proves) = tell(findings, place, told) {
                 let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
                 return Ok(Some(place.put(proves, is_whole)));
@@ -95,16 +93,46 @@ fn put_one_first(
     Ok(None)
 }
 
+/// The places whose turn it is, each with what can be told of it. What breaks into a stretch of code goes before an order, which may be how that is found out;
+/// then those come later that tell failing from passing runs less than half as well as the best.
+fn by_what_they_tell<'p>(
+    runs: &mut Runs<'_>,
+    places: &[&'p Place],
+    turn: Turn,
+) -> anyhow::Result<Vec<(&'p Place, Option<Finding>)>> {
+    let mut told = Vec::new();
+    for &place in places.iter().filter(|place| place.turn() == turn) {
+        let (finding, difference) = of_rows(runs, &place.rows)?.unzip();
+        told.push((place, finding, difference.unwrap_or(0.0)));
+    }
+    let most = told.iter().map(|(_, _, difference)| *difference).fold(0.0, f64::max);
+    told.sort_by_key(|(_, finding, difference)| {
+        let is_order = finding.as_ref().is_none_or(|told: &Finding| is_mere_order(&told.pattern));
+        (is_order, difference * 2.0 < most)
+    });
+    Ok(told.into_iter().map(|(place, finding, _)| (place, finding)).collect())
+}
+
 /// Puts what happens at a place first, if it can be told, and says whether the place proves it.
 fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Option<bool> {
-    // What decides, told without a look that is not there in all failing runs, is told well enough.
-    let stays = |first: &&Finding| {
-        place.fit(&first.pattern) == Fit::Order
-            && (told.is_some() || is_mere_order(&first.pattern))
-            && tells_better(first, told.as_ref())
-            && !told.as_ref().is_some_and(|told| explains(told, first))
-            && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
-                && place.is_found_out(&first.pattern))
+    let stays = |first: &&Finding| match place.fit(&first.pattern) {
+        // What decides, told without a look that is not there in all failing runs, is told well enough.
+        Fit::Order => {
+            (told.is_some() || is_mere_order(&first.pattern))
+                && tells_better(first, told.as_ref())
+                && !told.as_ref().is_some_and(|told| explains(told, first))
+                && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
+                    && place.is_found_out(&first.pattern))
+        }
+        // So is what decides with something that was looked at before, unless it takes no more to tell what was looked at last.
+        Fit::Act => {
+            let is_whole = |told: &Finding| {
+                let steps = [told, first].map(|finding| finding.pattern.sites().len());
+                place.fit(&told.pattern) == Fit::Whole && steps[0] <= steps[1]
+            };
+            !told.as_ref().is_some_and(is_whole) || tells_better(first, told.as_ref())
+        }
+        _ => false,
     };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);

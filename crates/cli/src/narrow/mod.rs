@@ -40,7 +40,7 @@ const MOST_RUNS: usize = 4;
 /// Of these, as many may stay long, or be without edges, before the others are not tried any more: that is so of all of them then, mostly.
 const MOST_IN_VAIN: usize = 2;
 /// Switches that no thread asked for, at most, in a run whose edges are looked for.
-const MOST_HELD_UP: usize = 3;
+const MOST_HELD_UP: usize = 5;
 /// Accesses before the edge that may belong to what was done there: a library's function makes several.
 const AROUND: usize = 4;
 /// It may take as long as so many runs of the session did on average, within limits: at most this, or as long as all of them took.
@@ -206,6 +206,8 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     if look.is_empty() && edges.before.is_some() {
         look = blocks::section_before(&profile.run, held, between.start);
     }
+    // What it had for itself one step earlier is on record here, where others came to it.
+    look = blocks::whole_round(&profile.run, look, between.start);
     let earlier = look.first().map_or(0..0, |&look| 0..look);
     let around = own(earlier).rev().take(AROUND).collect();
     let act = if act.is_empty() { next } else { act };

@@ -60,7 +60,7 @@ impl Place {
             sooner(&profile.run, &intrusion).into_iter().map(|(one, other)| (site(one), site(other)));
         let sites = |indices: &[usize]| indices.iter().map(|&index| site(index)).collect();
         let mut rows = intrusion.rows(&profile.run);
-        if let Some(other) = intrusion.from_the_other_side(&profile.run) {
+        for other in intrusion.from_the_other_side(&profile.run) {
             let with_look = other.rows(&profile.run).into_iter().filter(|(_, row)| row.sites.len() > 2);
             rows.extend(with_look.map(|(class, row)| (class + FROM_THE_OTHER_SIDE, row)));
         }

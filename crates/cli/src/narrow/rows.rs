@@ -12,8 +12,9 @@ const MOST_ROWS: usize = 64;
 /// By how much a row has to be more frequent in failing runs than in passing ones, of one.
 const LEAST_DIFFERENCE: f64 = 0.25;
 
-/// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any.
-pub fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<Finding>> {
+/// A finding of the row that tells failing from passing runs best, of those of the best class that do so at least half as well as any; and by how much it is more
+/// frequent in failing runs, of one.
+pub fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option<(Finding, f64)>> {
     let mut told: Vec<Told<'_>> =
         rows.iter().take(MOST_ROWS).map(|(class, row)| Told::new(*class, row)).collect();
     if told.is_empty() {
@@ -42,7 +43,10 @@ pub fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option
     let best = told.into_iter().filter(|told| Some(told.class) == best);
     // The first of those that are as good.
     let best = best.rev().max_by(|one, other| difference(one).total_cmp(&difference(other)));
-    Ok(best.and_then(|told| told.into_finding(failing, judged)))
+    Ok(best.and_then(|told| {
+        let difference = difference(&told);
+        Some((told.into_finding(failing, judged)?, difference))
+    }))
 }
 
 /// What runs say of a row.

@@ -79,6 +79,39 @@ int main(void) {
     following_switches(program, &switches, 1, u64::MAX).run_well();
 }
 
+/// A schedule that was made shorter may want a thread that is not there yet, while the one that runs waits for it by yielding. Who is to create it gets
+/// to run.
+#[test]
+fn who_yields_to_one_that_is_to_come_lets_others_run() {
+    let program = controlled(
+        r#"
+_Atomic int steps, closed;
+THREAD(closer) {
+    closed = 1;
+    return NULL;
+}
+THREAD(worker) {
+    while (!closed)
+        sched_yield();
+    return NULL;
+}
+int main(void) {
+    pthread_t first = start(worker, NULL);
+    for (int i = 0; i < 40; i++)
+        steps++;
+    pthread_t second = start(closer, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+"#,
+        1,
+    );
+    let switch = |from, stop, to| Switch { from, to, stop, flags: 0 };
+    let switches = [switch(1, 20, 2), switch(2, 3, 3)];
+    following_switches(program, &switches, 1, u64::MAX).run_well();
+}
+
 /// Whoever blocks out of sight loses the token within milliseconds: some two hundred times in a row take a few seconds, and not the minute that
 /// a program may run here.
 #[test]

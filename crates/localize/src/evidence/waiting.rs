@@ -3,7 +3,7 @@
 use super::fix::{Action, Fix, Span, distinct};
 use crate::run::{Run, ThreadId};
 use crate::standstill::{self, Action as StandstillAction, Standstill, StandstillKind};
-use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, Wait};
+use crate::synchronization::{Lock, ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
 /// What to do about threads that wait for what will never come.
 pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
@@ -48,7 +48,8 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
             // Held at the test and given back by the wait alone, it need only be held where the change is made.
             let StandstillAction::Wait(condition) = steps[3].action else { return None };
             let awaited = standstill::given_back(run, steps[3].thread, condition)
-                .or_else(|| only_one_gone(run, steps[3].thread, held(read)));
+                .or_else(|| only_one_gone(run, steps[3].thread, read))
+                .or_else(|| taken_last(run, steps[3].thread));
             if let Some(lock) = awaited.filter(|&lock| holds(read, lock) && !holds(write, lock)) {
                 return Some(Fix::plain(Action::TakeLock, vec![lock], vec![all(1, 2)]));
             }
@@ -74,10 +75,34 @@ pub fn advise_standstill(run: &Run, standstill: &Standstill) -> Option<Fix> {
     }
 }
 
-/// The only lock of these that a thread does not hold any more as it waits. That it gave it back is not on record where nobody else has used it.
-fn only_one_gone(run: &Run, waiter: ThreadId, held: &[Lock]) -> Option<ObjectId> {
+/// The only lock of those at a read that a thread does not hold any more as it waits, and has not given back before. That the wait gave it back is not on record
+/// where nobody else has used it.
+fn only_one_gone(run: &Run, waiter: ThreadId, read: usize) -> Option<ObjectId> {
     let is_it = |wait: &&Wait| wait.thread == waiter && wait.kind == SyncKind::WaitBegin;
     let kept = &run.locksets[run.waits.iter().find(is_it)?.locks.0 as usize];
-    let mut gone = held.iter().filter(|lock| kept.iter().all(|other| other.object != lock.object));
+    let is_gone = |lock: &&Lock| {
+        kept.iter().all(|other| other.object != lock.object)
+            && !is_given_back(run, waiter, lock.object, read + 1)
+    };
+    let mut gone = run.held(&run.accesses[read]).unwrap_or_default().iter().filter(is_gone);
     gone.next().filter(|_| gone.next().is_none()).map(|lock| lock.object)
+}
+
+/// The lock that a thread took last before it waits, if it has not given it back by itself.
+fn taken_last(run: &Run, waiter: ThreadId) -> Option<ObjectId> {
+    let of_lock = |event: &SyncEvent| match (event.kind, event.target) {
+        (SyncKind::Acquire, SyncTarget::Object(lock)) if event.thread == waiter => Some((lock, event.before)),
+        _ => None,
+    };
+    let (lock, since) = run.synchronization.iter().rev().find_map(of_lock)?;
+    (!is_given_back(run, waiter, lock, since)).then_some(lock)
+}
+
+/// Whether a thread has given a lock back, from an access on and before it began to wait.
+fn is_given_back(run: &Run, waiter: ThreadId, lock: ObjectId, since: usize) -> bool {
+    let own = run.synchronization.iter().filter(|event| event.thread == waiter);
+    let mut before_wait = own.take_while(|event| event.kind != SyncKind::WaitBegin || event.before < since);
+    before_wait.any(|event| {
+        event.kind == SyncKind::Release && event.target == SyncTarget::Object(lock) && event.before >= since
+    })
 }

@@ -178,7 +178,8 @@ impl State {
             }
             break;
         }
-        current.filter(|&seat| self.is_ready(seat)).unwrap_or(otherwise)
+        // Who would rather let others run may be waiting for one of them.
+        current.filter(|&seat| !passes_on && self.is_ready(seat)).unwrap_or(otherwise)
     }
 
     /// How far the thread of a seat has come, by what the schedule's numbers count.
