@@ -75,7 +75,7 @@ impl RunArguments {
     }
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct RunArguments {
     #[command(flatten)]
     pub limits: LimitArguments,
@@ -118,7 +118,7 @@ pub struct CargoArguments {
     pub run: RunArguments,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct LimitArguments {
     /// Stop after this many runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -160,7 +160,7 @@ pub struct LimitArguments {
     pub budget: u64,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct OracleArguments {
     /// A run that takes longer has hung, which counts as failing; once one has, others need only take many times longer
     /// than those that pass
@@ -184,7 +184,7 @@ impl OracleArguments {
     }
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct JavaArguments {
     /// Java: also look into these classes of the platform, as in java.util.** or java.util.Vector
     #[arg(long, value_name = "CLASSES", value_delimiter = ',')]

@@ -33,7 +33,7 @@ pub const NO_FAILING_RUN: u8 = 10;
 pub const NO_PASSING_RUN: u8 = 11;
 /// Runs failed and runs passed, but nothing tells them apart.
 pub const NOTHING_FOUND: u8 = 12;
-/// The program ran but recorded nothing.
+/// No run recorded anything, or ran a test.
 pub const NOTHING_RECORDED: u8 = 13;
 /// Sessions of different programs, or a program that was rebuilt since.
 pub const DIFFERENT_PROGRAMS: u8 = 14;
@@ -55,7 +55,7 @@ Exit codes:
    2  wrong usage                           10  no run failed
    3  program not built for recording       11  no run passed
    4  program not found                     12  failing and passing runs look alike
-   5  program cannot be started             13  the program recorded nothing
+   5  program cannot be started             13  nothing recorded, or no test ran
    6  compilation failed                    14  different or rebuilt programs
    7  session folder cannot be written      15  the finding is not the cause
   16  nothing follows from the trials       17  the run did not fail again in the same way

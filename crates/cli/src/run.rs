@@ -9,9 +9,9 @@ use std::time::{Duration, Instant, SystemTime};
 use recording::{Noise, RunPlan, Schedule};
 use report::terminal::{self, Hint};
 use runner::campaign::{self, Begun, Campaign, Limits, Stop};
-use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
+use runner::{Error, Instrumentation, Manifest, Oracle, RunRecord, Session, Target};
 
-use crate::answer::{End, Inquiry};
+use crate::answer::{Answer, End, Inquiry};
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
 use crate::search::{Scheduling, Search};
@@ -74,6 +74,20 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
 /// `unsnarl run`.
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
+    if let Some(code) = attempt(arguments, begun)? {
+        return Ok(code);
+    }
+    let mut one_by_one = arguments.clone();
+    one_by_one.limits.jobs = Some(NonZeroUsize::MIN);
+    // The time goes on.
+    one_by_one.limits.time =
+        arguments.limits.time.map(|time| time.saturating_sub(begun.elapsed()).max(Duration::from_secs(1)));
+    // Where each run has all there is to itself, none can be in another's way.
+    Ok(attempt(&one_by_one, Instant::now())?.unwrap_or(ExitCode::from(exit::TROUBLE)))
+}
+
+/// The same with as many runs at the same time as there may be. None if these get in each other's way.
+fn attempt(arguments: &RunArguments, begun: Instant) -> anyhow::Result<Option<ExitCode>> {
     let until = arguments.limits.time.and_then(|time| begun.checked_add(time));
     if let Some(file) = &arguments.json {
         check_place_of(file)?;
@@ -98,15 +112,19 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
     let inquiry = Inquiry { arguments, campaign: &prepared.campaign, begun, until };
     let found = inquiry.answer(&mut session, &mut search);
-    if session.runs().is_empty() {
-        // A session without runs would only stand in the way of the last one that has some.
+    if session.runs().is_empty() || matches!(found, Ok(Answer::Crowded(_))) {
+        // A session without runs, or with such that tell nothing, would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
     match found? {
-        Some((analysis, end)) => finish(arguments, &session, analysis.report, &search, end),
-        None => {
+        Answer::Told(analysis, end) => finish(arguments, &session, analysis.report, &search, end).map(Some),
+        Answer::Interrupted => {
             screen::say("interrupted before the first run was done\n");
-            Ok(ExitCode::from(exit::INTERRUPTED))
+            Ok(Some(ExitCode::from(exit::INTERRUPTED)))
+        }
+        Answer::Crowded(how) => {
+            screen::say(&format!("{how}\n"));
+            Ok(None)
         }
     }
 }
@@ -207,8 +225,13 @@ fn finish(
         }
         _ => {
             let has_recorded = session.runs().iter().any(|run| run.processes > 0);
-            let by_number = matches!(end, End::Stopped(Stop::Runs));
-            what_to_try(code, arguments, has_recorded, by_number)
+            let ran_no_test = |run: &RunRecord| run.outcome.reason().starts_with(runner::RAN_NO_TEST);
+            if code == exit::NOTHING_RECORDED && session.runs().iter().any(ran_no_test) {
+                vec![is_it_named_right(arguments)]
+            } else {
+                let by_number = matches!(end, End::Stopped(Stop::Runs));
+                what_to_try(code, arguments, has_recorded, by_number)
+            }
         }
     };
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
@@ -253,6 +276,11 @@ fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> 
     Some(Hint { label: "enough runs".to_owned(), command })
 }
 
+/// Where no test ran: what was asked for is in the command.
+fn is_it_named_right(arguments: &RunArguments) -> Hint {
+    Hint { label: "is the test's name right?".to_owned(), command: flags::without_unsnarl(arguments) }
+}
+
 /// So many runs are worth a try. Where fewer were asked for, that is; where time was over before, it needs time and not a number.
 const MANY_RUNS: u32 = 5000;
 const MUCH_TIME: Duration = Duration::from_secs(600);
@@ -285,7 +313,7 @@ fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool, by_number
             let judged_differently = [
                 by_itself,
                 hint("more time for each run", "timeout", "5m"),
-                hint("is exit status the right oracle?", "fail-regex", "what a failing run prints"),
+                hint("does it fail by what it prints?", "fail-regex", "what a failing run prints"),
             ];
             quieter.into_iter().chain(judged_differently).collect()
         }

@@ -17,6 +17,7 @@ pub mod hook_calls;
 pub mod left_out_reads;
 mod lock_code;
 pub mod loops;
+mod nothing_tested;
 mod oracle;
 mod orphans;
 mod output;
@@ -45,7 +46,7 @@ mod waiting;
 
 pub use elf::BuildId;
 pub use error::{Error, Result};
-pub use oracle::{Oracle, Outcome};
+pub use oracle::{Oracle, Outcome, RAN_NO_TEST};
 pub use output::Output;
 pub use preload::Preload;
 pub use run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};

@@ -18,6 +18,7 @@ use crate::preload::Preload;
 use crate::process::{self, Launch};
 use crate::run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
 use crate::schedules::Schedules;
+use crate::signature;
 
 /// Runs the test once and writes its recordings to `path`; `trunk` is the file of the run like which it begins, if the plan asks
 /// for that. A run that says nothing leaves no file, one that was cancelled not even a record.
@@ -90,6 +91,8 @@ pub(crate) fn once(
         return once(campaign, run, plan, cancelled);
     }
     warnings.extend(recorder_said(&String::from_utf8_lossy(&finished.stderr.text())));
+    let (stderr, stdout) = (finished.stderr.text(), finished.stdout.text());
+    let said = signature::is_untold(&outcome).then(|| signature::last_line(&stderr, &stdout)).flatten();
     let mut record = RunRecord {
         run,
         plan: plan.to_string(),
@@ -97,8 +100,9 @@ pub(crate) fn once(
         seconds: finished.duration.as_secs_f64(),
         processes: processes.len() as u32,
         warnings,
+        said,
     };
-    if processes.is_empty() {
+    if processes.is_empty() && !matches!(record.outcome, Outcome::Damaged { .. }) {
         let why =
             record.warnings.first().cloned().unwrap_or_else(|| "no process recorded anything".to_owned());
         record.outcome = Outcome::Damaged { why };

@@ -7,6 +7,7 @@ mod commands;
 mod compilers;
 mod confirm;
 mod confirm_along;
+mod crowding;
 mod damage;
 mod demo;
 mod disk;
