@@ -50,7 +50,7 @@ pub enum Action {
     TakeOnce,
     /// Do not wait for what another thread does only with the lock that the waiting one holds.
     WaitUnlocked,
-    /// Wake all who wait for a condition.
+    /// Wake all threads that wait for a condition.
     WakeAll,
     /// Signal a condition after each change that somebody waits for.
     SignalEach,

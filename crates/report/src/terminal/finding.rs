@@ -85,7 +85,7 @@ pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
         write_labelled(page, "proof", &proof);
     }
     if let Some(window) = finding.window.as_ref().and_then(wording::window) {
-        write_labelled(page, "least", &window);
+        write_labelled(page, "minimal", &window);
     }
     for (index, line) in finding.needs.iter().flat_map(wording::needs).enumerate() {
         write_labelled(page, if index == 0 { "needs" } else { "" }, &line);

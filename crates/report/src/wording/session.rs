@@ -139,9 +139,12 @@ fn doubt(report: &Report, first: &Finding) -> String {
                 .to_owned();
         }
         true => {
-            "this is no chance, but one of several causes that the runs so far do not tell apart, or what follows from another"
+            "this is more than chance, but the runs so far do not tell the cause from what goes along with it \
+             or follows from it"
         }
-        false => "this may be chance, or one of several causes that the runs so far do not tell apart",
+        false => {
+            "this may be chance, or one of several possible causes that the runs so far do not tell apart"
+        }
     };
     let how_much = if is_likely(first) { "likely, but not certain" } else { "nothing stands out" };
     format!("{how_much}: {what}")
@@ -164,10 +167,10 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
     }
     caveats.extend(report.unsettled().and_then(more_runs));
     if report.runs.failed == 1 {
-        caveats.push("1 failing run: the order of suspects may change with more".to_owned());
+        caveats.push("only 1 run failed: more failing runs may change the ranking".to_owned());
     }
     if report.runs.passed == 0 && !report.is_evident() {
-        caveats.push("no passing run: nothing tells what is suspicious from what always happens".to_owned());
+        caveats.push("no run passed: nothing tells what is suspicious from what always happens".to_owned());
     }
     if first.tied > 1 {
         caveats.push(format!("{} suspects share first place: no run so far tells them apart", first.tied));
@@ -209,7 +212,7 @@ fn more_runs(needs: Needs) -> Option<String> {
     let runs = kinds.join(" and ");
     let noun = if kinds.len() == 1 && needs.failing + needs.passing == 1 { "run" } else { "runs" };
     (!kinds.is_empty())
-        .then(|| format!("to settle what comes first, about {runs} {noun} like these would do"))
+        .then(|| format!("about {runs} {noun} like these would probably settle what comes first"))
 }
 
 /// The command that repeats the session, to be typed into a shell.
@@ -246,7 +249,7 @@ mod tests {
         let said = |failing, passing| more_runs(Needs { failing, passing });
         assert_eq!(said(0, 0), None);
         let both =
-            "to settle what comes first, about 3 more failing and 14 more passing runs like these would do";
+            "about 3 more failing and 14 more passing runs like these would probably settle what comes first";
         assert_eq!(said(3, 14).as_deref(), Some(both));
         assert!(said(0, 14).unwrap().contains("about 14 more passing runs"));
         assert!(said(1, 0).unwrap().contains("about 1 more failing run like"));
