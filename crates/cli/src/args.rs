@@ -441,7 +441,7 @@ fn time_span(text: &str) -> Result<Duration, String> {
 }
 
 fn some(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "a number from 1 on is needed".to_owned())
+    text.parse().map_err(|_| "it has to be 1 or more".to_owned())
 }
 
 /// A share of all accesses.

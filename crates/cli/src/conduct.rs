@@ -12,7 +12,7 @@ use runner::{Outcome, RunRecord, Session};
 
 use crate::analysis::{self, Analysis};
 use crate::args::RankingArguments;
-use crate::crowding;
+use crate::crowding::{self, Suspicion};
 use crate::exit;
 use crate::runs::Runs;
 use crate::search::{Search, Tallies};
@@ -30,8 +30,8 @@ pub struct Conductor<'a> {
     past: Past,
     /// None where all runs are wanted that were asked for.
     watch: Option<Watch>,
-    /// Whether it is known that runs do not get in each other's way, or nobody asks.
-    has_room: bool,
+    /// After how many runs it is asked whether they get in each other's way. None if that is known, or does not matter.
+    asked_at: Option<u32>,
     /// How they do.
     crowding: Option<String>,
     display: Display,
@@ -47,8 +47,8 @@ impl<'a> Conductor<'a> {
             None => (!has_limits).then(Watch::default),
         };
         let display = Display::new(campaign, session);
-        let has_room = campaign.jobs == NonZeroUsize::MIN || !may_crowd;
-        Ok(Conductor { campaign, past: Past::new(campaign), watch, has_room, crowding: None, display })
+        let asked_at = (may_crowd && campaign.jobs > NonZeroUsize::MIN).then_some(crowding::FIRST_ASKED);
+        Ok(Conductor { campaign, past: Past::new(campaign), watch, asked_at, crowding: None, display })
     }
 
     /// Makes runs until there is a first cause that is worth being tried out. If they ended without one, why.
@@ -82,45 +82,52 @@ impl<'a> Conductor<'a> {
         search: &mut Search,
         are_enough: impl Fn(&Watch, &Session) -> bool,
     ) -> anyhow::Result<Stop> {
-        if !self.has_room {
-            let is_suspected = |session: &Session| crowding::suspected(session.runs()).is_some();
-            let are_enough_so_far = |watch: Option<&Watch>, session: &Session| {
-                is_suspected(session) || watch.is_some_and(|watch| are_enough(watch, session))
-            };
-            let stop = self.stretch(session, search, are_enough_so_far)?;
-            if self.watch.as_mut().is_some_and(|watch| watch.is_settled(session))
-                && !watch::never_passes(session)
-            {
+        let campaign = self.campaign;
+        while let Some(runs) = self.asked_at.filter(|&runs| campaign.limits.runs.is_none_or(|all| all > runs))
+        {
+            // Those under way are waited for: one that is killed may leave something behind that the next ones fail by.
+            let stop = self.stretch(&up_to(campaign, runs), session, search, &are_enough)?;
+            if stop != Stop::Runs {
                 return Ok(stop);
             }
-            let Some(suspicion) = crowding::suspected(session.runs()).filter(|_| stop == Stop::Settled)
-            else {
-                return Ok(stop);
-            };
-            self.has_room = true;
-            let (begun, alone) = (session.runs().len(), suspicion.runs_alone());
-            let campaign = self.campaign;
-            let one_by_one = Campaign { jobs: NonZeroUsize::MIN, ..campaign.clone() };
-            let mut next_plan = |run, session: &Session| {
-                (session.runs().len() < begun + alone).then(|| search.next_plan(run, session)).flatten()
-            };
-            let Conductor { past, display, .. } = self;
-            let stop = one_by_one
-                .go_on(past, session, &INTERRUPTED, &mut next_plan, &mut |event| display.show(&event))?;
-            self.crowding = suspicion.told(&session.runs()[begun..]);
-            if stop != Stop::Settled || self.crowding.is_some() {
-                return Ok(stop);
+            self.asked_at = crowding::next_asked(runs);
+            if let Some(suspicion) = crowding::suspected(session.runs()) {
+                self.asked_at = None;
+                let stop = self.run_alone(&suspicion, session, search)?;
+                if stop != Stop::Settled || self.crowding.is_some() {
+                    return Ok(stop);
+                }
             }
         }
-        self.stretch(session, search, |watch, session| watch.is_some_and(|watch| are_enough(watch, session)))
+        self.stretch(campaign, session, search, &are_enough)
+    }
+
+    /// Makes runs one by one, to see whether they fail then.
+    fn run_alone(
+        &mut self,
+        suspicion: &Suspicion,
+        session: &mut Session,
+        search: &mut Search,
+    ) -> anyhow::Result<Stop> {
+        let Conductor { campaign, past, display, .. } = self;
+        let (begun, alone) = (session.runs().len(), suspicion.runs_alone());
+        let one_by_one = Campaign { jobs: NonZeroUsize::MIN, ..campaign.clone() };
+        let mut next_plan = |run, session: &Session| {
+            (session.runs().len() < begun + alone).then(|| search.next_plan(run, session)).flatten()
+        };
+        let stop = one_by_one
+            .go_on(past, session, &INTERRUPTED, &mut next_plan, &mut |event| display.show(&event))?;
+        self.crowding = suspicion.told(&session.runs()[begun..]);
+        Ok(stop)
     }
 
     /// Makes runs until a limit is reached, more would not change the answer, or `are_enough` says so.
     fn stretch(
         &mut self,
+        stretch: &Campaign,
         session: &mut Session,
         search: &mut Search,
-        are_enough: impl Fn(Option<&Watch>, &Session) -> bool,
+        are_enough: impl Fn(&Watch, &Session) -> bool,
     ) -> anyhow::Result<Stop> {
         let Conductor { campaign, past, watch, display, .. } = self;
         let may_end_early = may_end_early(campaign);
@@ -132,10 +139,10 @@ impl<'a> Conductor<'a> {
                 && proof_from.is_none_or(|from| started.elapsed() >= from);
             let is_over = is_settled
                 || may_end_early && watch::never_passes(session)
-                || are_enough(watch.as_ref(), session);
+                || watch.as_ref().is_some_and(|watch| are_enough(watch, session));
             if is_over { None } else { search.next_plan(run, session) }
         };
-        Ok(campaign.go_on(past, session, &INTERRUPTED, &mut next_plan, &mut |event| display.show(&event))?)
+        Ok(stretch.go_on(past, session, &INTERRUPTED, &mut next_plan, &mut |event| display.show(&event))?)
     }
 
     /// What the runs tell, whatever was tried out before.
@@ -148,6 +155,13 @@ impl<'a> Conductor<'a> {
         }
         analysis
     }
+}
+
+/// A campaign up to so many runs.
+fn up_to(campaign: &Campaign, runs: u32) -> Campaign {
+    let limits = campaign.limits;
+    let time = if limits == Limits::default() { Some(campaign::DEFAULT_TIME) } else { limits.time };
+    Campaign { limits: Limits { runs: Some(runs), time, ..limits }, ..campaign.clone() }
 }
 
 /// Once for all runs of this process.

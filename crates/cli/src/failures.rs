@@ -23,13 +23,13 @@ pub fn grouped<'a>(records: impl IntoIterator<Item = &'a RunRecord>) -> Vec<Fail
     groups
 }
 
-/// What more than half of them printed last.
+/// What more than half of them printed last, but for its numbers: as one of them did.
 fn said<'a>(records: &[&'a RunRecord]) -> Option<&'a str> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for said in records.iter().filter_map(|record| record.said.as_deref()) {
-        *counts.entry(said).or_default() += 1;
+        alike.entry(runner::without_numbers(said)).or_default().push(said);
     }
-    counts.into_iter().find(|(_, runs)| 2 * runs > records.len()).map(|(said, _)| said)
+    alike.into_values().find(|said| 2 * said.len() > records.len()).map(|said| said[0])
 }
 
 #[cfg(test)]
@@ -54,8 +54,8 @@ mod tests {
     fn what_most_of_them_printed_last_is_told() {
         let records = [
             record("SIGABRT", ""),
-            record("exit code 7", "bind: Address already in use"),
-            record("exit code 7", "bind: Address already in use"),
+            record("exit code 7", "bind to 80: Address already in use"),
+            record("exit code 7", "bind to 81: Address already in use"),
             record("exit code 7", "…"),
             record("exit code 1", "one"),
             record("exit code 1", "two"),
@@ -63,7 +63,7 @@ mod tests {
         let told: Vec<_> =
             grouped(&records).into_iter().map(|group| (group.runs, group.description)).collect();
         let expected = [
-            (3, "exit code 7, last printed `bind: Address already in use`"),
+            (3, "exit code 7, last printed `bind to 80: Address already in use`"),
             (2, "exit code 1"),
             (1, "SIGABRT"),
         ];

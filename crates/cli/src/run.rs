@@ -230,7 +230,12 @@ fn finish(
                 vec![is_it_named_right(arguments)]
             } else {
                 let by_number = matches!(end, End::Stopped(Stop::Runs));
-                what_to_try(code, arguments, has_recorded, by_number)
+                let mut hints = what_to_try(code, arguments, has_recorded, by_number);
+                if code == exit::NO_FAILING_RUN && may_sleep(arguments, session) {
+                    let command = flags::command_line(arguments, "skip-sleeps", "");
+                    hints.insert(0, Hint { label: "do its threads sleep?".to_owned(), command });
+                }
+                hints
             }
         }
     };
@@ -262,7 +267,9 @@ fn finish(
 /// What a person should know about how the runs were made.
 fn tell_of(search: &Search) {
     if let Some(why) = search.dropped() {
-        screen::say(&format!("all further runs were free: {why}\n"));
+        screen::say(&format!(
+            "from some run on, the operating system alone decided which thread runs when: {why}\n"
+        ));
     }
 }
 
@@ -274,6 +281,13 @@ fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> 
         more => flags::command_line(arguments, "until-failures", &(report.runs.failed + more).to_string()),
     };
     Some(Hint { label: "enough runs".to_owned(), command })
+}
+
+/// Whether runs take so long that there are few of them, and may spend that time asleep.
+fn may_sleep(arguments: &RunArguments, session: &Session) -> bool {
+    const LONG: f64 = 1.0;
+    let seconds: f64 = session.runs().iter().map(|run| run.seconds).sum();
+    !arguments.limits.skip_sleeps && seconds > LONG * session.runs().len() as f64
 }
 
 /// Where no test ran: what was asked for is in the command.

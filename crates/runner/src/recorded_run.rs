@@ -103,11 +103,20 @@ pub(crate) fn once(
         said,
     };
     if processes.is_empty() && !matches!(record.outcome, Outcome::Damaged { .. }) {
-        let why =
-            record.warnings.first().cloned().unwrap_or_else(|| "no process recorded anything".to_owned());
+        let why = record.warnings.first().cloned().unwrap_or_else(|| nothing_recorded(&record));
         record.outcome = Outcome::Damaged { why };
     }
     Ok(Some(RunFile { record, processes }))
+}
+
+/// What to say of a run that recorded nothing. If it failed, it may have come to an end before the test began: how it did tells more.
+fn nothing_recorded(record: &RunRecord) -> String {
+    const NOTHING: &str = "no process recorded anything";
+    if !record.outcome.is_failing() {
+        return NOTHING.to_owned();
+    }
+    let said = record.said.as_ref().map_or_else(String::new, |said| format!(", last printed `{said}`"));
+    format!("{NOTHING} ({}{said})", record.outcome.reason())
 }
 
 /// Why a recorder leaves its process alone, as it says on standard error: that of a virtual machine which is too new, for

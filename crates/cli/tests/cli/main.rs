@@ -27,6 +27,7 @@ mod limits;
 mod little;
 mod loops;
 mod narrowing;
+mod odd_places;
 mod oracles;
 mod processes;
 mod ranking;

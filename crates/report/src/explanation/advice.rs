@@ -238,7 +238,7 @@ fn held_now(fix: &Fix, locks: &str) -> String {
 fn lock_order(fix: &Fix) -> String {
     let locks: Vec<String> = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
     let each: Vec<String> = distinct(fix.places.iter().map(over));
-    let at = if each.is_empty() { String::new() } else { format!(", also at {}", all_of(&each)) };
+    let at = if each.is_empty() { String::new() } else { format!(": see {}", all_of(&each)) };
     // Elements of one array, and what goes by one name, are told apart by nothing but their addresses.
     let what = match locks.as_slice() {
         [one] => format!("locks like `{one}`"),

@@ -99,7 +99,7 @@ pub(crate) fn hang(hang: &Hang) -> String {
         HangKind::AwaitedEnd => {
             format!("Deadlock: threads wait for locks and for each other's end in {runs}")
         }
-        HangKind::Waiting => format!("Threads wait in vain in {runs}"),
+        HangKind::Waiting => format!("Threads wait forever in {runs}"),
         HangKind::UseAfterFree => {
             format!("Use after free: threads use what others have freed in {runs} that passed")
         }

@@ -454,7 +454,7 @@ fn waiting_threads_are_told() {
     let shown = terminal::summary(&report, &[], &View::default());
     for part in [
         "Deadlock: threads wait for each other in 3 runs",
-        "Threads wait in vain in 1 run",
+        "Threads wait forever in 1 run",
         "and 2 more such cases",
     ] {
         assert!(shown.contains(part), "no {part} in {shown}");

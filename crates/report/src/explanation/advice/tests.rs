@@ -118,7 +118,7 @@ fn threads_that_wait_for_ever() {
     let order = fix(Action::LockOrder, &["a.lock", "b.lock"], &[place("move", 3, 5), place("move", 3, 5)]);
     assert_eq!(
         advice(&order),
-        "Take `a.lock` and `b.lock` in the same order everywhere, for example by their addresses, also at \
+        "Take `a.lock` and `b.lock` in the same order everywhere, for example by their addresses: see \
          bank.c:3–5 in move()."
     );
     let unlock = fix(Action::Unlock, &["a.lock"], &[place("append", 48, 48)]);
