@@ -42,6 +42,21 @@ pub fn other_order(finding: &Finding, passing: u64) -> Option<String> {
     Some(format!("Make sure that {} comes before {}.", places.label(second), places.label(first)))
 }
 
+/// Of a change that two threads make at one place, with no lock that both hold: neither order is the right one.
+pub fn one_at_a_time(finding: &Finding) -> Option<String> {
+    let [first, second] = finding.accesses.as_slice() else { return None };
+    let locks = |access: &Access| access.locks.clone().unwrap_or_default();
+    let is_guarded = locks(first).iter().any(|lock| locks(second).contains(lock));
+    if is_guarded || first.kind == AccessKind::Read || second.kind == AccessKind::Read {
+        return None;
+    }
+    Some(format!(
+        "Let only one thread at a time do what ends in the write at {}, with what it has read for it: hold one lock all the \
+         while, or make it one atomic operation.",
+        Places::of(finding).label(second)
+    ))
+}
+
 fn action(fix: &Fix) -> String {
     let mut locks = any_of_array(&list(&fix.locks));
     if fix.for_writing {

@@ -8,6 +8,9 @@ use crate::wording;
 /// Writes everything that is known of a finding.
 pub(super) fn write(page: &mut Page, report: &Report, number: usize, finding: &Finding) {
     write_title(page, &report.runs, number, finding);
+    if let Some(doubt) = wording::hardly_the_cause(report, number, finding) {
+        page.paragraph(Line::spaces(3), CAUTION, &doubt);
+    }
     write_story(page, finding);
     write_picture(page, finding);
     write_passing(page, finding);

@@ -14,6 +14,19 @@ const LIKELY: f64 = 0.8;
 /// How a warning begins that says why names are missing.
 pub const NAMES_ARE_MISSING: &str = "names are missing: ";
 
+/// Less probable than this, and not confirmed, is not worth reading beside an answer.
+const HARDLY: f64 = 0.05;
+
+/// What to say to somebody who looks at the finding with this number all the same: what it advises may be of no use.
+pub(crate) fn hardly_the_cause(report: &Report, number: usize, finding: &Finding) -> Option<String> {
+    let index = number.checked_sub(1).filter(|&index| index > 0 && index < report.findings.len())?;
+    let is_doubtful =
+        !is_confirmed(finding) && finding.confidence.is_some_and(|confidence| confidence < HARDLY);
+    let explains_more = super::finding::other_failures(report, index).is_some();
+    (is_doubtful && !explains_more && is_likely(&report.findings[0]))
+        .then(|| "probably not the cause: finding 1 is, or explains these failures better".to_owned())
+}
+
 /// How a format should make a word feel, by whatever means it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -27,8 +40,6 @@ pub(crate) enum Tone {
 /// How many of the first findings are worth a place on the first screen, at most so many: where the first one stands
 /// out, others that explain no other failing run and are hardly probable would only be in its way.
 pub(crate) fn worth_listing(report: &Report, most: usize) -> usize {
-    /// Less probable than this, and not confirmed, is not worth reading beside an answer.
-    const HARDLY: f64 = 0.05;
     let Some(first) = report.findings.first() else { return 0 };
     let is_worth = |(index, finding): &(usize, &Finding)| {
         is_confirmed(finding)

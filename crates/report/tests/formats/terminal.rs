@@ -50,6 +50,24 @@ fn colours_change_nothing_but_colours() {
 }
 
 #[test]
+fn who_looks_at_a_weak_suspect_is_told_that_it_is_one() {
+    let told = |confidence, failing_runs: &[u64]| {
+        let weak =
+            Finding { confidence: Some(confidence), failing_runs: failing_runs.to_vec(), ..early_use() };
+        let report = report(vec![Finding { failing_runs: vec![4, 7], ..confirmed(stale_check()) }, weak]);
+        let [first, second] = [1, 2].map(|number| {
+            let shown = terminal::finding(&report, number, &report.findings[number - 1], &NARROW);
+            shown.contains("probably not the cause: finding 1 is")
+        });
+        assert!(!first);
+        second
+    };
+    assert!(told(0.01, &[4]));
+    assert!(!told(0.3, &[4]), "who knows");
+    assert!(!told(0.01, &[4, 9]), "run 9 has another cause");
+}
+
+#[test]
 fn one_finding_in_full() {
     assert_snapshot!("finding_80", in_full(confirmed(stale_check()), &NARROW));
     assert_snapshot!("finding_120", in_full(confirmed(stale_check()), &WIDE));

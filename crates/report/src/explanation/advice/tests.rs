@@ -287,3 +287,30 @@ fn places_in_one_function_are_one() {
 fn only_numbers_in_brackets_are_general() {
     assert_eq!(any_of_array("`a[12].b[3]` and `c[n]`, d[4"), "`a[i].b[i]` and `c[n]`, d[4");
 }
+
+#[test]
+fn a_change_at_one_place_is_made_by_one_thread_at_a_time() {
+    let told = |kind: &str, locks: [&[&str]; 2]| {
+        let access = |locks: &[&str], thread: u32| {
+            serde_json::json!({
+                "thread": thread, "kind": kind, "variable": "requests", "function": "serve", "file": "a.c", "line": 5,
+                "stack": [], "locks": locks,
+            })
+        };
+        let finding: Finding = serde_json::from_value(serde_json::json!({
+            "rank": 1, "tied": 1, "score": 1.0, "failed": 1, "passed": 0, "kind": "order-violation",
+            "pattern": "WW", "pattern_id": null, "accesses": [access(locks[0], 1), access(locks[1], 2)],
+            "suspicious_functions": [], "cluster": null, "failing_runs": [], "evidence": [], "advice": "",
+            "confirmation": null,
+        }))
+        .unwrap();
+        one_at_a_time(&finding)
+    };
+    let said = told("write", [&[], &["b"]]).unwrap();
+    assert!(
+        said.starts_with("Let only one thread at a time do what ends in the write at a.c:5, with"),
+        "{said}"
+    );
+    assert_eq!(told("write", [&["a"], &["b", "a"]]), None, "they do already");
+    assert_eq!(told("read", [&[], &[]]), None);
+}
