@@ -219,7 +219,7 @@ fn finish(
     end: End,
 ) -> anyhow::Result<ExitCode> {
     let code = look::verdict(&report);
-    let hints = match code {
+    let mut hints: Vec<Hint> = match code {
         exit::FOUND => {
             more_runs(&report, arguments).into_iter().chain(look::hints(session, &report)).collect()
         }
@@ -239,6 +239,11 @@ fn finish(
             }
         }
     };
+    if code != exit::NOTHING_RECORDED && arguments.limits.jobs.is_none() && report.runs.damaged > 0 {
+        // Where some runs recorded something, what kept others from it may be those at the same time.
+        let command = flags::command_line(arguments, "jobs", "1");
+        hints.push(Hint { label: "if runs get in each other's way".to_owned(), command });
+    }
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
     if arguments.json.as_deref() == Some(Path::new(look::STDOUT)) {
         // Standard output belongs to the JSON then.

@@ -18,7 +18,7 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, work, NULL);
     pthread_join(thread, NULL);
-    usleep(20000);
+    usleep(150000);
     return rmdir("busy");
 }
 "#;
@@ -30,8 +30,8 @@ fn runs_that_get_in_each_others_way_go_on_one_by_one() {
     }
     let place = Workplace::new();
     let program = compiled("busy", BUSY);
-    let seen = place.call(&format!("run --seed 1 --runs 60 -- {}", program.display())).exits(10);
-    let seen = seen.says(&["60 passed"]);
+    let seen = place.call(&format!("run --seed 1 --runs 45 -- {}", program.display())).exits(10);
+    let seen = seen.says(&["45 passed"]);
     let told = "runs at the same time get in each other's way";
     let seen = seen.complains(&[told, "last printed `busy: File exists`", "as by --jobs 1"]);
     let manifest = std::fs::read_to_string(place.path(".unsnarl/busy/manifest.json")).unwrap();
@@ -41,7 +41,7 @@ fn runs_that_get_in_each_others_way_go_on_one_by_one() {
     );
     assert!(!place.path(".unsnarl/busy-2").exists(), "{seen}");
     // Whoever says how many gets as many.
-    let told_so = place.call(&format!("run --seed 1 --jobs 2 --runs 60 -- {}", program.display()));
+    let told_so = place.call(&format!("run --seed 1 --jobs 2 --runs 45 -- {}", program.display()));
     assert!(!told_so.stderr.contains(told), "{told_so}");
     told_so.says(&["failures look alike: exit code 7, last printed `busy: File exists`"]);
 }
