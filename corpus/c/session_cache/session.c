@@ -15,7 +15,7 @@ void session_begin(struct session *session, unsigned key)
 bool session_find(struct session *session)
 {
     pthread_mutex_lock(&session->lock);
-    bool found = session->is_cached;
+    bool found = session->is_cached;                                    /* truth:A5 */
     if (found)
         __atomic_fetch_add(&session->holders, 1, __ATOMIC_SEQ_CST);     /* truth:A2 */
     pthread_mutex_unlock(&session->lock);
@@ -39,7 +39,7 @@ static void end(struct session *session)
     bool is_held = false;
 #endif
     if (!is_held) {
-        session->is_cached = false;
+        session->is_cached = false;                                     /* truth:A6 */
         __atomic_store_n(&session->key, 0, __ATOMIC_SEQ_CST);           /* truth:A3 */
     }
     pthread_mutex_unlock(&session->lock);

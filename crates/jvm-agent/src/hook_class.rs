@@ -118,7 +118,7 @@ mod tests {
         let version = Command::new("javac").arg("-version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         if !version.is_ok_and(|version| version.starts_with("javac 17.")) {
-            eprintln!("skipped: there is no javac 17");
+            eprintln!("SKIPPED it_is_what_its_source_says: there is no javac 17");
             return;
         }
         let folder = tempfile::tempdir().unwrap();

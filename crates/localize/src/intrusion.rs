@@ -32,6 +32,9 @@ pub struct Row {
     pub shape: Shape,
     /// The sites.
     pub sites: Vec<SiteId>,
+    /// For each the call of the program's that a library is there for, by the first place of that call, or else itself: a map comes to another place of its
+    /// code with each shape that it has.
+    pub calls: Vec<SiteId>,
     /// Most of it, or the two steps whose order decides, are atomic updates: counts, which are kept right by themselves.
     pub is_about_counts: bool,
     /// It begins with what was done a little before the edge, which may have nothing to do with it.
@@ -63,7 +66,8 @@ impl Row {
     fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
         let access = &run.accesses[index];
         let is_kind = |step: Step| does(access, step.kind);
-        access.site == self.sites[nth] && self.shape.steps().nth(nth).is_some_and(is_kind)
+        let is_place = access.site == self.sites[nth] || called(run, access.site) == self.calls[nth];
+        is_place && self.shape.steps().nth(nth).is_some_and(is_kind)
     }
 
     /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
@@ -89,17 +93,18 @@ impl Row {
     /// All steps from these two on.
     fn from(&self, run: &Run, [look, first_other]: [usize; 2]) -> Option<Vec<usize>> {
         let (accesses, steps) = (&run.accesses, self.shape.steps().collect::<Vec<_>>());
-        let threads = [look, first_other].map(|index| accesses[index].thread);
+        let mut threads = [look, first_other].map(|index| accesses[index].thread).to_vec();
         let mut found = vec![look];
         let mut locations = [None; 2];
         let of = |nth: usize| usize::from(steps[nth].variable != 'x');
         locations[of(0)] = Some(accesses[look].location);
         for nth in 1..steps.len() {
-            let thread = threads[usize::from(steps[nth].thread == 2)];
+            let role = usize::from(steps[nth].thread) - 1;
             let fits = |&index: &usize| {
                 let known = locations[of(nth)];
+                let thread = accesses[index].thread;
                 self.is_at(run, index, nth)
-                    && accesses[index].thread == thread
+                    && threads.get(role).map_or(!threads.contains(&thread), |&known| thread == known)
                     && known.is_none_or(|known| accesses[index].location == known)
             };
             let index = match nth {
@@ -107,6 +112,9 @@ impl Row {
                 _ => (found[nth - 1] + 1..accesses.len()).find(fits),
             }?;
             locations[of(nth)] = Some(accesses[index].location);
+            if role == threads.len() {
+                threads.push(accesses[index].thread);
+            }
             found.push(index);
         }
         if steps.len() > 3 && !self.is_of_one_round(run, &found) {
@@ -157,6 +165,11 @@ impl Row {
 const NEXT_STEPS: usize = 8;
 /// So many things that one place looks at are tried.
 const MOST_LOOKS: usize = 16;
+
+/// The first place of the call that a site belongs to, if it is a library's.
+fn called(run: &Run, site: SiteId) -> SiteId {
+    run.calls.get(&site).copied().unwrap_or(site)
+}
 
 fn does(access: &Access, kind: AccessKind) -> bool {
     access.kind == AccessKind::Update || access.kind == kind
@@ -223,7 +236,7 @@ impl Intrusion {
         found.sort_by_key(|(class, _)| *class);
         let mut rows: Vec<(u8, Row)> = Vec::new();
         for (class, row) in found {
-            if rows.iter().all(|(_, known)| *known != row) {
+            if rows.iter().all(|(_, known)| (known.shape, &known.calls) != (row.shape, &row.calls)) {
                 rows.push((class, row));
             }
         }
@@ -247,6 +260,27 @@ impl Intrusion {
         self.look.is_empty().then_some(intrusion)
     }
 
+    /// The row over a look that one thread outdates before another one does what decides, and the act: who closes something, and who finds it closed and
+    /// goes, before what was let in while it was open is there.
+    fn with_third(&self, run: &Run, [look, other, act]: [usize; 3]) -> Option<(u8, Vec<usize>, Shape)> {
+        let accesses = &run.accesses;
+        let changes = |&&first: &&usize| first < other && conflict(run, look, first);
+        let first = *self.between.iter().rev().find(changes)?;
+        // Where the one that decides sets others going, these need no switch of their own.
+        let decides = [first, other].iter().any(|index| self.decisive.contains(index));
+        (decides && self.look.contains(&look)).then_some(())?;
+        let are_counts =
+            |pair: [usize; 2]| pair.into_iter().all(|index| counts_at(run, accesses[index].site));
+        (!are_counts([look, first]) && !are_counts([other, act])).then_some(())?;
+        let begin = pairs_of_look(run, look, first).next()?;
+        let end = pairs(run, other, act).next()?;
+        let kinds = begin.steps().iter().chain(end.steps()).map(|step| step.kind);
+        let roles = [(1, 'x'), (2, 'x'), (3, 'y'), (1, 'y')];
+        let steps: Vec<Step> =
+            kinds.zip(roles).map(|(kind, (thread, variable))| Step { kind, thread, variable }).collect();
+        Some((class::THIRD, vec![look, first, other, act], Shape::new(&steps)))
+    }
+
     /// The row over a look, another's step and the act, with its class.
     fn with_look(&self, run: &Run, look: usize, other: usize, act: usize) -> Option<(u8, Vec<usize>, Shape)> {
         let accesses = &run.accesses;
@@ -262,9 +296,11 @@ impl Intrusion {
             });
             return triples.flatten().next().map(|id| (class::TRIPLE, vec![look, other, act], id.into()));
         }
-        let same =
-            |&&first: &&usize| accesses[first].thread == accesses[other].thread && conflict(run, look, first);
-        let first = *self.between.iter().find(same)?;
+        let is_others = |first: usize| accesses[first].thread == accesses[other].thread;
+        let changes = |&&first: &&usize| conflict(run, look, first);
+        let Some(&first) = self.between.iter().filter(|&&first| is_others(first)).find(changes) else {
+            return self.with_third(run, [look, other, act]);
+        };
         let (crossing, steps) = match first < other {
             true => (Crossing::Apart, [look, first, other, act]),
             false => (Crossing::Overlapping, [look, other, first, act]),
@@ -305,6 +341,8 @@ mod class {
     pub const QUADRUPLE: u8 = 2;
     /// Two orders that cross, and no row of the table.
     pub const CROSSING: u8 = 4;
+    /// The look is outdated by one thread, and another one does what decides.
+    pub const THIRD: u8 = 5;
     /// It begins with what was done a little before the edge.
     pub const AROUND: u8 = 6;
     /// It begins with a count that nobody looks at.
@@ -339,6 +377,7 @@ fn row(run: &Run, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
     Row {
         shape,
         sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
+        calls: steps.iter().map(|&index| called(run, run.accesses[index].site)).collect(),
         is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
     }

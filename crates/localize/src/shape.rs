@@ -10,13 +10,13 @@ use crate::run::AccessKind;
 pub struct Step {
     /// Read or Write. An update stands where the table has a write.
     pub kind: AccessKind,
-    /// 1 for the thread of the first access, 2 for the other.
+    /// 1 for the thread of the first access, 2 for the next one, 3 for another one besides, which no row of the table has.
     pub thread: u8,
     /// `x` for the variable of the first access, `y` for the other.
     pub variable: char,
 }
 
-/// Kinds of up to four accesses, by which of two threads, to which of two variables, in time order.
+/// Kinds of up to four accesses, by which of up to three threads, to which of two variables, in time order.
 ///
 /// The rows of [`PatternId`] are shapes; a single access, and any two pairs, are shapes too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,7 @@ const IS_STEP: u8 = 1;
 const IS_WRITE: u8 = 2;
 const IS_THREAD_2: u8 = 4;
 const IS_Y: u8 = 8;
+const IS_THREAD_3: u8 = 16;
 
 impl Shape {
     /// No shape has more steps.
@@ -48,7 +49,11 @@ impl Shape {
             let step = steps[nth];
             let code = IS_STEP
                 | if matches!(step.kind, AccessKind::Read) { 0 } else { IS_WRITE }
-                | if step.thread == 1 { 0 } else { IS_THREAD_2 }
+                | match step.thread {
+                    1 => 0,
+                    2 => IS_THREAD_2,
+                    _ => IS_THREAD_3,
+                }
                 | if step.variable == 'x' { 0 } else { IS_Y };
             codes |= (code as u32) << (8 * nth);
             nth += 1;
@@ -65,7 +70,11 @@ impl Shape {
     pub fn steps(self) -> impl Iterator<Item = Step> + Clone {
         self.codes.to_le_bytes().into_iter().take_while(|&code| code != 0).map(|code| Step {
             kind: if code & IS_WRITE != 0 { AccessKind::Write } else { AccessKind::Read },
-            thread: if code & IS_THREAD_2 != 0 { 2 } else { 1 },
+            thread: match code & (IS_THREAD_2 | IS_THREAD_3) {
+                0 => 1,
+                IS_THREAD_2 => 2,
+                _ => 3,
+            },
             variable: if code & IS_Y != 0 { 'y' } else { 'x' },
         })
     }
@@ -152,5 +161,13 @@ mod tests {
         ]);
         assert_eq!(couple.row(), None);
         assert_eq!((couple.to_string(), format!("{couple:?}")), ("RWRR".into(), "R1x-W2x-R2y-R1y".into()));
+        let third = Shape::new(&[
+            step(AccessKind::Read, 1, 'x'),
+            step(AccessKind::Write, 2, 'x'),
+            step(AccessKind::Read, 3, 'y'),
+            step(AccessKind::Write, 1, 'y'),
+        ]);
+        assert_eq!(format!("{third:?}"), "R1x-W2x-R3y-W1y");
+        assert_ne!(third, PatternId::P18.into());
     }
 }

@@ -2,7 +2,9 @@
 
 mod support;
 
-use localize::{Intrusion, PatternId, Row, Run};
+use std::sync::Arc;
+
+use localize::{Intrusion, PatternId, Row, Run, SiteId};
 
 /// One run, in which `^` stands before what the held thread had done last, `!` before what decides, and `*` before what it does when it goes on; the
 /// first access tells the held thread, and what others do between `^` and `*` is what they do meanwhile.
@@ -66,6 +68,53 @@ fn two_orders_that_cross_need_be_no_row() {
     assert_eq!(told(trace), ["W1x-R2x-W2y-R1y take search close fire"]);
     let trace = "^W1(list)@take !W2(open)@close R2(list)@search *R1(open)@fire";
     assert_eq!(told(trace), ["W1x-W2y-R2x-R1y take close search fire"]);
+}
+
+/// Who lets something in while it is open comes too late when it was closed, and whoever had to take it has gone.
+#[test]
+fn what_one_thread_outdates_and_another_decides_takes_three() {
+    let row = ["R1x-W2x-R3y-W1y look close empty act"];
+    assert_eq!(told("^R1(open)@look W2(open)@close !R3(queue)@empty *W1(queue)@act"), row);
+    assert_eq!(
+        told("^R1(open)@look !W2(open)@close R3(queue)@empty *W1(queue)@act"),
+        row,
+        "who closes sets others going"
+    );
+    let told_by_pair = |trace| told(trace).iter().all(|row| row.starts_with('P'));
+    assert!(
+        told_by_pair("^R1(open)@look !R3(queue)@empty W2(open)@close *W1(queue)@act"),
+        "closed afterwards"
+    );
+    assert!(told_by_pair("^U1(count)@add U2(count)@add2 !R3(queue)@empty *W1(queue)@act"), "counts");
+}
+
+#[test]
+fn a_run_shows_three_threads_if_it_has_three() {
+    let (session, intrusion) = held("^R1(open)@look W2(open)@close !R3(queue)@empty *W1(queue)@act");
+    let (_, row) = &intrusion.rows(&session.runs[0])[0];
+    assert_eq!(row.occurrence(&session.runs[0]), Some(vec![0, 1, 2, 3]));
+    let runs = "F: R1(open)@look W2(open)@close R3(queue)@empty W1(queue)@act
+        P: R1(open)@look W2(open)@close R2(queue)@empty W1(queue)@act
+        P: R1(open)@look R3(queue)@empty W2(open)@close W1(queue)@act";
+    let others = support::parse(runs).runs;
+    let shows: Vec<bool> = others.iter().map(|run| row.occurrence(run).is_some()).collect();
+    assert_eq!(shows, [true, false, false]);
+}
+
+/// A map comes to other places of its code when it has another shape.
+#[test]
+fn what_a_library_does_for_one_call_is_one_step() {
+    let (session, intrusion) = held("^R1(size)@at_root !W2(size)@pop *R1(size)@use");
+    let mut run = session.runs[0].clone();
+    // The first one is the library's, by itself as the first place of its call; the fourth place is of the same call.
+    run.calls = Arc::new([(SiteId(0), SiteId(0)), (SiteId(3), SiteId(0))].into_iter().collect());
+    let (_, row) = &intrusion.rows(&run)[0];
+    let text = "F: R1(a)@at_root W2(b)@pop R1(c)@use R1(d)@at_leaf
+        F: R1(size)@at_leaf W2(size)@pop R1(size)@use
+        F: R1(size)@use W2(size)@pop R1(size)@use";
+    let others = support::parse(text).runs.into_iter().map(|other| Run { calls: run.calls.clone(), ..other });
+    let shows: Vec<bool> = others.map(|run| row.occurrence(&run).is_some()).collect();
+    assert_eq!(shows, [false, true, false]);
 }
 
 #[test]

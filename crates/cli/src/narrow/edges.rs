@@ -26,6 +26,8 @@ pub struct Edges {
     /// The thread that is held up, and the one that runs meanwhile.
     pub held: u32,
     pub other: u32,
+    /// Others that have to run as well before it, in their order.
+    pub through: Vec<u32>,
     /// A run that passes, since the held thread has not done its next step when the other one runs. None if it need not have done anything.
     pub before: Option<Stand>,
     /// A run that fails.
@@ -167,7 +169,19 @@ fn of_leg(bench: &mut Bench, legs: &[Leg], at: usize) -> anyhow::Result<Option<E
         bench.repeat(&way(stop), runs, &mut elsewhere)?;
     }
     let (held, other) = (held.thread, other.thread);
-    Ok(Some(Edges { held, other, before, failing, after, beyond, between, held_there, elsewhere }))
+    let through = through(&legs[at + 1..last_other], other);
+    Ok(Some(Edges { held, other, through, before, failing, after, beyond, between, held_there, elsewhere }))
+}
+
+/// The threads of some legs, each once, without one of them.
+fn through(legs: &[Leg], other: u32) -> Vec<u32> {
+    let mut threads = Vec::new();
+    for leg in legs {
+        if leg.thread != other && !threads.contains(&leg.thread) {
+            threads.push(leg.thread);
+        }
+    }
+    threads
 }
 
 /// The same way with a leg for each thread that runs behind the last one before the held thread goes on. None if there is none.
@@ -209,6 +223,13 @@ mod tests {
 
     fn legs(of: &[(u32, u32)]) -> Vec<Leg> {
         of.iter().map(|&(thread, until)| Leg { thread, until, by_time: false }).collect()
+    }
+
+    #[test]
+    fn whoever_runs_before_the_last_one_is_told() {
+        let way = legs(&[(3, FOREVER), (4, 7), (5, 2), (3, 9)]);
+        assert_eq!((through(&way, 4), through(&way[..1], 4)), (vec![3, 5], vec![3]));
+        assert_eq!(through(&[], 4), Vec::<u32>::new());
     }
 
     /// One thread is held, a second one runs to its end, and the third, whose turn it is then, does what decides.

@@ -1,7 +1,7 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Finding, Pattern, Reason};
+use localize::{Detail, Finding, Pattern, Profile, Reason};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 
 use super::edges::Edges;
@@ -80,8 +80,13 @@ fn put_one_first(
             lead(findings, 0);
             return Ok(Some(place.put(is_whole, is_whole)));
         }
-        for place in places.iter().filter(|place| place.turn() == turn) {
-            if let Some(proves) = tell(runs, findings, place)? {
+        let due = places.iter().filter(|place| place.turn() == turn);
+        let mut due: Vec<(&Place, Option<Finding>)> =
+            due.map(|place| Ok((*place, of_rows(runs, &place.rows)?))).collect::<anyhow::Result<_>>()?;
+        // What breaks into a stretch of code, rather than an order, which may be how that is found out.
+        due.sort_by_key(|(_, told)| told.as_ref().is_none_or(|told| is_mere_order(&told.pattern)));
+        for (place, told) in due {
+            if let Some(proves) = tell(findings, place, told) {
                 let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
                 return Ok(Some(place.put(proves, is_whole)));
             }
@@ -91,19 +96,19 @@ fn put_one_first(
 }
 
 /// Puts what happens at a place first, if it can be told, and says whether the place proves it.
-fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyhow::Result<Option<bool>> {
-    let told = of_rows(runs, &place.rows)?;
+fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Option<bool> {
     // What decides, told without a look that is not there in all failing runs, is told well enough.
     let stays = |first: &&Finding| {
         place.fit(&first.pattern) == Fit::Order
             && (told.is_some() || is_mere_order(&first.pattern))
             && tells_better(first, told.as_ref())
+            && !told.as_ref().is_some_and(|told| explains(told, first))
             && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
                 && place.is_found_out(&first.pattern))
     };
     if findings.first().filter(stays).is_some() {
         lead(findings, 0);
-        return Ok(Some(true));
+        return Some(true);
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
     let known = match &told {
@@ -113,18 +118,33 @@ fn tell(runs: &mut Runs<'_>, findings: &mut Vec<Finding>, place: &Place) -> anyh
     // What the runs say of it by themselves is more than what is counted here.
     if let Some(at) = known {
         lead(findings, at);
-        return Ok(Some(true));
+        return Some(true);
     }
     if let Some(told) = told {
         findings.push(told);
         lead(findings, findings.len() - 1);
-        return Ok(Some(true));
+        return Some(true);
     }
     if let Some(at) = of_fit(Fit::Act) {
         lead(findings, at);
-        return Ok(Some(false));
+        return Some(false);
     }
-    Ok(None)
+    None
+}
+
+/// Whether a finding says how a mere order comes about, in most of the runs that have it: it ends with that.
+fn explains(finding: &Finding, order: &Finding) -> bool {
+    let [own, others] = [finding, order].map(|finding| [finding.failed, finding.passed]);
+    ends_with(&finding.pattern, &order.pattern) && is_of_most(own, others)
+}
+
+fn ends_with(pattern: &Pattern, order: &Pattern) -> bool {
+    let is_more = is_mere_order(order) && !is_mere_order(pattern);
+    is_more && pattern.sites().ends_with(order.sites())
+}
+
+fn is_of_most([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
+    failed * 4 >= others_failed * 3 && passed <= others_passed
 }
 
 /// What has more than the order that decides, and nothing of the look, tells failing from passing runs by what it has besides: unless there is something to
@@ -150,21 +170,28 @@ pub fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]:
 /// Where the run goes wrong, for people: what the held thread did last and would do next, and what decides in between.
 fn told(window: &kept::Window, doings: &Doings, runs: &mut Runs<'_>) -> Window {
     let Doings { profile, intrusion, .. } = doings;
-    let mut step = |index: Option<&usize>, thread: u32| {
+    let mut step_of = |profile: &Profile, index: Option<&usize>, thread: u32| {
         let access = &profile.run.accesses[*index?];
         let mut told = [runs.names.access(access, thread, profile, &runs.code)];
         explanation::tell_by_calls(&mut told);
         Some(NeededStep::from(&told[0]))
     };
-    let (held, other) = (1, 2);
-    // What the held thread goes on with, or else all that decides.
+    let (held, other) = (1, 2 + doings.through.len() as u32);
+    // Where the run ends while it is held, what it would have done is known from the run in which it has.
+    let missing = doings.beyond.as_ref().and_then(|(profile, last)| step_of(profile, last.first(), held));
+    let mut step = |index: Option<&usize>, thread: u32| step_of(profile, index, thread);
+    // What decides for the first thing that the held thread goes on with, or else all that decides.
     let orders = intrusion.orders(&profile.run);
-    let conflicts = orders.iter().map(|(other, _)| other).filter(|other| intrusion.decisive.contains(other));
+    let deciding = || orders.iter().filter(|(other, _)| intrusion.decisive.contains(other));
+    let first = deciding().map(|(_, act)| act).min();
+    let conflicts = deciding().filter(|(_, act)| Some(act) == first).map(|(other, _)| other);
     let after = step(intrusion.look.last(), held);
     let meanwhile = step(conflicts.max().or(intrusion.decisive.last()), other);
-    let before = step(intrusion.act.first(), held);
+    let before = step(intrusion.act.first(), held).or(missing);
+    let through =
+        doings.through.iter().zip(2..).filter_map(|(index, thread)| step(Some(index), thread)).collect();
     let kept::Window { run, switches, left, .. } = *window;
-    Window { run: run.0.into(), switches, left, after, meanwhile, before }
+    Window { run: run.0.into(), switches, left, after, through, meanwhile, before }
 }
 
 /// What the runs with a thread held there, and elsewhere, prove.
@@ -225,6 +252,19 @@ mod tests {
         assert!(!counts_better([30, 24], [30, 25]) && !counts_better([30, 24], [30, 24]));
         assert!(counts_better([30, 24], [20, 24]) && !counts_better([30, 24], [29, 24]));
         assert!(!counts_better([30, 24], [40, 30]), "the other has more of them");
+    }
+
+    /// A session is found, taken away and closed, and found to be closed: the last two are told by all failing runs, as well.
+    #[test]
+    fn what_says_how_an_order_comes_about_goes_before_it() {
+        let of = |id: PatternId, sites: &[u32]| {
+            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
+        };
+        let (whole, order) = (of(PatternId::P14, &[1, 2, 3, 4]), of(PatternId::P2, &[3, 4]));
+        assert!(ends_with(&whole, &order) && !ends_with(&order, &order));
+        assert!(!ends_with(&whole, &of(PatternId::P2, &[1, 2])), "another order");
+        assert!(is_of_most([8, 0], [9, 0]) && is_of_most([6, 1], [8, 1]));
+        assert!(!is_of_most([5, 0], [8, 0]) && !is_of_most([8, 2], [8, 1]));
     }
 
     #[test]

@@ -29,6 +29,8 @@ struct Kept {
     all_switches: u64,
     held: u32,
     other: u32,
+    #[serde(default)]
+    through: Vec<u32>,
     before: Option<u32>,
     failing: u32,
     after: u32,
@@ -71,6 +73,7 @@ pub fn keep(session: &Session, windows: &[Window]) -> anyhow::Result<()> {
             all_switches: *switches,
             held: edges.held,
             other: edges.other,
+            through: edges.through.clone(),
             before: edges.before.as_ref().map(|stand| stand.stop),
             failing: edges.failing.stop,
             after: edges.after.stop,
@@ -105,6 +108,7 @@ pub fn recall(session: &Session) -> Vec<Window> {
         let edges = Edges {
             held,
             other,
+            through: kept.through,
             before: kept.before.and_then(|stop| stand("before", stop)),
             failing: stand("failing", kept.failing)?,
             after: stand("after", kept.after)?,

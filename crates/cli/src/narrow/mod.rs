@@ -146,6 +146,10 @@ struct Doings {
     /// Where the failing run ends before the held thread goes on: what another one does, and what the held one would have had to do before it,
     /// as in a run in which it does and that passes.
     too_early: Vec<(SiteId, SiteId)>,
+    /// For each other thread that has to run besides, what it does that matters to those who come next.
+    through: Vec<usize>,
+    /// The run in which the held thread has done one step more, and that step, if it is known.
+    beyond: Option<(Profile, Vec<usize>)>,
 }
 
 fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<Option<Doings>> {
@@ -166,10 +170,15 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let is_unknown = edges.before.is_some() && step == done;
     let look = if is_unknown { held_at(Some(&edges.failing), held)?[2].clone() } else { step };
     let look = before_act(look, &act);
-    let too_early = match &edges.beyond {
-        Some(beyond) => too_early(&load(beyond, code, names)?, code, held, beyond.stop, &decisive),
-        None => Vec::new(),
-    };
+    let mut too_early = Vec::new();
+    let mut beyond = None;
+    if let Some(stand) = &edges.beyond {
+        let profile = load(stand, code, names)?;
+        if let Some(at) = blocks::at_stop(&profile, code, held, stand.stop) {
+            too_early = orders_too_early(&profile, &at, &decisive);
+            beyond = Some((profile, at.last));
+        }
+    }
     let profile = load(&edges.failing, code, names)?;
     let Some(Held { between, next, .. }) = blocks::at_stop(&profile, code, held, edges.failing.stop) else {
         return Ok(None);
@@ -177,9 +186,13 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let accesses = &profile.run.accesses;
     let own = |indices: Range<usize>| indices.filter(|&index| accesses[index].thread == held);
     // What it did there in the last round, and what it does there in the next.
-    let mut last: BTreeMap<SiteId, usize> = BTreeMap::new();
-    last.extend(own(0..between.start).map(|index| (accesses[index].site, index)));
-    last.retain(|site, _| look.contains(site));
+    let is_look = |index: &usize| look.contains(&accesses[*index].site);
+    let section = blocks::section_before(&profile.run, held, between.start);
+    let section: Vec<usize> = section.into_iter().rev().filter(is_look).collect();
+    let mut last = first_of_each(&profile.run, &section, between.clone());
+    for index in own(0..between.start).rev().filter(is_look) {
+        last.entry(accesses[index].site).or_insert(index);
+    }
     let next_round: Vec<usize> =
         own(between.end..accesses.len()).filter(|&index| act.contains(&accesses[index].site)).collect();
     let first = first_of_each(&profile.run, &next_round, between.clone());
@@ -200,12 +213,27 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let is_decisive = |index: &usize| decisive.contains(&accesses[*index].site);
     let decisive = between.iter().copied().filter(is_decisive).collect();
     let too_early = if act.is_empty() { too_early } else { Vec::new() };
+    let through = edges.through.iter().filter_map(|&other| matters(&profile.run, &between, ThreadId(other)));
+    let through = through.collect();
     let intrusion = Intrusion { look, around, between, decisive, act };
-    Ok(Some(Doings { profile, intrusion, too_early }))
+    Ok(Some(Doings { profile, intrusion, too_early, through, beyond }))
 }
 
-/// Of what a thread goes on with, the first access at each place. A loop goes over one thing after another: where others have changed some of
-/// them, it is the first of these.
+/// Of what others do while a thread is held, the last thing by one of them that somebody else comes upon afterwards.
+fn matters(run: &Run, between: &[usize], thread: ThreadId) -> Option<usize> {
+    let accesses = &run.accesses;
+    let is_come_upon = |&index: &usize| {
+        let Access { location, kind, .. } = accesses[index];
+        accesses[index + 1..].iter().any(|later| {
+            later.location == location && later.thread != thread && (kind.writes() || later.kind.writes())
+        })
+    };
+    let own = || between.iter().rev().copied().filter(|&index| accesses[index].thread == thread);
+    own().find(is_come_upon).or_else(|| own().next())
+}
+
+/// Of what a thread goes on with, or has done, the first access at each place in the order given. A loop goes over one thing after another: where
+/// others have changed some of them, it is the first of these.
 fn first_of_each(run: &Run, own: &[usize], between: Range<usize>) -> BTreeMap<SiteId, usize> {
     let accesses = &run.accesses;
     let is_changed = |&&index: &&usize| {
@@ -232,19 +260,14 @@ fn before_act(mut look: Vec<SiteId>, act: &[SiteId]) -> Vec<SiteId> {
 
 /// What others do while a thread is held that is about the data of its last step: where that step is missing, they come too early. What is
 /// decisive goes before what else they do.
-fn too_early(
-    profile: &Profile,
-    code: &Code,
-    held: ThreadId,
-    stop: u32,
-    decisive: &[SiteId],
-) -> Vec<(SiteId, SiteId)> {
-    let Some(Held { between, last, .. }) = blocks::at_stop(profile, code, held, stop) else {
-        return Vec::new();
-    };
-    let others = between.filter(|&index| profile.run.accesses[index].thread != held).collect();
-    let site = |index: usize| profile.run.accesses[index].site;
-    let orders = Intrusion { between: others, act: last, ..Intrusion::default() }.orders(&profile.run);
+fn orders_too_early(profile: &Profile, at: &Held, decisive: &[SiteId]) -> Vec<(SiteId, SiteId)> {
+    let accesses = &profile.run.accesses;
+    let is_own =
+        |index: &usize| at.last.first().is_some_and(|&own| accesses[own].thread == accesses[*index].thread);
+    let others = at.between.clone().filter(|index| !is_own(index)).collect();
+    let site = |index: usize| accesses[index].site;
+    let orders =
+        Intrusion { between: others, act: at.last.clone(), ..Intrusion::default() }.orders(&profile.run);
     let mut orders: Vec<(SiteId, SiteId)> =
         orders.into_iter().map(|(other, own)| (site(other), site(own))).collect();
     if orders.iter().any(|(other, _)| decisive.contains(other)) {
@@ -301,6 +324,8 @@ mod tests {
         let first = |between| first_of_each(&run, &[2, 3, 4], between).into_values().collect::<Vec<_>>();
         assert_eq!(first(0..2), [3]);
         assert_eq!(first(1..2), [2], "nobody has changed any");
+        let last = |between| first_of_each(&run, &[4, 3, 2], between).into_values().collect::<Vec<_>>();
+        assert_eq!([last(0..2), last(1..2)], [[3], [4]], "the same of what was looked at");
     }
 
     fn report(first: &str) -> Report {

@@ -43,6 +43,8 @@ pub struct Place {
     sooner: Vec<(SiteId, SiteId)>,
     /// All that others do in between, if the run ends with that: what the held thread would have done then is not on record.
     ends_with: Option<Vec<SiteId>>,
+    /// What the held thread has done one step later, when the run passes; nothing if that is not known.
+    missing: Vec<SiteId>,
     pub rows: Vec<(u8, Row)>,
     proof: Option<Confirmation>,
     window: Window,
@@ -50,7 +52,7 @@ pub struct Place {
 
 impl Place {
     pub fn new(doings: Doings, proof: Option<Confirmation>, window: Window) -> Place {
-        let Doings { profile, intrusion, too_early } = doings;
+        let Doings { profile, intrusion, too_early, beyond, .. } = doings;
         let site = |index: usize| profile.run.accesses[index].site;
         let orders = intrusion.deciding_orders(&profile.run);
         let orders = orders.into_iter().map(|(one, other)| (site(one), site(other)));
@@ -72,6 +74,9 @@ impl Place {
                 .act
                 .is_empty()
                 .then(|| intrusion.between.iter().map(|&index| site(index)).collect()),
+            missing: beyond.map_or_else(Vec::new, |(profile, last)| {
+                last.iter().map(|&index| profile.run.accesses[index].site).collect()
+            }),
             rows,
             proof,
             window,
@@ -117,8 +122,8 @@ impl Place {
                     None if (self.look.is_empty() || self.ends_with.is_some()) && steps.len() == 2 => {
                         Fit::Whole
                     }
-                    // Where it has come to the same place in an earlier round, that is not what it had looked at.
-                    Some((_, site)) if *site != own_site => Fit::Act,
+                    // What it is about to do, it has done in an earlier round as well: that is not what it had looked at.
+                    Some((_, site)) if *site != own_site && !self.act.contains(site) => Fit::Act,
                     None if steps.len() > 2 && self.look.is_empty() => Fit::Act,
                     _ => Fit::Order,
                 };
@@ -153,7 +158,9 @@ impl Place {
         let is_of_look = |(_, row): &(u8, Row)| {
             row.sites.len() > 2 && !row.is_about_counts && self.look.contains(&row.sites[0])
         };
-        share(&self.act, &later.decisive)
+        // What takes away there what had been looked at is as good as what decides.
+        let takes_away = |(_, row): &(u8, Row)| row.sites.len() > 2 && share(&self.act, &row.sites[1..2]);
+        (share(&self.act, &later.decisive) || later.rows.iter().any(takes_away))
             && share(&self.decisive, &later.look)
             && self.rows.iter().any(is_of_look)
     }
@@ -171,8 +178,9 @@ impl Place {
 
     /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
     fn begins(&self, steps: &[(Step, SiteId)], between: &[SiteId]) -> bool {
-        let [(look, site), others @ .., (act, _)] = steps else { return false };
+        let [(look, site), others @ .., (act, missing)] = steps else { return false };
         self.look.contains(site)
+            && (self.missing.is_empty() || self.missing.contains(missing))
             && look.thread == act.thread
             && others.iter().all(|(step, site)| step.thread != look.thread && between.contains(site))
             && others.iter().any(|(step, _)| step.variable == look.variable)
@@ -214,15 +222,41 @@ mod tests {
     const ELSEWHERE: SiteId = SiteId(5);
 
     fn row(id: PatternId) -> Row {
-        Row { shape: id.into(), sites: vec![LOOK, CHANGE, ACT], is_about_counts: false, is_around: false }
+        Row {
+            shape: id.into(),
+            sites: vec![LOOK, CHANGE, ACT],
+            calls: vec![LOOK, CHANGE, ACT],
+            is_about_counts: false,
+            is_around: false,
+        }
     }
 
     fn place(ends_with: Option<Vec<SiteId>>) -> Place {
         let orders = if ends_with.is_none() { vec![(CHANGE, ACT)] } else { Vec::new() };
-        let window = Window { run: 1, switches: 9, left: 2, after: None, meanwhile: None, before: None };
+        let window = Window {
+            run: 1,
+            switches: 9,
+            left: 2,
+            after: None,
+            through: Vec::new(),
+            meanwhile: None,
+            before: None,
+        };
         let (rows, sooner) = (Vec::new(), Vec::new());
         let (decisive, act) = (vec![CHANGE], vec![ACT]);
-        Place { look: vec![LOOK], decisive, act, orders, sooner, ends_with, rows, proof: None, window }
+        let missing = Vec::new();
+        Place {
+            look: vec![LOOK],
+            decisive,
+            act,
+            orders,
+            sooner,
+            ends_with,
+            missing,
+            rows,
+            proof: None,
+            window,
+        }
     }
 
     /// Two threads have each looked before the other writes, so that it is too late from the look on, whatever the held one does first.
@@ -241,6 +275,26 @@ mod tests {
         assert_eq!(fit(&[ELSEWHERE, CHANGE, ACT]), Fit::Act);
         assert_eq!(fit(&[LOOK, OTHER_CHANGE, ACT]), Fit::Not);
         assert_eq!(place(None).fit(&Pattern::new(PatternId::P2, &[CHANGE, ACT])), Fit::Order);
+    }
+
+    /// A slot is claimed, read by another thread before it is filled, and the run ends with that: what is missing is that it is filled, not that the next
+    /// one is claimed.
+    #[test]
+    fn what_was_not_done_before_the_end_is_what_is_done_one_step_later() {
+        let place = |missing| Place { missing, ..place(Some(vec![CHANGE])) };
+        let fit = |missing, act| place(missing).fit(&Pattern::new(PatternId::P8, &[LOOK, CHANGE, act]));
+        assert_eq!(fit(vec![ACT], ACT), Fit::Whole);
+        assert_eq!(fit(vec![ACT], LOOK), Fit::Not);
+        assert_eq!(fit(Vec::new(), LOOK), Fit::Whole, "nothing is known of it");
+    }
+
+    /// What stands in one line, as `queued++`, is two places in the code.
+    #[test]
+    fn what_is_about_to_be_done_is_no_look_of_an_earlier_round() {
+        let place = Place { act: vec![ACT, OTHER_CHANGE], ..place(None) };
+        let fit = |first| place.fit(&Pattern::new(PatternId::P5, &[first, CHANGE, ACT]));
+        assert_eq!(fit(ELSEWHERE), Fit::Act);
+        assert_eq!(fit(OTHER_CHANGE), Fit::Order);
     }
 
     /// A handle is used while it is closed, and the run ends with that: it had been looked up before, and was then counted in.
@@ -274,6 +328,11 @@ mod tests {
         let user = || Place { look: vec![CHANGE], decisive: vec![ACT], act: vec![ELSEWHERE], ..place(None) };
         assert!(reaper.lets_in(&user()) && !user().lets_in(&reaper));
         assert!(!place(None).lets_in(&user()), "nothing was looked at that changes");
+        // It is taken out of a list before it is closed.
+        let takes_away =
+            Row { sites: vec![CHANGE, ACT, OTHER_CHANGE, ELSEWHERE], ..self::row(PatternId::P14) };
+        let user_of_list = Place { decisive: vec![OTHER_CHANGE], rows: vec![(0, takes_away)], ..user() };
+        assert!(reaper.lets_in(&user_of_list) && !user_of_list.lets_in(&reaper));
         assert!(!reaper.lets_in(&Place { look: vec![OTHER_CHANGE], ..user() }), "of something else");
     }
 

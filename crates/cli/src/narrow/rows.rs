@@ -113,8 +113,8 @@ mod tests {
     use super::*;
 
     fn row(id: PatternId, sites: &[u32]) -> Row {
-        let sites = sites.iter().map(|&site| SiteId(site)).collect();
-        Row { shape: id.into(), sites, is_about_counts: false, is_around: false }
+        let sites: Vec<SiteId> = sites.iter().map(|&site| SiteId(site)).collect();
+        Row { shape: id.into(), calls: sites.clone(), sites, is_about_counts: false, is_around: false }
     }
 
     /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.

@@ -168,6 +168,132 @@ fn what_comes_too_early_is_told_though_the_rest_never_comes() {
     assert!(first["evidence"][0].as_str().unwrap().contains("the other way round"), "{first}");
 }
 
+/// Who has found the queue open puts something in when it was closed and the worker has gone: three threads have a part in it.
+const CLOSING: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int closing, queued, accepted, done;
+static void *submit(void *argument) {
+    pthread_mutex_lock(&lock);
+    int open = !closing; /* look */
+    pthread_mutex_unlock(&lock);
+    if (open) {
+        pthread_mutex_lock(&lock);
+        queued = 1; /* act */
+        pthread_cond_signal(&changed);
+        pthread_mutex_unlock(&lock);
+        accepted = 1;
+    }
+    return argument;
+}
+static void *work(void *argument) {
+    pthread_mutex_lock(&lock);
+    while (!queued) { /* empty */
+        if (closing)
+            break;
+        pthread_cond_wait(&changed, &lock);
+    }
+    done = queued;
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+static void *shut(void *argument) {
+    pthread_mutex_lock(&lock);
+    closing = 1; /* close */
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return argument;
+}
+int main(void) {
+    void *(*const parts[3])(void *) = { submit, work, shut };
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], 0, parts[i], 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+    if (accepted && !done)
+        abort();
+    return 0;
+}
+"#;
+
+#[test]
+fn what_takes_three_threads_is_told_by_three() {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "closing", CLOSING);
+    place.call("run --session closing --schedule pos --seed 1 --runs 120 --confirm 1 --json report.json -- ./closing").exits(0);
+    let text = std::fs::read(place.path("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&text).unwrap();
+    let first = &report["findings"][0];
+    assert_eq!(marks(first, CLOSING), ["look", "close", "empty", "act"], "{first}");
+    let threads =
+        first["accesses"].as_array().unwrap().iter().map(|access| access["thread"].as_u64().unwrap());
+    assert_eq!(threads.collect::<Vec<_>>(), [1, 2, 3, 1]);
+    assert_eq!(first["confirmation"]["verdict"], "confirmed");
+    let advice = first["advice"].as_str().unwrap();
+    assert!(advice.starts_with("Hold `lock` from closing.c:9 to closing.c:13"), "{advice}");
+}
+
+/// A reaper has found a session idle and takes it away, though it was used again in between; who uses it finds it closed.
+const IDLE: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER, session = PTHREAD_MUTEX_INITIALIZER;
+static int listed = 1, last_used, closed;
+static void *reap(void *argument) {
+    pthread_mutex_lock(&list);
+    int idle = last_used < 50; /* look */
+    pthread_mutex_unlock(&list);
+    if (!idle)
+        return argument;
+    pthread_mutex_lock(&list);
+    listed = 0; /* remove */
+    pthread_mutex_unlock(&list);
+    pthread_mutex_lock(&session);
+    closed = 1; /* close */
+    pthread_mutex_unlock(&session);
+    return argument;
+}
+static void *use(void *argument) {
+    pthread_mutex_lock(&list);
+    int found = listed; /* find */
+    if (found)
+        last_used = 100; /* touch */
+    pthread_mutex_unlock(&list);
+    pthread_mutex_lock(&session);
+    if (found && closed) /* check */
+        abort();
+    pthread_mutex_unlock(&session);
+    return argument;
+}
+int main(void) {
+    pthread_t reaper, user;
+    pthread_create(&reaper, 0, reap, 0);
+    pthread_create(&user, 0, use, 0);
+    pthread_join(reaper, 0);
+    pthread_join(user, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn who_acts_by_an_outdated_look_is_told_before_who_finds_it_out() {
+    let place = Workplace::new();
+    place.compile(&format!("{UNSNARL} cc"), "idle", IDLE);
+    place
+        .call("run --session idle --schedule pos --seed 1 --runs 60 --confirm 1 --json report.json -- ./idle")
+        .exits(0);
+    let text = std::fs::read(place.path("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&text).unwrap();
+    let first = &report["findings"][0];
+    let told = marks(first, IDLE);
+    assert!(told.iter().all(|mark| !["close", "check"].contains(mark)), "{told:?}");
+    assert_eq!((told.first(), told.last()), (Some(&"look"), Some(&"remove")), "{told:?}");
+    assert_eq!(first["confirmation"]["verdict"], "confirmed");
+}
+
 /// Trials that nobody asked for are not made.
 #[test]
 fn without_confirmation_nothing_is_narrowed() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::kit::RECORDERS;
+use crate::kit::{RECORDERS, skip};
 
 fn output(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
@@ -40,7 +40,7 @@ fn check_interface(runtime: &Path) {
 fn every_symbol_of_gccs_runtime_is_there() {
     match file_of_gcc("libtsan.so") {
         Some(path) => check_interface(&path),
-        None => eprintln!("skipped: gcc's own libtsan is not installed"),
+        None => skip("gcc's own libtsan is not installed"),
     }
 }
 
@@ -52,7 +52,7 @@ fn every_symbol_of_clangs_runtime_is_there() {
         let path = path.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
         match path {
             Ok(path) if Path::new(&path).is_absolute() => check_interface(Path::new(&path)),
-            _ => eprintln!("SKIPPED for {clang}: it or its thread sanitizer is not installed"),
+            _ => skip(&format!("{clang} or its thread sanitizer is not installed")),
         }
     }
 }
@@ -62,7 +62,7 @@ fn every_symbol_of_clangs_runtime_is_there() {
 #[test]
 fn functions_that_only_gccs_runtime_offers_are_there() {
     let Some(path) = file_of_gcc("libtsan.so") else {
-        eprintln!("skipped: gcc's own libtsan is not installed");
+        skip("gcc's own libtsan is not installed");
         return;
     };
     let mut found = symbols_of(&Path::new(RECORDERS).join("libtsan.so.2"));

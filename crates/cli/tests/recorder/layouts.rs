@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::kit::{Compiler, c};
+use crate::kit::{Compiler, c, skip};
 use crate::processes::{HANDED_OVER, ONE_HANDOVER};
 
 #[test]
@@ -104,7 +104,7 @@ fn without_proc_the_program_is_still_known_by_name() {
     const UNMOUNT: [&str; 5] = ["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$0\""];
     let possible = Command::new(UNMOUNT[0]).args(&UNMOUNT[1..]).arg("true").output();
     if !possible.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: cannot unmount /proc here");
+        skip("cannot unmount /proc here");
         return;
     }
     let program = c(ONE_HANDOVER).launched_by(&UNMOUNT);

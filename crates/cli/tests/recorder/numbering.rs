@@ -58,8 +58,13 @@ fn last_written(legs: &[(u32, u32)]) -> u32 {
     printed(CELLS, legs)
 }
 
-/// The number that a program prints whose threads run one after the other, each as far as it is given.
+/// The number that a program prints whose threads run one after the other.
 fn printed(source: &str, legs: &[(u32, u32)]) -> u32 {
+    by(source, legs).run_well().stdout().trim().parse().unwrap()
+}
+
+/// A program whose threads run one after the other, each as far as it is given.
+fn by(source: &str, legs: &[(u32, u32)]) -> Program {
     let program = controlled(source, 1);
     let sites = sites(&program.run_well().recordings[0]);
     let (mut switches, mut before) = (Vec::new(), (0, 0));
@@ -68,7 +73,7 @@ fn printed(source: &str, legs: &[(u32, u32)]) -> u32 {
         before = leg;
     }
     let course = Course { numbering: Numbering::Progress, sites: &sites, ..Course::recorded(&switches, 1) };
-    following(program, course).run_well().stdout().trim().parse().unwrap()
+    following(program, course)
 }
 
 const FOREVER: u32 = Switch::AS_LONG_AS_IT_CAN;
@@ -128,6 +133,39 @@ fn who_sleeps_to_look_again_lets_others_run_meanwhile() {
     let looks = printed(POLLING, &[(1, FOREVER), (2, FOREVER), (3, FOREVER)]);
     // A sleep or two may come before what it is to do.
     assert!((2..=10).contains(&looks), "{looks}");
+}
+
+/// Thread 2 fills four cells that nobody else has used by then, in an order of its own, and thread 3 looks at them.
+const FILLED: &str = r#"
+volatile int cells[4];
+THREAD(fill) {
+    cells[2] = 1;
+    cells[0] = 1;
+    cells[3] = 1;
+    cells[1] = 1;
+    return NULL;
+}
+THREAD(look) {
+    return (void *)(long)(cells[0] + cells[1] + cells[2] + cells[3]);
+}
+int main(void) {
+    pthread_t one = start(fill, NULL), other = start(look, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_a_thread_does_to_bytes_of_its_own_is_in_order() {
+    let program = by(FILLED, &[(1, FOREVER), (2, FOREVER), (3, FOREVER)]);
+    let recording = &program.run_well().recordings[0];
+    let writes = recording.events.iter().filter(|event| event.kind == EventKind::LastWrite);
+    let mut placed: Vec<(u64, u64)> =
+        writes.map(|event| (recording.resolve_leaf(event.event.leaf).unwrap().1, event.event.tick)).collect();
+    placed.sort_unstable();
+    assert_eq!(placed.len(), 4, "{placed:?}");
+    assert!(placed.is_sorted_by(|(_, tick), (_, next)| tick < next), "{placed:?}");
 }
 
 /// What each thread did with what, in which order; what is in the midst of a turn and closes one is written down later.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use recording::fault;
 
-use crate::kit::c;
+use crate::kit::{c, skip};
 
 const BODY: &str = r#"
 volatile long x[4000];
@@ -61,7 +61,7 @@ fn working_directory_and_environment_changed() {
 fn root_changed() {
     // SAFETY: no arguments.
     if unsafe { libc::geteuid() } != 0 {
-        eprintln!("skipped: only root can change the root");
+        skip("only root can change the root");
         return;
     }
     check_change(
@@ -226,7 +226,7 @@ fn a_directory_that_cannot_be_written() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).expect("permissions");
     // SAFETY: no arguments.
     if unsafe { libc::geteuid() } == 0 {
-        eprintln!("skipped: root can write everywhere");
+        skip("root can write everywhere");
         return;
     }
     let program = c(&format!("{BODY}\nint main(void) {{ return handovers(); }}")).env("UNSNARL_DIR", &closed);
@@ -241,7 +241,7 @@ fn a_full_disk_ends_the_recording_and_not_the_target() {
     let mounted =
         Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "none"]).arg(folder.path()).output();
     if !mounted.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: cannot mount a small file system here");
+        skip("cannot mount a small file system here");
         return;
     }
     struct Mounted<'a>(&'a std::path::Path);

@@ -23,6 +23,7 @@ pub fn advise(
         [a, b, c, d] if a != b && [a, b].contains(&c) && [a, b].contains(&d) && c != d => {
             case.two_variables()
         }
+        [a, b, c, d] if a == d && ![b, c].contains(&a) && b != c => case.two_variables(),
         _ => None,
     }
 }
@@ -483,28 +484,42 @@ impl Case<'_> {
     /// The same, whatever else the threads did in between.
     fn two_variables_alone(&self) -> Option<Fix> {
         let held: Vec<Vec<ObjectId>> = (0..4).map(|place| self.held(place)).collect::<Option<_>>()?;
-        let first = self.access(0).thread;
-        let (own, other): (Vec<usize>, Vec<usize>) =
-            (0..4).partition(|&place| self.access(place).thread == first);
-        let spans = [own, other].map(|places| Span { from: places[0], to: places[1] });
+        let spans = self.spans();
         let common = held[0].iter().find(|lock| held.iter().all(|locks| locks.contains(lock)));
         if let Some(&lock) = common {
             let released: Vec<Span> =
-                spans.into_iter().filter(|span| self.is_released(lock, *span)).collect();
+                spans.iter().copied().filter(|span| self.is_released(lock, *span)).collect();
             return (!released.is_empty()).then(|| Fix::plain(Action::ExtendLock, vec![lock], released));
         }
         if held.iter().all(Vec::is_empty) {
-            return self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], spans.to_vec()));
+            return self.is_unlocked().then(|| Fix::plain(Action::AddLock, vec![], spans));
         }
         // One thread holds a lock over both of its accesses; the other needs it too.
-        for (guarded, bare) in [(spans[0], spans[1]), (spans[1], spans[0])] {
+        let sides = match spans[..] {
+            [one, other] => vec![(one, other), (other, one)],
+            _ => Vec::new(),
+        };
+        for (guarded, bare) in sides {
             let lock = held[guarded.from].iter().find(|lock| held[guarded.to].contains(lock));
             let is_bare = held[bare.from].is_empty() && held[bare.to].is_empty();
             if let Some(&lock) = lock.filter(|&&lock| is_bare && !self.is_released(lock, guarded)) {
                 return Some(Fix::plain(Action::TakeLock, vec![lock], vec![bare]));
             }
         }
-        Some(Fix::plain(Action::UseOneLock, distinct(held.concat()), spans.to_vec()))
+        Some(Fix::plain(Action::UseOneLock, distinct(held.concat()), spans))
+    }
+
+    /// What each thread does, from its first access to its last.
+    fn spans(&self) -> Vec<Span> {
+        let mut spans: Vec<Span> = Vec::new();
+        for place in 0..self.accesses.len() {
+            let thread = self.access(place).thread;
+            match spans.iter_mut().find(|span| self.access(span.from).thread == thread) {
+                Some(span) => span.to = place,
+                None => spans.push(Span { from: place, to: place }),
+            }
+        }
+        spans
     }
 
     fn is_released(&self, lock: ObjectId, span: Span) -> bool {

@@ -8,6 +8,8 @@ use crate::shape::Step;
 
 /// Starting points that are tried; a loop has many that tell the same.
 const MOST_STARTS: usize = 200;
+/// No shape has more threads.
+const THREADS: usize = 3;
 
 /// The accesses at a pattern's sites by as many threads to as many variables, in whatever order they came: for each step of the
 /// pattern the index of an access, those of a thread in one round of its loop if there is one, and all as close together as can
@@ -51,7 +53,7 @@ fn repetitions(
         });
         between.unwrap_or(0)
     };
-    of_role(1) + of_role(2)
+    (1..=THREADS as u8).map(of_role).sum()
 }
 
 /// Fills the steps in turn, each with the access nearest to the first one that fits what was chosen before.
@@ -61,7 +63,7 @@ fn fit(
     by_site: &FxHashMap<SiteId, Vec<usize>>,
     start: usize,
 ) -> Option<Vec<usize>> {
-    let mut roles: [Option<ThreadId>; 2] = [None; 2];
+    let mut roles: [Option<ThreadId>; THREADS] = [None; THREADS];
     let mut variables: [Option<LocationId>; 2] = [None; 2];
     let mut chosen: Vec<usize> = Vec::new();
     for (nth, (step, site)) in steps.iter().enumerate() {
@@ -69,7 +71,7 @@ fn fit(
         let fits = |index: &usize| {
             let access = &run.accesses[*index];
             let own_thread =
-                roles[role].map_or(roles[1 - role] != Some(access.thread), |own| own == access.thread);
+                roles[role].map_or(!roles.contains(&Some(access.thread)), |own| own == access.thread);
             let own_variable = variables[variable]
                 .map_or(variables[1 - variable] != Some(access.location), |own| own == access.location);
             own_thread

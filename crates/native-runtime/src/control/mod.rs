@@ -144,7 +144,19 @@ unsafe fn look_at_access(
             Operation { kind, address, size: size as u32, leaf, site, caller: caller(thread) },
         );
     }
-    thread.progress += u32::from(counts);
+    if counts {
+        step_on(thread);
+    }
+}
+
+/// One more step of a thread's progress. Accesses without an event are stamped with the one before, which leaves them in no order among
+/// themselves; where progress is told, that order is what is asked about.
+#[inline]
+unsafe fn step_on(thread: &mut Thread) {
+    thread.progress += 1;
+    if progress::is_told() {
+        thread.set_tick(log::next_tick());
+    }
 }
 
 /// Before a block of memory is given back: a point, unless nobody but this thread has used it.
@@ -166,7 +178,9 @@ pub unsafe fn before_release(thread: &mut Thread, block: usize, size: usize, lea
         };
         token::point(thread, operation);
     }
-    thread.progress += u32::from(counts);
+    if counts {
+        step_on(thread);
+    }
 }
 
 /// Before an atomic operation: programs use them where threads meet.
@@ -181,7 +195,7 @@ pub unsafe fn before_atomic(thread: &mut Thread, address: usize, kind: Kind, lea
 unsafe fn look_at_atomic(thread: &mut Thread, address: usize, kind: Kind, leaf: u32, site: usize) {
     if is_on() {
         token::point(thread, Operation { kind, address, size: 1, leaf, site, caller: caller(thread) });
-        thread.progress += 1;
+        step_on(thread);
     } else {
         noise::at_site(thread, site);
     }

@@ -88,14 +88,14 @@ fn action(fix: &Fix) -> String {
         (Action::AddLock, None) => {
             format!("Guard {} by a lock, so that no other thread comes in between.", over(first))
         }
-        (Action::AddLock, Some(other)) => format!("Guard {} and {} by one lock.", over(first), over(other)),
+        (Action::AddLock, Some(_)) => format!("Guard {} by one lock.", all_over(&places)),
         // One and the same, which several threads have at once.
         (Action::UseOneLock, _) if fix.for_writing && fix.locks.len() == 1 => {
             let other = other.map_or(String::new(), |other| format!(" and over {}", over(other)));
             format!("Hold {locks} over {}{other}: for reading, other threads have it too.", over(first))
         }
-        (Action::UseOneLock, Some(other)) => {
-            format!("Guard {} and {} by the same lock; {}.", over(first), over(other), held_now(fix, &locks))
+        (Action::UseOneLock, Some(_)) => {
+            format!("Guard {} by the same lock; {}.", all_over(&places), held_now(fix, &locks))
         }
         (Action::UseOneLock, None) => {
             format!("Guard {} by a lock that all threads share; {}.", over(first), held_now(fix, &locks))
@@ -364,6 +364,10 @@ pub(super) fn over(place: &FixPlace) -> String {
         return at(place);
     }
     format!("{}:{}–{}{}", base_name(&place.file), place.first_line, place.last_line, within(place))
+}
+
+fn all_over(places: &[FixPlace]) -> String {
+    all_of(&places.iter().map(over).collect::<Vec<_>>())
 }
 
 /// `queue.c:41 in take_one()`.

@@ -140,12 +140,11 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
                 return None;
             }
             let (objects, released) = (all_of(&objects), all_of(&released));
+            let all = if is_of_two(finding) { "both threads" } else { "all threads" };
             if objects == variable(lock) {
-                return Some(format!(
-                    "both threads hold the lock of {objects} at each access, but {released}"
-                ));
+                return Some(format!("{all} hold the lock of {objects} at each access, but {released}"));
             }
-            format!("both threads hold `{lock}` at each access to {objects}, but {released}")
+            format!("{all} hold `{lock}` at each access to {objects}, but {released}")
         }
         Fact::ReleasedBetween(lock, between) => {
             let is_told =
@@ -169,8 +168,8 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             match (is_first, unordered.next().is_some()) {
                 (false, _) => return None,
                 (true, true) => {
-                    "no synchronization orders what the two threads do here: which comes first is luck"
-                        .to_owned()
+                    let threads = if is_of_two(finding) { "two threads" } else { "threads" };
+                    format!("no synchronization orders what the {threads} do here: which comes first is luck")
                 }
                 (true, false) => format!(
                     "no synchronization orders {} and {}: which comes first is luck",
@@ -273,6 +272,10 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             label(*write)
         ),
     })
+}
+
+fn is_of_two(finding: &Finding) -> bool {
+    distinct(finding.accesses.iter().map(|access| access.thread)).len() <= 2
 }
 
 /// Who holds what another one waits for.

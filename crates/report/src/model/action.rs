@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Keep a lock that is held already, instead of giving it back in between.
+    /// Keep a lock that is held already, instead of releasing it in between.
     ExtendLock,
     /// Take a lock that others take for the same data.
     TakeLock,

@@ -17,6 +17,9 @@ pub struct Window {
     /// What the held thread has done last; none if it need not have done anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<NeededStep>,
+    /// What others do meanwhile that have to run before that one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<NeededStep>,
     /// What another thread does meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meanwhile: Option<NeededStep>,

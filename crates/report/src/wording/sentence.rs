@@ -71,6 +71,17 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
                 step(&places, other[1], &variable(&other[1].variable)),
             ))
         }
+        (&[look, outdates, decides, act], [a, b, c, d]) if a == d && ![b, c].contains(&a) && b != c => {
+            Some(format!(
+                "{}, then {}; meanwhile another thread{} {}, and after that a third one{} {}.",
+                opening(&places, look),
+                continuation(&places, look, act),
+                within(outdates),
+                step(&places, outdates, &variable(&outdates.variable)),
+                within(decides),
+                step(&places, decides, &variable(&decides.variable)),
+            ))
+        }
         _ => None,
     }
 }

@@ -15,9 +15,13 @@ pub(crate) fn window(window: &Window) -> Option<String> {
         (None, Some(before)) => format!("just before {before}"),
         (None, None) => return None,
     };
-    let meanwhile = match window.meanwhile.as_ref().and_then(needed_place) {
-        Some(place) => format!("while another comes to {place}"),
-        None => "while others go on".to_owned(),
+    let through: Vec<String> = window.through.iter().filter_map(needed_place).collect();
+    let meanwhile = match (through.as_slice(), window.meanwhile.as_ref().and_then(needed_place)) {
+        ([], Some(place)) => format!("while another comes to {place}"),
+        (through, Some(place)) => {
+            format!("while another comes to {} and then one to {place}", through.join(", then one to "))
+        }
+        (_, None) => "while others go on".to_owned(),
     };
     let enough = match left {
         left if left < switches => {
@@ -53,6 +57,7 @@ mod tests {
             switches: 214,
             left: 2,
             after: step(44),
+            through: Vec::new(),
             meanwhile: step(33),
             before: step(29),
         };
@@ -61,6 +66,8 @@ mod tests {
             "2 of the 214 thread switches in run 17 are enough: hold one thread between queue.c:44 and queue.c:29 while \
              another comes to queue.c:33"
         );
+        let third = window(&Window { through: vec![step(27).unwrap()], ..whole.clone() }).unwrap();
+        assert!(third.ends_with("while another comes to queue.c:27 and then one to queue.c:33"), "{third}");
         let one = window(&Window { left: 1, ..whole.clone() }).unwrap();
         assert!(one.starts_with("1 of the 214 thread switches in run 17 is enough: "), "{one}");
         let held = |after, before| window(&Window { after, before, meanwhile: None, ..whole.clone() });
@@ -76,7 +83,15 @@ mod tests {
 
     #[test]
     fn what_cannot_be_made_shorter_takes_all_of_it() {
-        let all = Window { run: 3, switches: 1, left: 1, after: step(4), meanwhile: None, before: None };
+        let all = Window {
+            run: 3,
+            switches: 1,
+            left: 1,
+            after: step(4),
+            through: Vec::new(),
+            meanwhile: None,
+            before: None,
+        };
         assert!(window(&all).unwrap().starts_with("the only thread switch in run 3 is needed: "));
     }
 }

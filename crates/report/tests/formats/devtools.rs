@@ -39,7 +39,8 @@ impl Browser {
         let names = ["chromium", "chromium-browser", "google-chrome"];
         let is_there = |name: &&str| Command::new(name).arg("--version").output().is_ok();
         let Some(name) = names.into_iter().find(is_there) else {
-            eprintln!("skipped: chromium is not installed");
+            let test = std::thread::current().name().unwrap_or("a test in a browser").to_owned();
+            eprintln!("SKIPPED {test}: chromium is not installed");
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
