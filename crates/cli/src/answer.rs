@@ -129,7 +129,8 @@ impl Inquiry<'_> {
         Ok(is_proved.then(|| (analysis, self.spent())))
     }
 
-    /// The same with where exactly runs go wrong, if that is what was proved.
+    /// The same with where exactly runs go wrong. If that is not what was proved, it is tried out as well: what is proved at the very place where the outcome
+    /// is decided goes before what is proved elsewhere, which follows from it.
     fn with_edges(
         &self,
         session: &Session,
@@ -143,7 +144,9 @@ impl Inquiry<'_> {
         }
         let mut analysis = conductor.examine(session, &self.arguments.ranking)?;
         confirm::recall(session, &mut analysis);
-        if analysis.first_interleaving() == proved.first_interleaving() {
+        if analysis.first_interleaving() == proved.first_interleaving()
+            || confirm::confirm_early(session, self.campaign, &mut analysis, self.arguments.confirmed())?
+        {
             return Ok(analysis);
         }
         narrow::forget(session)?;
