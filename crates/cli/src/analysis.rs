@@ -11,7 +11,7 @@ use localize::{
 use recording::{Interleaving, Recording};
 use report::explanation;
 use report::source::Sources;
-use report::{FailureGroup, Kind, Report};
+use report::{Kind, Report};
 use runner::portfolio::Policy;
 use runner::{RunFile, RunNumber, Session};
 
@@ -21,6 +21,7 @@ use crate::confirm;
 use crate::evidence;
 use crate::exit;
 use crate::explain::{compare, explain, explain_standstill};
+use crate::failures;
 use crate::freed_uses;
 use crate::hangs::Hangs;
 use crate::interleaving::{self, Forcible};
@@ -237,7 +238,6 @@ fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<R
     let session = compared.session;
     let manifest = session.manifest();
     let mut runs = report::Runs::default();
-    let mut failures: BTreeMap<&str, u64> = BTreeMap::new();
     for record in &compared.records {
         if left_out.contains(&record.run) {
             runs.damaged += 1;
@@ -252,15 +252,9 @@ fn empty_report(compared: &Runs<'_>, technique: Technique, left_out: &BTreeSet<R
             }
             runner::Outcome::Damaged { .. } => runs.damaged += 1,
         }
-        if record.outcome.is_failing() {
-            *failures.entry(record.outcome.reason()).or_default() += 1;
-        }
     }
-    let mut failures: Vec<FailureGroup> = failures
-        .into_iter()
-        .map(|(description, runs)| FailureGroup { description: description.to_owned(), runs })
-        .collect();
-    failures.sort_by_key(|group| std::cmp::Reverse(group.runs));
+    let failures =
+        failures::grouped(compared.records.iter().filter(|record| !left_out.contains(&record.run)));
     Report {
         schema: report::SCHEMA,
         session: report::Session {

@@ -22,6 +22,16 @@ pub enum End {
     Stopped(Stop),
 }
 
+/// What came out of it.
+pub enum Answer {
+    /// What the runs tell.
+    Told(Box<Analysis>, End),
+    /// Nothing, since there are no runs.
+    Interrupted,
+    /// Nothing, since runs at the same time get in each other's way: what to say about it.
+    Crowded(String),
+}
+
 /// What is asked, and since when.
 pub struct Inquiry<'a> {
     pub arguments: &'a RunArguments,
@@ -33,16 +43,11 @@ pub struct Inquiry<'a> {
 
 impl Inquiry<'_> {
     /// Makes the runs of a session, says what they tell and tries it out. In a directed search that is done twice if need be: as soon as there
-    /// is a suspect that is worth being tried out, and, unless that proves it, once more runs would not change the answer. None if there
-    /// are no runs.
-    pub fn answer(
-        &self,
-        session: &mut Session,
-        search: &mut Search,
-    ) -> anyhow::Result<Option<(Analysis, End)>> {
+    /// is a suspect that is worth being tried out, and, unless that proves it, once more runs would not change the answer.
+    pub fn answer(&self, session: &mut Session, search: &mut Search) -> anyhow::Result<Answer> {
         let Inquiry { arguments, campaign, .. } = *self;
         let confirmed = arguments.confirmed();
-        let mut conductor = Conductor::new(campaign, session)?;
+        let mut conductor = Conductor::new(campaign, session, arguments.limits.jobs.is_none())?;
         let proves_early = confirmed > 0
             && search.is_directed()
             && campaign.limits == Limits::default()
@@ -50,16 +55,20 @@ impl Inquiry<'_> {
         let ended = if proves_early { conductor.seek_suspect(session, search)? } else { None };
         if proves_early
             && ended.is_none()
+            && conductor.crowding().is_none()
             && let Some((analysis, proved)) = self.prove_early(session, &mut conductor)?
         {
-            return Ok(Some((self.told(analysis, Some(proved)), End::Proved)));
+            return Ok(Answer::Told(self.told(analysis, Some(proved)).into(), End::Proved));
         }
         let stop = match ended {
             Some(stop) => stop,
             None => conductor.seek_answer(session, search)?,
         };
+        if let Some(crowding) = conductor.crowding() {
+            return Ok(Answer::Crowded(crowding.to_owned()));
+        }
         if session.runs().is_empty() && stop == Stop::Interrupted {
-            return Ok(None);
+            return Ok(Answer::Interrupted);
         }
         let mut analysis = conductor.examine(session, &arguments.ranking)?;
         let may_try = confirmed > 0 && stop != Stop::Interrupted;
@@ -83,7 +92,7 @@ impl Inquiry<'_> {
         if may_try && leaves_doubt(&analysis.report) {
             analysis.report.repeated = Some(replay::repeat_failures(session)?);
         }
-        Ok(Some((self.told(analysis, proved), End::Stopped(stop))))
+        Ok(Answer::Told(self.told(analysis, proved).into(), End::Stopped(stop)))
     }
 
     /// Tries the suspect out, and looks where exactly runs go wrong: what comes first then is proved, or there is no answer yet. With it comes

@@ -75,7 +75,7 @@ impl RunArguments {
     }
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct RunArguments {
     #[command(flatten)]
     pub limits: LimitArguments,
@@ -118,7 +118,8 @@ pub struct CargoArguments {
     pub run: RunArguments,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
+#[command(next_help_heading = "How the runs are made")]
 pub struct LimitArguments {
     /// Stop after this many runs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -129,7 +130,7 @@ pub struct LimitArguments {
     /// Begin no run after this time, as in 60s or 10m [default: enough runs of both kinds, at most a minute]
     #[arg(long, value_name = "BUDGET", value_parser = time_span)]
     pub time: Option<Duration>,
-    /// Runs at the same time [default: as many as there are processors]
+    /// Runs at the same time [default: as many as there are processors, or 1 if these get in each other's way]
     #[arg(long, value_name = "N", value_parser = some)]
     pub jobs: Option<NonZeroUsize>,
     /// What all random choices come from [default: chosen anew, and shown]
@@ -160,7 +161,8 @@ pub struct LimitArguments {
     pub budget: u64,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
+#[command(next_help_heading = "What counts as failing")]
 pub struct OracleArguments {
     /// A run that takes longer has hung, which counts as failing; once one has, others need only take many times longer
     /// than those that pass
@@ -184,7 +186,8 @@ impl OracleArguments {
     }
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Java, and loops")]
 pub struct JavaArguments {
     /// Java: also look into these classes of the platform, as in java.util.** or java.util.Vector
     #[arg(long, value_name = "CLASSES", value_delimiter = ',')]
@@ -198,6 +201,7 @@ pub struct JavaArguments {
 }
 
 #[derive(Args, Clone)]
+#[command(next_help_heading = "How suspects are found and ranked")]
 pub struct RankingArguments {
     /// How to find suspects: verdict, falcon, unicorn, griffin, recon, bugaboo, locon, avio, defuse, cci or pset [default: verdict]
     #[arg(long, value_name = "NAME")]
@@ -441,7 +445,7 @@ fn time_span(text: &str) -> Result<Duration, String> {
 }
 
 fn some(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "a number from 1 on is needed".to_owned())
+    text.parse().map_err(|_| "it has to be 1 or more".to_owned())
 }
 
 /// A share of all accesses.

@@ -17,7 +17,7 @@ use clap::Args as _;
 mod build;
 mod choice;
 
-use build::Build;
+use build::{Build, Built};
 
 /// What is run again and again, with what, and where.
 struct Subject {
@@ -130,8 +130,8 @@ fn stay_with(arguments: &mut RunArguments, here: &Path) {
 fn program(build: &Build, words: &[OsString]) -> anyhow::Result<Subject> {
     let (cargo_words, program_words) = split_at_dashes(words);
     let command = build.command(&[OsStr::new("build")], cargo_words)?;
-    let built = build::executables(command, false)?.into_iter().map(|built| built.program).collect();
-    let program = the_only(built, "no program was built that could be run", "--bin or --example")?;
+    let program =
+        the_only(build::executables(command, false)?, "no program was built that could be run")?.program;
     let arguments = program_words.to_vec();
     let build_words = build_again(&[], cargo_words);
     Ok(Subject { program, arguments, folder: None, name: String::new(), build_words })
@@ -142,14 +142,14 @@ fn build_again(what: &[&str], options: &[OsString]) -> Vec<OsString> {
     ["build"].iter().chain(what).map(OsString::from).chain(options.iter().cloned()).collect()
 }
 
-/// The only one of several programs; if there are more, `flags` tell them apart.
-fn the_only(mut programs: Vec<PathBuf>, none: &str, flags: &str) -> anyhow::Result<PathBuf> {
+/// The only one of several programs.
+fn the_only(mut programs: Vec<Built>, none: &str) -> anyhow::Result<Built> {
     match programs.len() {
         0 => Err(usage(none)),
         1 => Ok(programs.remove(0)),
         n => {
-            let list: String = programs.iter().map(|path| format!("\n  {}", path.display())).collect();
-            Err(usage(&format!("{n} programs qualify; choose one with {flags}:{list}")))
+            let list: String = programs.iter().map(|built| format!("\n  {}", built.flags)).collect();
+            Err(usage(&format!("{n} programs qualify; choose one by{list}")))
         }
     }
 }

@@ -142,7 +142,8 @@ impl Tally {
             text += &format!("; this build could follow them for {least} % to {most} % of the way");
         }
         for (outcome, runs) in failures {
-            text += &format!("\n  {outcome}  (as in run {})", runs.join(", "));
+            let noun = if runs.len() == 1 { "run" } else { "runs" };
+            text += &format!("\n  {outcome}  (as in {noun} {})", runs.join(", "));
         }
         Ok(screen::print(&(text + "\n"))?)
     }
@@ -158,7 +159,7 @@ impl Tally {
     ) -> anyhow::Result<()> {
         let (failed, came_about) = self.controlled(session, test, Some(interleaving), runs)?;
         screen::print(&format!(
-            "finding {number} forced  {failed} of {runs} runs failed; it came about in {came_about}\n"
+            "finding {number} forced  {failed} of {runs} runs failed; it happened in {came_about}\n"
         ))?;
         if failed > 0 {
             self.hints.push(format!("unsnarl show {number}{}", sessions::argument(session)));

@@ -21,7 +21,7 @@ pub const NOT_FOUND: u8 = 4;
 pub const NOT_EXECUTABLE: u8 = 5;
 /// A program could not be compiled.
 pub const NOT_BUILT: u8 = 6;
-/// The session's folder cannot be written.
+/// The session's folder, or that for temporary files, cannot be written.
 pub const UNWRITABLE: u8 = 7;
 /// The disk is full.
 pub const DISK_FULL: u8 = 8;
@@ -33,7 +33,7 @@ pub const NO_FAILING_RUN: u8 = 10;
 pub const NO_PASSING_RUN: u8 = 11;
 /// Runs failed and runs passed, but nothing tells them apart.
 pub const NOTHING_FOUND: u8 = 12;
-/// The program ran but recorded nothing.
+/// No run recorded anything, or ran a test.
 pub const NOTHING_RECORDED: u8 = 13;
 /// Sessions of different programs, or a program that was rebuilt since.
 pub const DIFFERENT_PROGRAMS: u8 = 14;
@@ -55,11 +55,20 @@ Exit codes:
    2  wrong usage                           10  no run failed
    3  program not built for recording       11  no run passed
    4  program not found                     12  failing and passing runs look alike
-   5  program cannot be started             13  the program recorded nothing
+   5  program cannot be started             13  nothing recorded, or no test ran
    6  compilation failed                    14  different or rebuilt programs
-   7  session folder cannot be written      15  the finding is not the cause
+   7  a folder cannot be written            15  the finding is not the cause
   16  nothing follows from the trials       17  the run did not fail again in the same way
   18  what was to be mended still fails     130  interrupted twice, or before the first run was done";
+
+/// What to say of a finding that there is not.
+pub fn no_finding(number: usize, present: usize) -> String {
+    match present {
+        0 => format!("there is no finding {number}: the report has none"),
+        1 => format!("there is no finding {number}: the report has 1"),
+        _ => format!("there is no finding {number}: the report has 1 to {present}"),
+    }
+}
 
 /// Something wrong that no library knows of, with all that there is to say about it.
 #[derive(Debug)]
@@ -149,6 +158,11 @@ fn advise(error: &Error) -> (u8, &'static str) {
             "  all runs done so far are kept. Make room (unsnarl sessions delete NAME), or keep the session \
              elsewhere with --session PATH; recordings under way are in TMPDIR",
         ),
+        Error::Unwritable { path, .. } | Error::Io { doing: "write", path, .. }
+            if *path == std::env::temp_dir() =>
+        {
+            (UNWRITABLE, "  TMPDIR has to name a folder that there is, and that can be written")
+        }
         Error::Unwritable { .. } => (UNWRITABLE, "  keep the session elsewhere with --session PATH"),
         Error::NotASession { .. } => (NO_SESSION, "  see which there are:  unsnarl sessions list"),
         Error::OtherVersion { .. } => {

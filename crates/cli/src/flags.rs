@@ -80,7 +80,9 @@ pub fn command_line(arguments: &RunArguments, flag: &str, value: &str) -> String
     let kept =
         input(arguments).into_iter().chain(oracle(&arguments.oracle)).filter(|(name, _)| *name != flag);
     for (name, value) in kept.chain([(flag, value.to_owned())]) {
-        words.extend([format!("--{name}").into(), value.into()]);
+        words.push(format!("--{name}").into());
+        // A flag that is there or not has none.
+        words.extend((!value.is_empty()).then(|| value.into()));
     }
     if by_cargo {
         words.extend_from_slice(&arguments.cargo_words);

@@ -44,7 +44,7 @@ pub fn show(arguments: &ShowArguments) -> anyhow::Result<ExitCode> {
     let report = analysis::analyse(&session, &arguments.ranking)?;
     let Some(finding) = arguments.finding.checked_sub(1).and_then(|index| report.findings.get(index)) else {
         let (asked, present) = (arguments.finding, report.findings.len());
-        return Err(Complaint::usage(format!("there is no finding {asked}: the report has {present}")).into());
+        return Err(Complaint::usage(exit::no_finding(asked, present)).into());
     };
     let text = match arguments.format {
         FindingFormat::Terminal => {

@@ -58,7 +58,13 @@ pub fn replay(arguments: &ReplayArguments) -> anyhow::Result<ExitCode> {
         reproduced += u32::from(same);
         screen::print(&told_of_replay(&saved, &test, number, &replayed, same)?)?;
     }
-    let how = if saved.is_approximate { ", by a schedule that was found for it" } else { "" };
+    let how = match (test.is_rebuilt(), saved.is_approximate) {
+        (true, _) => {
+            ", by a program that was rebuilt since: what it follows of the schedule need not be what made that run fail"
+        }
+        (false, true) => ", by a schedule that was found for it",
+        (false, false) => "",
+    };
     let verdict = match (reproduced, arguments.times) {
         (0, _) => "not reproduced".to_owned(),
         (1, 1) => format!("reproduced{how}"),

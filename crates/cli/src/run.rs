@@ -9,9 +9,9 @@ use std::time::{Duration, Instant, SystemTime};
 use recording::{Noise, RunPlan, Schedule};
 use report::terminal::{self, Hint};
 use runner::campaign::{self, Begun, Campaign, Limits, Stop};
-use runner::{Error, Instrumentation, Manifest, Oracle, Session, Target};
+use runner::{Error, Instrumentation, Manifest, Oracle, RunRecord, Session, Target};
 
-use crate::answer::{End, Inquiry};
+use crate::answer::{Answer, End, Inquiry};
 use crate::args::{LimitArguments, OracleArguments, RunArguments};
 use crate::exit::Complaint;
 use crate::search::{Scheduling, Search};
@@ -74,6 +74,20 @@ pub fn prepare(arguments: &RunArguments) -> anyhow::Result<Prepared> {
 /// `unsnarl run`.
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
+    if let Some(code) = attempt(arguments, begun)? {
+        return Ok(code);
+    }
+    let mut one_by_one = arguments.clone();
+    one_by_one.limits.jobs = Some(NonZeroUsize::MIN);
+    // The time goes on.
+    one_by_one.limits.time =
+        arguments.limits.time.map(|time| time.saturating_sub(begun.elapsed()).max(Duration::from_secs(1)));
+    // Where each run has all there is to itself, none can be in another's way.
+    Ok(attempt(&one_by_one, Instant::now())?.unwrap_or(ExitCode::from(exit::TROUBLE)))
+}
+
+/// The same with as many runs at the same time as there may be. None if these get in each other's way.
+fn attempt(arguments: &RunArguments, begun: Instant) -> anyhow::Result<Option<ExitCode>> {
     let until = arguments.limits.time.and_then(|time| begun.checked_add(time));
     if let Some(file) = &arguments.json {
         check_place_of(file)?;
@@ -98,15 +112,19 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitCode> {
     let mut search = Search::new(scheduling, !limits.undirected, plan, seed);
     let inquiry = Inquiry { arguments, campaign: &prepared.campaign, begun, until };
     let found = inquiry.answer(&mut session, &mut search);
-    if session.runs().is_empty() {
-        // A session without runs would only stand in the way of the last one that has some.
+    if session.runs().is_empty() || matches!(found, Ok(Answer::Crowded(_))) {
+        // A session without runs, or with such that tell nothing, would only stand in the way of the last one that has some.
         drop(std::fs::remove_dir_all(session.folder()));
     }
     match found? {
-        Some((analysis, end)) => finish(arguments, &session, analysis.report, &search, end),
-        None => {
+        Answer::Told(analysis, end) => finish(arguments, &session, analysis.report, &search, end).map(Some),
+        Answer::Interrupted => {
             screen::say("interrupted before the first run was done\n");
-            Ok(ExitCode::from(exit::INTERRUPTED))
+            Ok(Some(ExitCode::from(exit::INTERRUPTED)))
+        }
+        Answer::Crowded(how) => {
+            screen::say(&format!("{how}\n"));
+            Ok(None)
         }
     }
 }
@@ -201,16 +219,31 @@ fn finish(
     end: End,
 ) -> anyhow::Result<ExitCode> {
     let code = look::verdict(&report);
-    let hints = match code {
+    let mut hints: Vec<Hint> = match code {
         exit::FOUND => {
             more_runs(&report, arguments).into_iter().chain(look::hints(session, &report)).collect()
         }
         _ => {
             let has_recorded = session.runs().iter().any(|run| run.processes > 0);
-            let by_number = matches!(end, End::Stopped(Stop::Runs));
-            what_to_try(code, arguments, has_recorded, by_number)
+            let ran_no_test = |run: &RunRecord| run.outcome.reason().starts_with(runner::RAN_NO_TEST);
+            if code == exit::NOTHING_RECORDED && session.runs().iter().any(ran_no_test) {
+                vec![is_it_named_right(arguments)]
+            } else {
+                let by_number = matches!(end, End::Stopped(Stop::Runs));
+                let mut hints = what_to_try(code, arguments, has_recorded, by_number);
+                if code == exit::NO_FAILING_RUN && may_sleep(arguments, session) {
+                    let command = flags::command_line(arguments, "skip-sleeps", "");
+                    hints.insert(0, Hint { label: "do its threads sleep?".to_owned(), command });
+                }
+                hints
+            }
         }
     };
+    if code != exit::NOTHING_RECORDED && arguments.limits.jobs.is_none() && report.runs.damaged > 0 {
+        // Where some runs recorded something, what kept others from it may be those at the same time.
+        let command = flags::command_line(arguments, "jobs", "1");
+        hints.push(Hint { label: "if runs get in each other's way".to_owned(), command });
+    }
     let text = terminal::summary(&report, &hints, &screen::view(arguments.ranking.technique.is_some()));
     if arguments.json.as_deref() == Some(Path::new(look::STDOUT)) {
         // Standard output belongs to the JSON then.
@@ -239,7 +272,9 @@ fn finish(
 /// What a person should know about how the runs were made.
 fn tell_of(search: &Search) {
     if let Some(why) = search.dropped() {
-        screen::say(&format!("all further runs were free: {why}\n"));
+        screen::say(&format!(
+            "from some run on, the operating system alone decided which thread runs when: {why}\n"
+        ));
     }
 }
 
@@ -251,6 +286,18 @@ fn more_runs(report: &report::Report, arguments: &RunArguments) -> Option<Hint> 
         more => flags::command_line(arguments, "until-failures", &(report.runs.failed + more).to_string()),
     };
     Some(Hint { label: "enough runs".to_owned(), command })
+}
+
+/// Whether runs take so long that there are few of them, and may spend that time asleep.
+fn may_sleep(arguments: &RunArguments, session: &Session) -> bool {
+    const LONG: f64 = 1.0;
+    let seconds: f64 = session.runs().iter().map(|run| run.seconds).sum();
+    !arguments.limits.skip_sleeps && seconds > LONG * session.runs().len() as f64
+}
+
+/// Where no test ran: what was asked for is in the command.
+fn is_it_named_right(arguments: &RunArguments) -> Hint {
+    Hint { label: "is the test's name right?".to_owned(), command: flags::without_unsnarl(arguments) }
 }
 
 /// So many runs are worth a try. Where fewer were asked for, that is; where time was over before, it needs time and not a number.
@@ -285,7 +332,7 @@ fn what_to_try(code: u8, arguments: &RunArguments, has_recorded: bool, by_number
             let judged_differently = [
                 by_itself,
                 hint("more time for each run", "timeout", "5m"),
-                hint("is exit status the right oracle?", "fail-regex", "what a failing run prints"),
+                hint("does it fail by what it prints?", "fail-regex", "what a failing run prints"),
             ];
             quieter.into_iter().chain(judged_differently).collect()
         }

@@ -2,7 +2,7 @@
 
 use localize::{Access, Code, LocationId, Profile, SiteId};
 use report::explanation;
-use report::expression::{Place, is_continued, last_name, shared_expression};
+use report::expression::{Place, is_continued, last_name, shared_expression, shared_operand};
 use runner::ValueForm;
 
 use crate::names::{Guard, LaidOut, Names};
@@ -204,6 +204,9 @@ fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
     // Where memory is freed, the line names what points to it.
     let used = accesses.iter().map(|&index| &finding.accesses[index]).filter(|access| !access.frees);
     let (unnamed, naming): (Vec<_>, Vec<_>) = used.partition(|access| is_named_before(access));
+    let is_in_library =
+        |access: &&report::Access| access.stack.first().is_some_and(report::Frame::is_library);
+    let shared = if naming.iter().all(is_in_library) { shared_operand } else { shared_expression };
     let places: Vec<Place<'_>> = naming
         .into_iter()
         .map(|access| {
@@ -215,7 +218,7 @@ fn expression(finding: &report::Finding, accesses: &[usize]) -> Option<String> {
         })
         .collect::<Option<_>>()?;
     // That some lines do not name it makes a variable of the others', which may only lead there, no better a guess.
-    shared_expression(&places).filter(|text| unnamed.is_empty() || text != last_name(text))
+    shared(&places).filter(|text| unnamed.is_empty() || text != last_name(text))
 }
 
 /// Whether the line of an access does not name what is accessed, but a line before it: a library's function accesses what it is called on.

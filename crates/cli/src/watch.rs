@@ -135,7 +135,8 @@ mod tests {
 
     fn add(session: &mut Session, plan: &RunPlan, outcome: Outcome) {
         let (run, plan) = (session.next_run(), plan.to_string());
-        let record = RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new() };
+        let record =
+            RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new(), said: None };
         session.add(record).unwrap();
     }
 

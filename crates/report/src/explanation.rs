@@ -11,7 +11,7 @@ mod reentrant;
 mod region;
 mod story;
 
-pub use advice::{advice, any_of_array, other_order};
+pub use advice::{advice, any_of_array, one_at_a_time, other_order};
 pub use facts::{Fact, sentences};
 pub use instead::in_place_of_the_lock;
 pub use needed::{crossing, kept_together};

@@ -82,6 +82,16 @@ pub struct Place<'a> {
 
 /// The expression by which these accesses, all to the same location, call it. None if the lines do not agree.
 pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
+    shared(places, false)
+}
+
+/// The same where all of them are a library's own, in calls on these lines: what is called comes first, before what it is called with,
+/// as `pages` in `pages[name]` and `pages.find(name)`.
+pub fn shared_operand(places: &[Place<'_>]) -> Option<String> {
+    shared(places, true)
+}
+
+fn shared(places: &[Place<'_>], is_operand: bool) -> Option<String> {
     // A line that goes on with an atomic's operation does not name the atomic, and what else it names is passed to that.
     let is_whole = |place: &Place<'_>| !continued(place.line).is_some_and(is_atomic_operation);
     let whole: Vec<Place<'_>> = places.iter().copied().filter(is_whole).collect();
@@ -98,11 +108,25 @@ pub fn shared_expression(places: &[Place<'_>]) -> Option<String> {
     if candidates.iter().any(|candidate| candidate.is_atomic) {
         candidates.retain(|candidate| candidate.is_atomic);
     }
+    if is_operand {
+        let depth = |candidate: &Candidate<'_>| depth(first.line, candidate.end - candidate.text.len());
+        let least = candidates.iter().map(depth).min();
+        candidates.retain(|candidate| Some(depth(candidate)) == least);
+    }
     // A local with the name of the field it was read from is not what threads share.
     if candidates.iter().any(Candidate::is_member) {
         candidates.retain(Candidate::is_member);
     }
     nearest(&candidates, *first).map(|candidate| candidate.text.to_owned())
+}
+
+/// How many parentheses and brackets a place in a line is in.
+fn depth(line: &str, at: usize) -> usize {
+    line.bytes().take(at).fold(0, |depth, byte| match byte {
+        b'(' | b'[' => depth + 1,
+        b')' | b']' => depth.saturating_sub(1),
+        _ => depth,
+    })
 }
 
 /// The candidate that the place's column means.
@@ -324,6 +348,21 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(texts(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_library_accesses_what_it_is_called_on() {
+        let place = |line, column| Place { line, column: Some(column), writes: false };
+        let find = place("  auto it = accounts_.find(owner);", 28);
+        let index = place("  accounts_[owner] = account;", 12);
+        assert_eq!(shared_operand(&[find, index]).as_deref(), Some("accounts_"));
+        assert_eq!(shared_operand(&[index, find]).as_deref(), Some("accounts_[owner]"));
+        let asked = place("    if (auto it = pages.find(name); it != pages.end())", 35);
+        assert_eq!(
+            shared_operand(&[asked, place("    pages.emplace(name, page);", 18)]).as_deref(),
+            Some("pages")
+        );
+        assert_eq!(shared_operand(&[]), None);
     }
 
     #[test]

@@ -108,7 +108,7 @@ pub fn finding(report: &Report, number: usize, finding: &Finding) -> String {
     }
     let evidence = (!finding.evidence.is_empty()).then(|| ("why", finding.evidence.join("; ")));
     let proof = finding.confirmation.iter().map(|confirmation| ("proof", wording::proof(confirmation)));
-    let least = finding.window.as_ref().and_then(wording::window).map(|least| ("least", least));
+    let least = finding.window.as_ref().and_then(wording::window).map(|least| ("minimal", least));
     let needs = finding
         .needs
         .as_ref()

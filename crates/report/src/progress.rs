@@ -74,7 +74,7 @@ impl Progress {
             ),
         ];
         if let Some(way) = self.most_by {
-            counts.push(format!("most by {way}"));
+            counts.push(format!("most often by {way}"));
         }
         if self.hung > 0 {
             counts.push(format!("{} hung", self.hung));
@@ -87,6 +87,8 @@ impl Progress {
 
     fn time(&self) -> String {
         match self.time_left() {
+            // What is under way is waited for.
+            Some(left) if left < Duration::from_secs(1) => "almost done".to_owned(),
             Some(left) => format!("about {} left", span(left.as_secs_f64())),
             None => span(self.elapsed.as_secs_f64()),
         }

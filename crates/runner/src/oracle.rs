@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::process::{self, End, Finished, Launch};
-use crate::signature;
+use crate::{nothing_tested, signature};
 
 /// What came out of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,9 @@ impl Outcome {
         }
     }
 }
+
+/// How it is said of a run that it says nothing since no test's name was what was asked for.
+pub const RAN_NO_TEST: &str = "it ran no test";
 
 /// The longest that a `--fail-if` command may take.
 const FAIL_IF_TIMEOUT: Duration = Duration::from_secs(60);
@@ -148,8 +151,16 @@ impl Oracle {
         }
         match &self.fail_if {
             Some(command) => run_fail_if(command, finished, scratch, cancelled, &end),
-            None => Ok(Outcome::Pass),
+            None => Ok(passed(finished)),
         }
+    }
+}
+
+/// It passed, unless there was no test to pass.
+fn passed(finished: &Finished) -> Outcome {
+    match nothing_tested::told([&*finished.stdout.text(), &*finished.stderr.text()]) {
+        Some(line) => Outcome::Damaged { why: format!("{RAN_NO_TEST}: `{line}`") },
+        None => Outcome::Pass,
     }
 }
 

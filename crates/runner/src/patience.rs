@@ -86,6 +86,7 @@ mod tests {
             seconds,
             processes: 1,
             warnings: Vec::new(),
+            said: None,
         }
     }
 

@@ -18,6 +18,7 @@ use crate::preload::Preload;
 use crate::process::{self, Launch};
 use crate::run_file::{ProcessRecording, RunFile, RunNumber, RunRecord};
 use crate::schedules::Schedules;
+use crate::signature;
 
 /// Runs the test once and writes its recordings to `path`; `trunk` is the file of the run like which it begins, if the plan asks
 /// for that. A run that says nothing leaves no file, one that was cancelled not even a record.
@@ -90,6 +91,8 @@ pub(crate) fn once(
         return once(campaign, run, plan, cancelled);
     }
     warnings.extend(recorder_said(&String::from_utf8_lossy(&finished.stderr.text())));
+    let (stderr, stdout) = (finished.stderr.text(), finished.stdout.text());
+    let said = signature::is_untold(&outcome).then(|| signature::last_line(&stderr, &stdout)).flatten();
     let mut record = RunRecord {
         run,
         plan: plan.to_string(),
@@ -97,13 +100,23 @@ pub(crate) fn once(
         seconds: finished.duration.as_secs_f64(),
         processes: processes.len() as u32,
         warnings,
+        said,
     };
-    if processes.is_empty() {
-        let why =
-            record.warnings.first().cloned().unwrap_or_else(|| "no process recorded anything".to_owned());
+    if processes.is_empty() && !matches!(record.outcome, Outcome::Damaged { .. }) {
+        let why = record.warnings.first().cloned().unwrap_or_else(|| nothing_recorded(&record));
         record.outcome = Outcome::Damaged { why };
     }
     Ok(Some(RunFile { record, processes }))
+}
+
+/// What to say of a run that recorded nothing. If it failed, it may have come to an end before the test began: how it did tells more.
+fn nothing_recorded(record: &RunRecord) -> String {
+    const NOTHING: &str = "no process recorded anything";
+    if !record.outcome.is_failing() {
+        return NOTHING.to_owned();
+    }
+    let said = record.said.as_ref().map_or_else(String::new, |said| format!(", last printed `{said}`"));
+    format!("{NOTHING} ({}{said})", record.outcome.reason())
 }
 
 /// Why a recorder leaves its process alone, as it says on standard error: that of a virtual machine which is too new, for

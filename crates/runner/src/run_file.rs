@@ -45,6 +45,10 @@ pub struct RunRecord {
     /// Trouble with some of the processes' recordings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The last line that a failing run printed, if nothing in its output is known to tell of a failure. Runs that failed alike need not
+    /// have it in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
 }
 
 /// What one process recorded.
@@ -200,6 +204,7 @@ mod tests {
                 seconds: 0.25,
                 processes: 2,
                 warnings: vec!["process 3 ended early".to_owned()],
+                said: Some("no such file".to_owned()),
             },
             processes: vec![
                 ProcessRecording { pid: 9, bytes: vec![1, 2, 3] },

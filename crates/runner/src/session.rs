@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::elf::BuildId;
 use crate::error::{Error, Result};
+use crate::path_text;
 use crate::run_file::{RunFile, RunNumber, RunRecord};
 
 /// Changes whenever an unsnarl that knows the old one would misread the new one.
@@ -30,6 +31,7 @@ pub(crate) const RUN_FOLDER: &str = "runs";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binary {
     /// Where it was.
+    #[serde(with = "path_text")]
     pub path: PathBuf,
     /// Which build of it.
     pub build_id: Option<BuildId>,

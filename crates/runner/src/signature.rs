@@ -5,8 +5,13 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::oracle::Outcome;
+
 /// Longer messages are cut: a signature is read in a line among others.
 const LONGEST: usize = 160;
+
+/// Between how a run ended and what it said.
+const JOINT: &str = ", ";
 
 /// What a failing program says last, and how that reads as a signature. The first that occurs counts, so the
 /// more telling ones come first. `$name` stands for the pattern's group, `file` without its folders and `said`, which the
@@ -72,7 +77,7 @@ static LISTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"([\[{])…
 pub(crate) fn describe(end: &str, stderr: &[u8], stdout: &[u8]) -> String {
     let message = [stderr, stdout].into_iter().find_map(|output| message(&String::from_utf8_lossy(output)));
     match message {
-        Some(message) => format!("{end}, {}", steady(&message)),
+        Some(message) => format!("{end}{JOINT}{}", steady(&message)),
         None => end.to_owned(),
     }
 }
@@ -86,6 +91,21 @@ pub(crate) fn of_line(line: &str, stderr: &[u8]) -> String {
         pattern.captures(from_line).filter(is_meant).map(|groups| fill(form, &groups))
     });
     told.map_or_else(|| format!("printed `{}`", steady(line)), |told| steady(&told))
+}
+
+/// Whether nothing in what a failing run printed is known to tell of a failure.
+pub(crate) fn is_untold(outcome: &Outcome) -> bool {
+    outcome.is_failing() && !outcome.reason().contains(JOINT)
+}
+
+/// What a program printed last, which most often says what went wrong.
+pub(crate) fn last_line(stderr: &[u8], stdout: &[u8]) -> Option<String> {
+    let last = |output: &[u8]| {
+        let text = String::from_utf8_lossy(output);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+        Some(steady(line))
+    };
+    last(stderr).or_else(|| last(stdout))
 }
 
 /// Makes a text the same for runs that failed alike, and short.
@@ -115,7 +135,8 @@ fn fill(form: &str, groups: &Captures<'_>) -> String {
         .replace("$said", &without_numbers(group("said")))
 }
 
-fn without_numbers(text: &str) -> String {
+/// A text without what may differ between runs that failed alike.
+pub fn without_numbers(text: &str) -> String {
     let text = NUMBERS.as_ref().map_or(Cow::Borrowed(text), |numbers| numbers.replace_all(text, "…"));
     LISTS.as_ref().map_or(Cow::Borrowed(&*text), |lists| lists.replace_all(&text, "$1…$2")).into_owned()
 }
@@ -238,6 +259,20 @@ mod tests {
                       FooTest.npe(FooTest.java:4)\n";
         let expected = "exit code 1, java.lang.UnsupportedOperationException at FooTest.java:4";
         assert_eq!(describe("exit code 1", b"", stdout.as_bytes()), expected);
+    }
+
+    #[test]
+    fn of_what_nobody_knows_the_last_line_is_told() {
+        let last = |stderr: &str, stdout: &str| last_line(stderr.as_bytes(), stdout.as_bytes());
+        assert_eq!(
+            last("starting\nbind: Address in use\n\n", "1 of 3\n").as_deref(),
+            Some("bind: Address in use")
+        );
+        assert_eq!(last("\n", "sold 3 seats at 0x7ffe48\n").as_deref(), Some("sold 3 seats at 0x…"));
+        assert_eq!(last("", " \n"), None);
+        let failed = |reason: &str| is_untold(&Outcome::Fail { reason: reason.to_owned() });
+        assert!(failed("exit code 7") && !failed(&describe("SIGABRT", b"free(): invalid pointer\n", b"")));
+        assert!(!is_untold(&Outcome::Pass));
     }
 
     #[test]

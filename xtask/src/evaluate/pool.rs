@@ -168,6 +168,7 @@ mod tests {
             seconds: 0.0,
             processes: 1,
             warnings: Vec::new(),
+            said: None,
         };
         Run { record, file: format!("{number}").into() }
     }

@@ -19,7 +19,7 @@ pub fn markdown(lines: &[Line], command: &str) -> String {
         "confirmation",
         "forced",
         "forbidden",
-        "delayed only",
+        "delays alone",
         "first failure: runs",
         "s",
         "proof: runs",

@@ -15,6 +15,8 @@ pub(super) struct Built {
     pub program: PathBuf,
     /// Of its package.
     pub folder: PathBuf,
+    /// What tells cargo that it is this one that is meant: `-p queue --test drains`.
+    pub flags: String,
 }
 
 /// What is compiled into the code.
@@ -155,11 +157,44 @@ pub(super) fn executables(mut build: Command, tests: bool) -> anyhow::Result<Vec
         let manifest = message["manifest_path"].as_str().map(Path::new).and_then(Path::parent);
         if let (Some(path), Some(folder), true) = (message["executable"].as_str(), manifest, is_test == tests)
         {
-            found.push(Built { program: path.into(), folder: folder.to_owned() });
+            found.push(Built { program: path.into(), folder: folder.to_owned(), flags: flags_of(&message) });
         }
     }
     if !child.wait()?.success() {
         return Err(not_built("cargo could not build it"));
     }
     Ok(found)
+}
+
+/// How to choose what a message of cargo's says that it has built.
+fn flags_of(message: &serde_json::Value) -> String {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    // `…/queue#0.1.0`, or `…/folder#queue@0.1.0` where the folder has another name.
+    let id = text(&message["package_id"]);
+    let (path, version) = id.rsplit_once('#').unwrap_or((&id, ""));
+    let package = match version.split_once('@') {
+        Some((name, _)) => name,
+        None => path.rsplit('/').next().unwrap_or_default(),
+    };
+    let (kind, name) = (text(&message["target"]["kind"][0]), text(&message["target"]["name"]));
+    let target = match kind.as_str() {
+        "bin" | "test" | "example" | "bench" => format!("--{kind} {name}"),
+        _ => "--lib".to_owned(),
+    };
+    format!("-p {package} {target}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cargo_has_built_can_be_chosen() {
+        let flags = |id: &str, kind: &str| {
+            flags_of(&serde_json::json!({"package_id": id, "target": {"kind": [kind], "name": "drains"}}))
+        };
+        assert_eq!(flags("path+file:///x/core#queue@0.1.0", "test"), "-p queue --test drains");
+        assert_eq!(flags("path+file:///x/queue#0.1.0", "rlib"), "-p queue --lib");
+        assert_eq!(flags("path+file:///x/queue#0.1.0", "bin"), "-p queue --bin drains");
+    }
 }

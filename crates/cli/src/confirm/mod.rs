@@ -59,9 +59,7 @@ pub fn confirm(arguments: &ConfirmArguments) -> anyhow::Result<ExitCode> {
     let index = number.wrapping_sub(1);
     let Some(forcible) = analysis.interleavings.get(index).cloned() else {
         let present = analysis.report.findings.len();
-        return Err(
-            Complaint::usage(format!("there is no finding {number}: the report has {present}")).into()
-        );
+        return Err(Complaint::usage(exit::no_finding(number, present)).into());
     };
     let prepared = run::prepare(&again(&session))?;
     check_same(&session.manifest().binaries, &prepared.target.binaries)?;

@@ -95,8 +95,11 @@ fn tell_fix(finding: &mut Finding, passing: u64) {
     if let Some(sentence) = simulated_fix(finding)
         && !finding.advice.ends_with(&sentence)
     {
-        if finding.advice.is_empty() && finding.kind == Kind::OrderViolation && !is_symmetric(finding) {
-            finding.advice.extend(explanation::other_order(finding, passing));
+        if finding.advice.is_empty() && finding.kind == Kind::OrderViolation {
+            let other_order = || explanation::other_order(finding, passing);
+            let advice =
+                if is_symmetric(finding) { explanation::one_at_a_time(finding) } else { other_order() };
+            finding.advice.extend(advice);
         }
         let space = if finding.advice.is_empty() { "" } else { " " };
         finding.advice.push_str(&format!("{space}{sentence}"));

@@ -183,7 +183,7 @@ mod tests {
 
     fn record(outcome: Outcome) -> RunRecord {
         let (run, plan) = (RunNumber(99), String::new());
-        RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new() }
+        RunRecord { run, plan, outcome, seconds: 0.1, processes: 1, warnings: Vec::new(), said: None }
     }
 
     #[test]

@@ -240,7 +240,11 @@ fn mistakes_are_explained() {
         .complains(&["--runs is for unsnarl", "cargo unsnarl --runs … test"]);
     unsnarl(&place, "cargo test no_such_test")
         .exits(2)
-        .complains(&["no test program has a test of that name"]);
+        .complains(&["no test program has a test of that name: `no_such_test`"]);
+    unsnarl(&place, "cargo test last_item_taken_once")
+        .exits(2)
+        .complains(&["is it one of these?", "  the_last_item_is_taken_once"]);
+    unsnarl(&place, "cargo test --doc").exits(2).complains(&["tests in documentation are not built"]);
     place.write("src/lib.rs", "this is not Rust");
     unsnarl(&place, "cargo test anything").exits(6).complains(&["cargo could not build it"]);
 }
@@ -269,6 +273,12 @@ fn sells_once() {
 
 #[test]
 fn sells_nothing_to_nobody() {}
+
+#[test]
+#[ignore]
+fn the_second_is_refused() {
+    assert_eq!(sell(), 2, "sold");
+}
 "#;
 
 /// Two packages, one of them with a test program, a feature and an example.
@@ -310,7 +320,15 @@ fn tests_of_a_workspace_run_in_their_packages() {
     unsnarl(&place, "cargo --runs 2 run -p shop --example open -- early").exits(10).says(&["2 passed"]);
     // A library without tests is no choice, one with some is.
     unsnarl(&place, "cargo --runs 2 --jobs 1 test -p shop").exits(10).says(&["2 passed"]);
-    unsnarl(&place, "cargo --runs 2 test").exits(2).complains(&["2 programs qualify"]);
+    unsnarl(&place, "cargo --runs 2 test").exits(2).complains(&[
+        "2 programs qualify",
+        "  -p shop --test sales\n",
+        "  -p street --lib\n",
+    ]);
+    unsnarl(&place, "cargo --runs 2 test the_second_is_refused")
+        .exits(11)
+        .says(&["2 failed"])
+        .complains(&["`the_second_is_refused` is marked #[ignore]: it is run all the same"]);
     let optimized = "`dev` profile [optimized + debuginfo]";
     let built = unsnarl(&place, "cargo build --workspace").exits(0);
     assert!(built.stderr.contains(optimized), "so that loads at two places are two: {}", built.stderr);

@@ -287,7 +287,7 @@ int main(void) {
     let report = place.call("report --json").exits(0).json();
     let number = number(&report, "RWR");
     let seen = place.call(&format!("confirm {number}")).exits(0);
-    assert!(seen.stdout.contains("failing runs followed until it came about: "), "{}", seen.stdout);
+    assert!(seen.stdout.contains("failing runs replayed until it happened: "), "{}", seen.stdout);
     let report = place.call("report --json").exits(0).json();
     let confirmation = &report["findings"][number - 1]["confirmation"];
     assert_eq!(confirmation["followed"], 3, "{confirmation:#}");

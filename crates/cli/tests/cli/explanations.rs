@@ -155,7 +155,7 @@ fn who_sleeps_in_place_of_waiting_is_told_so() {
     };
     assert_eq!(first["pattern"], "RW", "{first:#}");
     let slept = format!(
-        "thread 1 slept at sleeper.c:{} for 20ms, which is no way to wait for thread 2: that may take longer",
+        "thread 1 slept at sleeper.c:{} for 20ms instead of waiting for thread 2, which may take longer",
         line("sleep")
     );
     assert_eq!(first["evidence"][0], slept.as_str(), "{first:#}");

@@ -98,7 +98,7 @@ int main(void)
     );
     place
         .call(&format!("run --runs 1 --schedule random --timeout 10m -- {}", program.display()))
-        .says(&["Threads wait in vain in 1 run", "waits for `slots` at drained.c:6"]);
+        .says(&["Threads wait forever in 1 run", "waits for `slots` at drained.c:6"]);
 }
 
 /// The only thread waits, but not for another one: a signal handler gives it what it waits for, some time later.
@@ -217,7 +217,7 @@ fn nobody_waits_for_a_wait_that_ends_after_the_run() {
     }
 }
 
-/// Two threads count together, up to a few or, from the second run in a folder on, for ever.
+/// Two threads count together, up to a few or, from the second run in a folder on, forever.
 const COUNTS: &str = r#"
 #include <fcntl.h>
 #include <pthread.h>

@@ -59,7 +59,7 @@ fn main() {
 }
 
 /// The one who sends has to tell of its progress before the other hangs up: held back as soon as it has sent, it
-/// would wait for ever.
+/// would wait forever.
 #[test]
 fn what_lies_between_two_steps_is_done_if_others_wait_for_it() {
     let source = r#"

@@ -157,6 +157,25 @@ fn no_failing_run_says_what_to_try() {
 }
 
 #[test]
+fn runs_that_may_sleep_are_told_how_not_to() {
+    let place = Workplace::new();
+    let source = r#"
+#include <pthread.h>
+#include <unistd.h>
+static void *work(void *unused) { return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    usleep(1100000);
+    return pthread_join(thread, NULL);
+}
+"#;
+    let program = compiled("sleeper", source);
+    let seen = place.call(&format!("run --runs 2 --schedule free -- {}", program.display())).exits(10);
+    seen.says(&["do its threads sleep?", &format!("unsnarl run --skip-sleeps -- {}", program.display())]);
+}
+
+#[test]
 fn no_passing_run_says_what_to_try() {
     let place = Workplace::new();
     let seen = run(&place, "--runs 2", 1).exits(11);
@@ -237,7 +256,7 @@ fn flags_that_make_no_sense_are_refused() {
         ("--runs many", "invalid value 'many' for '--runs <N>'"),
         ("--runs 0", "invalid value '0' for '--runs <N>'"),
         ("--until-failures 0", "invalid value '0' for '--until-failures <N>'"),
-        ("--jobs 0", "invalid value '0' for '--jobs <N>': a number from 1 on is needed"),
+        ("--jobs 0", "invalid value '0' for '--jobs <N>': it has to be 1 or more"),
         ("--time soon", "invalid value 'soon' for '--time <BUDGET>': say it as in 500ms, 60s or 10m"),
         ("--timeout 0s", "too short"),
         ("--seed x", "invalid value 'x' for '--seed <N>'"),

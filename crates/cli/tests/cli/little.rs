@@ -66,7 +66,7 @@ fn a_session_without_runs() {
         let report = place.call(&format!("report --technique {technique} --json"));
         assert_eq!(report.exits(10).json()["findings"], json!([]), "{technique}");
     }
-    place.call("show 1").exits(2).complains(&["there is no finding 1: the report has 0"]);
+    place.call("show 1").exits(2).complains(&["there is no finding 1: the report has none"]);
 }
 
 /// A thread looks at what another has freed. That has no effect, since nobody has used the memory again.

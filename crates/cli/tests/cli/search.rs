@@ -59,7 +59,7 @@ fn a_mixture_learns_and_tells() {
     let place = place();
     place.call("run --seed 5 --runs 40 --session mixed -- ./lost").exits(0);
     let page = std::fs::read_to_string(place.path(".unsnarl/mixed/report.html")).unwrap();
-    assert!(page.contains("runs that failed: ") && page.contains("orders of accesses: "), "{page}");
+    assert!(page.contains("failed by schedule: ") && page.contains("orders of accesses: "), "{page}");
     let plans: Vec<String> =
         place.runs("mixed").iter().map(|run| run["plan"].as_str().unwrap().to_owned()).collect();
     // They go on at the same time, so that either may be done first.

@@ -19,7 +19,7 @@ pub fn other_order(finding: &Finding, passing: u64) -> Option<String> {
     let is_look = first.kind == AccessKind::Read && second.kind != AccessKind::Read;
     if let Some(whole) = region(finding, &[0, 1]).filter(|_| is_look && comes_first(first, second)) {
         return Some(format!(
-            "Keep {} whole: hold one lock from the look to the change, or look again right before the change.",
+            "Keep {} atomic: hold one lock from the check to the change, or check again right before the change.",
             over(&whole)
         ));
     }
@@ -39,7 +39,22 @@ pub fn other_order(finding: &Finding, passing: u64) -> Option<String> {
             _ => None,
         };
     }
-    Some(format!("See to it that {} comes before {}.", places.label(second), places.label(first)))
+    Some(format!("Make sure that {} comes before {}.", places.label(second), places.label(first)))
+}
+
+/// Of a change that two threads make at one place, with no lock that both hold: neither order is the right one.
+pub fn one_at_a_time(finding: &Finding) -> Option<String> {
+    let [first, second] = finding.accesses.as_slice() else { return None };
+    let locks = |access: &Access| access.locks.clone().unwrap_or_default();
+    let is_guarded = locks(first).iter().any(|lock| locks(second).contains(lock));
+    if is_guarded || first.kind == AccessKind::Read || second.kind == AccessKind::Read {
+        return None;
+    }
+    Some(format!(
+        "Let only one thread at a time do what ends in the write at {}, with what it has read for it: hold one lock all the \
+         while, or make it one atomic operation.",
+        Places::of(finding).label(second)
+    ))
 }
 
 fn action(fix: &Fix) -> String {
@@ -56,13 +71,13 @@ fn action(fix: &Fix) -> String {
     const WAIT: &str = "Others wait that much longer for it.";
     match (fix.action, other) {
         (Action::ExtendLock, None) if first.first_line == first.last_line => {
-            format!("Hold {locks} over all of {} without giving it back in between. {WAIT}", at(first))
+            format!("Hold {locks} over all of {} without releasing it in between. {WAIT}", at(first))
         }
         (Action::ExtendLock, None) => {
-            format!("Hold {locks} from {} without giving it back in between. {WAIT}", from_to(first))
+            format!("Hold {locks} from {} without releasing it in between. {WAIT}", from_to(first))
         }
         (Action::ExtendLock, Some(other)) => format!(
-            "Hold {locks} from {} and from {} without giving it back in between. {WAIT}",
+            "Hold {locks} from {} and from {} without releasing it in between. {WAIT}",
             from_to(first),
             from_to(other)
         ),
@@ -94,18 +109,18 @@ fn action(fix: &Fix) -> String {
                 false => ("a fetch-and-add or the like", "compare-and-exchange"),
             };
             format!(
-                "Make the load and the store at {} one atomic operation: {update}, or a {exchange} that is tried again \
+                "Make the load and the store at {} one atomic operation: {update}, or a {exchange} that is retried \
                  when it fails.",
                 over(first)
             )
         }
         (Action::MapOperation, _) => format!(
-            "Make the look and the change at {} one call: `computeIfAbsent`, `merge`, `compute` or a `replace` that names \
+            "Make the check and the change at {} one call: `computeIfAbsent`, `merge`, `compute` or a `replace` that names \
              the old value, or `putIfAbsent`, and go on with what that returns.",
             over(first)
         ),
         (Action::ReadOnce, _) => format!(
-            "Look once at {} and go on with what was found, or guard both looks, and what changes it, by one lock.",
+            "Look once at {} and go on with what was found, or guard both looks, and whatever changes it, by one lock.",
             over(first)
         ),
         (Action::Join, Some(other)) => {
@@ -118,12 +133,12 @@ fn action(fix: &Fix) -> String {
             function_of(other)
         ),
         (Action::CreateLater, Some(other)) => format!(
-            "Do {} before the thread is created that needs it in {}, or let that wait for it.",
+            "Do {} before the thread that needs it in {} is created, or make that thread wait for it.",
             at(first),
             function_of(other)
         ),
         (Action::PublishLater, Some(other)) => format!(
-            "Publish at {} only after {} is done: whoever comes in between finds what is not ready yet.",
+            "Publish at {} only after {} is done: a thread that comes in between finds something that is not ready yet.",
             at(first),
             at(other)
         ),
@@ -145,60 +160,61 @@ fn action(fix: &Fix) -> String {
         }
         (Action::Unlock, _) => {
             format!(
-                "Give {locks} back on every way out of {}, which takes it at {}.",
+                "Release {locks} on every path out of {}, which takes it at {}.",
                 function_of(first),
                 line(first)
             )
         }
         (Action::TakeOnce, Some(other)) if first == other => {
-            format!("Do not come back to {} while {locks} is held: give it back first.", at(first))
+            format!("Do not return to {} while {locks} is held: release it first.", at(first))
         }
         (Action::TakeOnce, Some(other)) => format!(
-            "Do not take {locks} at {} where it is held from {} already: call a version there that expects it to be held, or \
-             give it back first.",
+            "Do not take {locks} at {} where it is held from {} already: call a version there that expects it \
+             to be held, or release it first.",
             at(first),
             at(other)
         ),
         (Action::SignalLater, Some(change)) => format!(
-            "Signal only after {}: {} looked before that, waits since then, and no signal comes any more.",
+            "Signal only after {}: {} looked before that, has waited ever since, and no further signal comes.",
             at(change),
             at(first)
         ),
         (Action::CountRounds, _) => format!(
-            "Count how often it has come about, and wait at {} until that number has changed: what is waited for may be over \
+            "Count how often it has happened, and wait at {} until that number has changed: what is waited for may be over \
              again before the thread that was woken looks.",
             at(first)
         ),
         // One test in a loop can be two places in the code.
         (Action::TestAgain, Some(using)) if using.first_line != first.first_line => format!(
-            "Test in a loop, `while` in place of `if`: what {} has tested before the wait may be true no longer at {} after it.",
+            "Test in a loop, `while` instead of `if`: what {} tested before the wait may no longer be true at {} after it.",
             at(first),
             at(using)
         ),
         (Action::LookAgain, Some(earlier)) => format!(
-            "Look before the write at {} whether all is still as {} has left it: {locks} is given back in between, and what \
-             another thread writes meanwhile is not to be written over. Or hold it all the time.",
+            "Before the write at {}, check that all is still as {} left it: {locks} is released in between, and \
+             what another thread writes in that time must not be overwritten. Or hold it throughout.",
             at(first),
             line(earlier)
         ),
         (Action::LookAfterUnlock, Some(attempt)) => format!(
-            "Look once more after {} has given {locks} back: who finds it taken at {} leaves its part to the thread that has it, \
-             which may have looked for the last time.",
+            "Look once more after {} has released {locks}: a thread that finds it taken at {} leaves its part \
+             to the thread that holds it, which may have looked for the last time.",
             at(first),
             at(attempt)
         ),
         (Action::WaitUnlocked, Some(wait)) => format!(
-            "Give {locks}, taken at {}, back before the wait at {}: what is waited for does not come as long as it is held.",
+            "Release {locks}, taken at {}, before the wait at {}: what is waited for cannot happen while it is held.",
             line(first),
             at(wait)
         ),
         (Action::WakeAll, _) => format!(
-            "Wake all who wait for {locks} at {}, not one of them: others may wait for the same, or for something else.",
+            "Wake all threads that wait for {locks} at {}, not just one of them: others may wait for the same, \
+             or for something else.",
             at(first)
         ),
         (Action::SignalEach, _) => format!(
-            "Signal {locks} after each change at {}, whatever was there before, or wake all who wait where it is signalled: \
-             for each change one more of them may go on.",
+            "Signal {locks} after each change at {}, whatever was there before, or wake all waiting threads \
+             where it is signalled: each change lets one more of them go on.",
             at(first)
         ),
         (Action::WaitInLoop, _) => wait_in_loop(fix, &locks),
@@ -224,12 +240,12 @@ fn action(fix: &Fix) -> String {
 fn held_now(fix: &Fix, locks: &str) -> String {
     let names = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
     match (names.as_slice(), fix.locks.len()) {
-        (_, 1) => format!("{locks} is held at a part of these accesses only"),
+        (_, 1) => format!("{locks} is held at only some of these accesses"),
         ([one], _) if fix.locks.iter().all(|lock| without_number(lock) != lock) => {
-            format!("now it is not the same `{one}` that they hold")
+            format!("at present they do not hold the same `{one}`")
         }
         // Elements of one array go by one name.
-        ([one], _) => format!("now each variable has a `{one}` of its own"),
+        ([one], _) => format!("at present each variable has a `{one}` of its own"),
         _ => format!("now they hold {locks}"),
     }
 }
@@ -237,7 +253,7 @@ fn held_now(fix: &Fix, locks: &str) -> String {
 fn lock_order(fix: &Fix) -> String {
     let locks: Vec<String> = distinct(fix.locks.iter().map(|lock| any_of_array(without_number(lock))));
     let each: Vec<String> = distinct(fix.places.iter().map(over));
-    let at = if each.is_empty() { String::new() } else { format!(", also at {}", all_of(&each)) };
+    let at = if each.is_empty() { String::new() } else { format!(": see {}", all_of(&each)) };
     // Elements of one array, and what goes by one name, are told apart by nothing but their addresses.
     let what = match locks.as_slice() {
         [one] => format!("locks like `{one}`"),
@@ -277,7 +293,7 @@ fn wait_in_loop(fix: &Fix, locks: &str) -> String {
             over(both)
         ),
         [wait] => format!(
-            "Before {}, test under the lock whether what it waits for has come already, and do so in a loop.",
+            "Before {}, test under the lock whether what it waits for has already happened, and do so in a loop.",
             at(wait)
         ),
         _ => String::new(),
@@ -290,11 +306,10 @@ fn taken_by(fix: &Fix) -> String {
     match functions.as_slice() {
         [] => String::new(),
         [one] => format!(
-            "{one} takes it itself: unless it is a recursive lock, call a version there that expects it to be held."
+            "{one} takes it too: unless the lock is recursive, call a version there that expects it to be held."
         ),
         [most @ .., last] => format!(
-            "{} and {last} take it themselves: unless it is a recursive lock, call versions there that expect it to \
-             be held.",
+            "{} and {last} take it too: unless the lock is recursive, call versions there that expect it to be held.",
             most.join(", ")
         ),
     }

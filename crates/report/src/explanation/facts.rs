@@ -114,7 +114,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
                 .iter()
                 .filter_map(|other| match other {
                     Fact::ReleasedBetween(given_back, between) if given_back == lock => Some(format!(
-                        "{} gives it back between {}",
+                        "{} releases it between {}",
                         thread(between[0]),
                         between_words(finding, *between)
                     )),
@@ -152,7 +152,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             if is_told {
                 return None;
             }
-            format!("{} gives `{lock}` back between {}", thread(between[0]), between_words(finding, *between))
+            format!("{} releases `{lock}` between {}", thread(between[0]), between_words(finding, *between))
         }
         Fact::TakenBetween(lock, [from, between, to]) => format!(
             "{} holds `{lock}` at {}, so that {} did not hold it all the way from {} to {}",
@@ -199,7 +199,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             label(*creator)
         ),
         Fact::Slept { time, place } => format!(
-            "{} slept at {place} for {}, which is no way to wait for {}: that may take longer",
+            "{} slept at {place} for {} instead of waiting for {}, which may take longer",
             thread(0),
             humantime::format_duration(*time),
             thread(1)
@@ -214,13 +214,13 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             thread(*write)
         ),
         Fact::LookedBefore { access, place, lock } => format!(
-            "{} goes by what it read at {place}, gave `{lock}` back after that, and another thread has changed it since",
+            "{} goes by what it read at {place}, but released `{lock}` after that, and another thread has changed it since",
             thread(*access)
         ),
         Fact::Circle => circle(finding),
         Fact::TakenAgain if finding.accesses.len() == 3 => format!(
-            "{} has {} for reading and asks for that again, which is kept waiting by {}, which waits to write: neither can go \
-             on",
+            "{} holds {} for reading and asks for it again, but is kept waiting by {}, which waits to write: \
+             neither can go on",
             thread(0),
             object(0),
             thread(1)
@@ -235,7 +235,7 @@ fn sentence(finding: &Finding, facts: &[Fact], fact: &Fact) -> Option<String> {
             )
         }
         Fact::EndedHolding(taken) => {
-            format!("{} ended without giving back {}", thread(*taken), object(*taken))
+            format!("{} ended without releasing {}", thread(*taken), object(*taken))
         }
         Fact::WaitsHolding(taken, place) => {
             format!("{} waits at {place} and holds {} meanwhile", thread(*taken), object(*taken))
@@ -350,11 +350,11 @@ mod tests {
             let finding = serde_json::from_value(finding).expect("all that a finding has to have");
             sentences(&finding, &[Fact::ReleasedBetween("lock".into(), [0, 1])]).join("; ")
         };
-        assert_eq!(given_back([84, 87]), "thread 2 gives `lock` back between lines 84 and 87 in total()");
+        assert_eq!(given_back([84, 87]), "thread 2 releases `lock` between lines 84 and 87 in total()");
         assert_eq!(
             given_back([87, 84]),
-            "thread 2 gives `lock` back between line 87 and the next time at line 84 in total()"
+            "thread 2 releases `lock` between line 87 and the next time at line 84 in total()"
         );
-        assert_eq!(given_back([84, 84]), "thread 2 gives `lock` back between a.c:84 and the next time there");
+        assert_eq!(given_back([84, 84]), "thread 2 releases `lock` between a.c:84 and the next time there");
     }
 }

@@ -33,7 +33,7 @@ fn within_a_map(finding: &Finding) -> Option<String> {
     };
     let place = fix.places.first().filter(|_| finding.accesses.iter().any(is_within))?;
     Some(format!(
-        "Make the look and the change at {} one: `entry`, `get_mut` or `alter` keep that part of the map locked until the \
+        "Make the check and the change at {} one: `entry`, `get_mut` or `alter` keep that part of the map locked until the \
          change is made.",
         over(place)
     ))
@@ -55,7 +55,7 @@ fn destroyed_under_it(finding: &Finding) -> Option<String> {
     let gone = FixPlace { first_line: line, last_line: line, ..holder.clone() };
     Some(format!(
         "Do not let go of the object at {} while `{lock}` is held: {} takes it, at {}. Keep the object, or the reference to \
-         it, until the lock is given back.",
+         it, until the lock is released.",
         over(&gone),
         brief_function(destructor),
         over(again)
@@ -106,7 +106,7 @@ mod tests {
         let said = |file: &str| in_place_of_the_lock(&finding("stock", file, "extend-lock", &["lock"]));
         let map = "/home/me/.cargo/registry/src/index-0123456789abcdef/dashmap-6.2.1/src/lib.rs";
         let advice = said(map).unwrap();
-        assert!(advice.starts_with("Make the look and the change at roster.rs:12–14 in add() one: `entry`"));
+        assert!(advice.starts_with("Make the check and the change at roster.rs:12–14 in add() one: `entry`"));
         assert_eq!(said("/rustc/1f2/library/std/src/collections/hash/map.rs"), None);
     }
 
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(
             said("Document::~Document()").unwrap(),
             "Do not let go of the object at docs.cpp:69 in total() while `lock` is held: Document::~Document() takes it, at \
-             docs.cpp:50 in closed(). Keep the object, or the reference to it, until the lock is given back."
+             docs.cpp:50 in closed(). Keep the object, or the reference to it, until the lock is released."
         );
         assert_eq!(said("Document::close()"), None);
     }

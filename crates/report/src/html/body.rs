@@ -103,7 +103,7 @@ fn reasons(finding: &Finding) -> Option<Element> {
     rows.extend((!finding.evidence.is_empty()).then(|| row("why", why)));
     rows.extend(finding.confirmation.as_ref().map(|confirmation| row("proof", proof(confirmation))));
     let least = finding.window.as_ref().and_then(wording::window);
-    rows.extend(least.map(|least| row("least", [element("p").children(prose(&least))])));
+    rows.extend(least.map(|least| row("minimal", [element("p").children(prose(&least))])));
     let needs = finding.needs.as_ref().map(wording::needs);
     rows.extend(needs.map(|lines| row("needs", lines.iter().map(|line| element("p").children(prose(line))))));
     rows.extend(finding.told_advice().map(|advice| row("fix", fix(finding, advice))));
@@ -129,7 +129,7 @@ fn proof(confirmation: &Confirmation) -> Vec<Element> {
     let trial = |name: &str, trial: &Trial| {
         bar("bad", trial.failed, trial.runs, &format!("{name}: {}", wording::outcome(trial)))
     };
-    let delayed = confirmation.delayed.as_ref().map(|delayed| trial("delayed only", delayed));
+    let delayed = confirmation.delayed.as_ref().map(|delayed| trial("delays alone", delayed));
     let chance = wording::chance(confirmation).map(|chance| classed("p", "quiet").text(&chance));
     let apart = wording::apart(confirmation).map(|apart| element("p").text(&apart));
     let [forced, forbidden] = wording::forced_and_forbidden(confirmation);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Keep a lock that is held already, instead of giving it back in between.
+    /// Keep a lock that is held already, instead of releasing it in between.
     ExtendLock,
     /// Take a lock that others take for the same data.
     TakeLock,
@@ -50,7 +50,7 @@ pub enum Action {
     TakeOnce,
     /// Do not wait for what another thread does only with the lock that the waiting one holds.
     WaitUnlocked,
-    /// Wake all who wait for a condition.
+    /// Wake all threads that wait for a condition.
     WakeAll,
     /// Signal a condition after each change that somebody waits for.
     SignalEach,

@@ -8,6 +8,9 @@ use crate::wording;
 /// Writes everything that is known of a finding.
 pub(super) fn write(page: &mut Page, report: &Report, number: usize, finding: &Finding) {
     write_title(page, &report.runs, number, finding);
+    if let Some(doubt) = wording::hardly_the_cause(report, number, finding) {
+        page.paragraph(Line::spaces(3), CAUTION, &doubt);
+    }
     write_story(page, finding);
     write_picture(page, finding);
     write_passing(page, finding);
@@ -85,7 +88,7 @@ pub(super) fn write_reasons(page: &mut Page, finding: &Finding) {
         write_labelled(page, "proof", &proof);
     }
     if let Some(window) = finding.window.as_ref().and_then(wording::window) {
-        write_labelled(page, "least", &window);
+        write_labelled(page, "minimal", &window);
     }
     for (index, line) in finding.needs.iter().flat_map(wording::needs).enumerate() {
         write_labelled(page, if index == 0 { "needs" } else { "" }, &line);

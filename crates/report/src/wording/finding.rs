@@ -224,25 +224,27 @@ pub(crate) fn proof(confirmation: &Confirmation) -> String {
     if confirmation.enforced.runs == 0 && confirmation.forbidden.runs == 0 {
         return "no run could be made to take this order, nor to avoid it".to_owned();
     }
-    let delayed = confirmation.delayed.map(|trial| format!("; delayed only: {}", outcome(&trial)));
-    let turned =
-        confirmation.turned.map(|trial| format!("; with one variable turned round: {}", outcome(&trial)));
+    let delayed = confirmation.delayed.map(|trial| format!("; delays alone: {}", outcome(&trial)));
+    let turned = confirmation
+        .turned
+        .map(|trial| format!("; with the accesses to one variable swapped: {}", outcome(&trial)));
     let apart = apart(confirmation).map(|apart| format!("; {apart}"));
     let chance = confirmation.p_value.map(|p| match p {
         p if p < 0.001 => " (p < 0.001)".to_owned(),
         p => format!(" (p = {p:.3})"),
     });
     let [forced, forbidden] = forced_and_forbidden(confirmation);
-    let elsewhere =
-        (confirmation.followed == Some(0)).then_some("; but failing runs, followed, are lost elsewhere");
+    let elsewhere = (confirmation.followed == Some(0))
+        .then_some("; but in failing runs that were replayed, something else decided");
     let open = open_question(confirmation).map(|open| format!("; {open}"));
     format!(
         "{forced}: {}; {forbidden}: {}{}{}{}{}{}{}",
         outcome(&confirmation.enforced),
         outcome(&confirmation.forbidden),
+        // It is of these two.
+        chance.unwrap_or_default(),
         delayed.unwrap_or_default(),
         turned.unwrap_or_default(),
-        chance.unwrap_or_default(),
         apart.unwrap_or_default(),
         elsewhere.unwrap_or_default(),
         open.unwrap_or_default(),
@@ -278,18 +280,18 @@ fn open_question(confirmation: &Confirmation) -> Option<String> {
         ));
     }
     let came_about = came_about.filter(|&times| times * 2 < enforced.runs)?;
-    Some(format!("it came about in {came_about} of the {} forced runs only", enforced.runs))
+    Some(format!("it happened in only {came_about} of the {} forced runs", enforced.runs))
 }
 
 /// What was done about it in the two kinds of runs that are compared.
 pub(crate) fn forced_and_forbidden(confirmation: &Confirmation) -> [&'static str; 2] {
     if confirmation.narrowed {
-        return ["a failing run, made short, with a thread held there", "one step earlier or later"];
+        return ["with a thread held there, in a failing run made short", "one step earlier or later"];
     }
     match confirmation.followed {
         None | Some(0) => ["forced", "forbidden"],
-        Some(1) => ["a failing run followed until it came about", "up to right before it, then forbidden"],
-        Some(_) => ["failing runs followed until it came about", "up to right before it, then forbidden"],
+        Some(1) => ["a failing run replayed until it happened", "replayed to just before it, then forbidden"],
+        Some(_) => ["failing runs replayed until it happened", "replayed to just before it, then forbidden"],
     }
 }
 
@@ -446,9 +448,9 @@ mod tests {
         assert!(!told((2, 13), (0, 13), (2, 13), 13).contains(needed), "hardly a run fails anyway");
         assert!(told((0, 9), (0, 9), (0, 9), 9).contains("; no run of any kind failed"));
         assert!(told((0, 9), (0, 9), (1, 9), 9).contains("; hardly a run of any kind failed"));
-        assert!(told((0, 9), (0, 9), (0, 9), 0).ends_with("; it came about in 0 of the 9 forced runs only"));
+        assert!(told((0, 9), (0, 9), (0, 9), 0).ends_with("; it happened in only 0 of the 9 forced runs"));
         assert!(!told((0, 9), (1, 9), (0, 9), 9).contains("of any kind"), "it failed without it");
-        assert!(told((1, 9), (1, 9), (2, 9), 2).ends_with("; it came about in 2 of the 9 forced runs only"));
-        assert!(told((5, 5), (5, 5), (5, 5), 5).ends_with("delayed only: 5 of 5 runs fail"));
+        assert!(told((1, 9), (1, 9), (2, 9), 2).ends_with("; it happened in only 2 of the 9 forced runs"));
+        assert!(told((5, 5), (5, 5), (5, 5), 5).ends_with("delays alone: 5 of 5 runs fail"));
     }
 }

@@ -17,6 +17,29 @@ pub fn brief_function(name: &str) -> String {
     bare_name(name).map_or_else(|| function(name), |bare| format!("{bare}()"))
 }
 
+/// The name of a function with all that belongs to it, as long as that can be read at a glance: what templates of C++ are instantiated with
+/// fills lines.
+pub(crate) fn short_function(name: &str) -> String {
+    const LONGEST: usize = 60;
+    let whole = function(name);
+    if whole.chars().count() <= LONGEST {
+        return whole;
+    }
+    match operator(name) {
+        Some(operator) => operator,
+        None => brief_function(name),
+    }
+}
+
+/// `std::map::operator[]()` for one of a class template.
+fn operator(name: &str) -> Option<String> {
+    const OPERATOR: &str = "::operator";
+    let at = name.find(OPERATOR)?;
+    let symbol = &name[at + OPERATOR.len()..];
+    let symbol = if symbol.starts_with("()") { "()" } else { symbol.split('(').next()? };
+    Some(format!("{}{OPERATOR}{symbol}()", bare_name(&name[..at])?))
+}
+
 /// Its name and nothing else, for programs to compare: `Cache::insert` for `void Cache<int>::insert(int const&)`. What has no name of its own
 /// stays as it is.
 pub(crate) fn plain_function(name: &str) -> String {
@@ -121,6 +144,16 @@ mod tests {
         check("<pool::Pool<T>>::take", "Pool::take");
         check("main::{lambda()#1}::operator()() const", "main::{lambda()#1}::operator()() const");
         check("Point::operator+(Point const&)", "Point::operator+(Point const&)");
+    }
+
+    #[test]
+    fn what_fills_lines_is_shortened() {
+        let check = |name: &str, short: &str| assert_eq!(short_function(name), short);
+        check("Cache<int>::insert(int const&)", "Cache<int>::insert(int const&)");
+        let tree = "std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, int>";
+        check(&format!("{tree}::_S_left(std::_Rb_tree_node_base*)"), "std::_Rb_tree::_S_left()");
+        check(&format!("{tree}::operator[](int const&)"), "std::_Rb_tree::operator[]()");
+        check(&format!("main::{{lambda({tree})#1}}::operator()({tree}) const"), "a lambda in main()");
     }
 
     #[test]

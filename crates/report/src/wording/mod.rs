@@ -11,7 +11,7 @@ mod window;
 
 pub(crate) use finding::*;
 pub use functions::{brief_function, enclosing_type};
-pub(crate) use functions::{function, plain_function};
+pub(crate) use functions::{function, plain_function, short_function};
 pub(crate) use places::*;
 pub(crate) use sentence::sentence;
 pub(crate) use session::*;

@@ -1,6 +1,6 @@
 //! Places in code as briefly as they can be told apart.
 
-use super::{distinct, function};
+use super::{distinct, function, short_function};
 use crate::explanation::apart;
 use crate::model::{Access, Finding, Frame};
 
@@ -94,7 +94,7 @@ pub(crate) fn frame_name(frame: &Frame) -> String {
     frame
         .function
         .as_deref()
-        .map(function)
+        .map(short_function)
         .or_else(|| raw_place(&frame.module, &frame.address))
         .unwrap_or_else(|| "unknown function".to_owned())
 }

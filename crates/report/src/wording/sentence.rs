@@ -32,7 +32,7 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
             if finding.kind == Kind::MissedSignal && a != b && ![a, b].contains(&c) =>
         {
             Some(format!(
-                "{}, which wakes one of the threads that wait for it; another one{} waits at {} for ever.",
+                "{}, which wakes one of the threads that wait for it; another one{} waits at {} forever.",
                 opening(&places, signal),
                 within(left),
                 places.label(left),
@@ -40,7 +40,7 @@ pub(crate) fn sentence(finding: &Finding) -> Option<String> {
         }
         (&[write, left], _) if finding.kind == Kind::MissedSignal && write.kind != AccessKind::Signal => {
             Some(format!(
-                "{} and does not signal {}; another thread{} waits for that at {} for ever.",
+                "{} and does not signal {}; another thread{} waits for that at {} forever.",
                 opening(&places, write),
                 variable(&left.variable),
                 within(left),

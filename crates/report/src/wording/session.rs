@@ -14,6 +14,19 @@ const LIKELY: f64 = 0.8;
 /// How a warning begins that says why names are missing.
 pub const NAMES_ARE_MISSING: &str = "names are missing: ";
 
+/// Less probable than this, and not confirmed, is not worth reading beside an answer.
+const HARDLY: f64 = 0.05;
+
+/// What to say to somebody who looks at the finding with this number all the same: what it advises may be of no use.
+pub(crate) fn hardly_the_cause(report: &Report, number: usize, finding: &Finding) -> Option<String> {
+    let index = number.checked_sub(1).filter(|&index| index > 0 && index < report.findings.len())?;
+    let is_doubtful =
+        !is_confirmed(finding) && finding.confidence.is_some_and(|confidence| confidence < HARDLY);
+    let explains_more = super::finding::other_failures(report, index).is_some();
+    (is_doubtful && !explains_more && is_likely(&report.findings[0]))
+        .then(|| "probably not the cause: finding 1 is, or explains these failures better".to_owned())
+}
+
 /// How a format should make a word feel, by whatever means it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -27,8 +40,6 @@ pub(crate) enum Tone {
 /// How many of the first findings are worth a place on the first screen, at most so many: where the first one stands
 /// out, others that explain no other failing run and are hardly probable would only be in its way.
 pub(crate) fn worth_listing(report: &Report, most: usize) -> usize {
-    /// Less probable than this, and not confirmed, is not worth reading beside an answer.
-    const HARDLY: f64 = 0.05;
     let Some(first) = report.findings.first() else { return 0 };
     let is_worth = |(index, finding): &(usize, &Finding)| {
         is_confirmed(finding)
@@ -99,7 +110,7 @@ pub(crate) fn hang(hang: &Hang) -> String {
         HangKind::AwaitedEnd => {
             format!("Deadlock: threads wait for locks and for each other's end in {runs}")
         }
-        HangKind::Waiting => format!("Threads wait in vain in {runs}"),
+        HangKind::Waiting => format!("Threads wait forever in {runs}"),
         HangKind::UseAfterFree => {
             format!("Use after free: threads use what others have freed in {runs} that passed")
         }
@@ -139,9 +150,12 @@ fn doubt(report: &Report, first: &Finding) -> String {
                 .to_owned();
         }
         true => {
-            "this is no chance, but one of several causes that the runs so far do not tell apart, or what follows from another"
+            "this is more than chance, but the runs so far do not tell the cause from what goes along with it \
+             or follows from it"
         }
-        false => "this may be chance, or one of several causes that the runs so far do not tell apart",
+        false => {
+            "this may be chance, or one of several possible causes that the runs so far do not tell apart"
+        }
     };
     let how_much = if is_likely(first) { "likely, but not certain" } else { "nothing stands out" };
     format!("{how_much}: {what}")
@@ -164,10 +178,10 @@ pub(crate) fn caveats(report: &Report) -> Vec<String> {
     }
     caveats.extend(report.unsettled().and_then(more_runs));
     if report.runs.failed == 1 {
-        caveats.push("1 failing run: the order of suspects may change with more".to_owned());
+        caveats.push("only 1 run failed: more failing runs may change the ranking".to_owned());
     }
     if report.runs.passed == 0 && !report.is_evident() {
-        caveats.push("no passing run: nothing tells what is suspicious from what always happens".to_owned());
+        caveats.push("no run passed: nothing tells what is suspicious from what always happens".to_owned());
     }
     if first.tied > 1 {
         caveats.push(format!("{} suspects share first place: no run so far tells them apart", first.tied));
@@ -209,7 +223,7 @@ fn more_runs(needs: Needs) -> Option<String> {
     let runs = kinds.join(" and ");
     let noun = if kinds.len() == 1 && needs.failing + needs.passing == 1 { "run" } else { "runs" };
     (!kinds.is_empty())
-        .then(|| format!("to settle what comes first, about {runs} {noun} like these would do"))
+        .then(|| format!("about {runs} {noun} like these would probably settle what comes first"))
 }
 
 /// The command that repeats the session, to be typed into a shell.
@@ -246,7 +260,7 @@ mod tests {
         let said = |failing, passing| more_runs(Needs { failing, passing });
         assert_eq!(said(0, 0), None);
         let both =
-            "to settle what comes first, about 3 more failing and 14 more passing runs like these would do";
+            "about 3 more failing and 14 more passing runs like these would probably settle what comes first";
         assert_eq!(said(3, 14).as_deref(), Some(both));
         assert!(said(0, 14).unwrap().contains("about 14 more passing runs"));
         assert!(said(1, 0).unwrap().contains("about 1 more failing run like"));

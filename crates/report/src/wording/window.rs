@@ -9,28 +9,29 @@ pub(crate) fn window(window: &Window) -> Option<String> {
     let after = window.after.as_ref().and_then(needed_place);
     let before = window.before.as_ref().and_then(needed_place);
     let held = match (after, before) {
-        (Some(after), Some(before)) if after == before => format!("within {after}"),
+        (Some(after), Some(before)) if after == before => format!("inside {after}"),
         (Some(after), Some(before)) => format!("between {after} and {before}"),
-        (Some(after), None) => format!("behind {after}"),
-        (None, Some(before)) => format!("before {before}"),
+        (Some(after), None) => format!("right after {after}"),
+        (None, Some(before)) => format!("just before {before}"),
         (None, None) => return None,
     };
     let through: Vec<String> = window.through.iter().filter_map(needed_place).collect();
     let meanwhile = match (through.as_slice(), window.meanwhile.as_ref().and_then(needed_place)) {
-        ([], Some(place)) => format!("while another one comes to {place}"),
+        ([], Some(place)) => format!("while another comes to {place}"),
         (through, Some(place)) => {
-            format!("while another one comes to {} and then one to {place}", through.join(", then one to "))
+            format!("while another comes to {} and then one to {place}", through.join(", then one to "))
         }
         (_, None) => "while others go on".to_owned(),
     };
     let enough = match left {
         left if left < switches => {
             let is = if *left == 1 { "is" } else { "are" };
-            format!("{left} of the {} between threads in run {run} {is} enough", plural(*switches, "switch"))
+            format!("{left} of the {} in run {run} {is} enough", plural(*switches, "thread switch"))
         }
-        _ => format!("it takes the {} between threads of run {run}", plural(*switches, "switch")),
+        _ if *switches == 1 => format!("the only thread switch in run {run} is needed"),
+        _ => format!("all {} in run {run} are needed", plural(*switches, "thread switch")),
     };
-    Some(format!("{enough}: one is held {held} {meanwhile}"))
+    Some(format!("{enough}: hold one thread {held} {meanwhile}"))
 }
 
 #[cfg(test)]
@@ -62,20 +63,21 @@ mod tests {
         };
         assert_eq!(
             window(&whole).unwrap(),
-            "2 of the 214 switches between threads in run 17 are enough: one is held between queue.c:44 and \
-             queue.c:29 while another one comes to queue.c:33"
+            "2 of the 214 thread switches in run 17 are enough: hold one thread between queue.c:44 and queue.c:29 while \
+             another comes to queue.c:33"
         );
         let third = window(&Window { through: vec![step(27).unwrap()], ..whole.clone() }).unwrap();
-        assert!(
-            third.ends_with("while another one comes to queue.c:27 and then one to queue.c:33"),
-            "{third}"
-        );
+        assert!(third.ends_with("while another comes to queue.c:27 and then one to queue.c:33"), "{third}");
         let one = window(&Window { left: 1, ..whole.clone() }).unwrap();
-        assert!(one.starts_with("1 of the 214 switches between threads in run 17 is enough: "), "{one}");
+        assert!(one.starts_with("1 of the 214 thread switches in run 17 is enough: "), "{one}");
         let held = |after, before| window(&Window { after, before, meanwhile: None, ..whole.clone() });
-        assert!(held(step(44), None).unwrap().ends_with("one is held behind queue.c:44 while others go on"));
-        assert!(held(None, step(29)).unwrap().contains("is held before queue.c:29"));
-        assert!(held(step(29), step(29)).unwrap().contains("is held within queue.c:29"));
+        assert!(
+            held(step(44), None)
+                .unwrap()
+                .ends_with("hold one thread right after queue.c:44 while others go on")
+        );
+        assert!(held(None, step(29)).unwrap().contains("hold one thread just before queue.c:29"));
+        assert!(held(step(29), step(29)).unwrap().contains("hold one thread inside queue.c:29"));
         assert_eq!(held(None, None), None);
     }
 
@@ -90,6 +92,6 @@ mod tests {
             meanwhile: None,
             before: None,
         };
-        assert!(window(&all).unwrap().starts_with("it takes the 1 switch between threads of run 3"));
+        assert!(window(&all).unwrap().starts_with("the only thread switch in run 3 is needed: "));
     }
 }

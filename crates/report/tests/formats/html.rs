@@ -86,7 +86,7 @@ fn waiting_threads_are_told_with_and_without_findings() {
         report.hangs = hangs();
         let page = html::page(&report);
         let told = &body(&page)[body(&page).find("class=\"hangs\"").unwrap()..];
-        let titles = ["Deadlock: threads wait for each other in 3 runs", "Threads wait in vain in 1 run"];
+        let titles = ["Deadlock: threads wait for each other in 3 runs", "Threads wait forever in 1 run"];
         for part in titles.into_iter().chain(["thread 4 (reader) waits for a signal on <code>ready</code>"]) {
             assert!(told.contains(part), "no {part} in {told}");
         }

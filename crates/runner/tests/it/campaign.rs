@@ -318,7 +318,7 @@ fn a_program_that_records_nothing_ends_the_campaign_with_damaged_runs() {
     assert_eq!(failing(&session), [0; 0], "trouble of ours never counts as failing");
     assert_eq!(
         session.runs()[0].outcome,
-        Outcome::Damaged { why: "no process recorded anything".to_owned() }
+        Outcome::Damaged { why: "no process recorded anything (exit code 1)".to_owned() }
     );
 }
 

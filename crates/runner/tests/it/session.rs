@@ -7,7 +7,15 @@ pub fn manifest() -> Manifest {
 }
 
 pub fn record(run: RunNumber, outcome: Outcome) -> RunRecord {
-    RunRecord { run, plan: "seed=1".to_owned(), outcome, seconds: 0.5, processes: 1, warnings: Vec::new() }
+    RunRecord {
+        run,
+        plan: "seed=1".to_owned(),
+        outcome,
+        seconds: 0.5,
+        processes: 1,
+        warnings: Vec::new(),
+        said: None,
+    }
 }
 
 /// Adds a run like the campaign does: the file first.
