@@ -36,6 +36,8 @@ pub struct Row {
     pub is_about_counts: bool,
     /// It begins with what was done a little before the edge, which may have nothing to do with it.
     pub is_around: bool,
+    /// The step that counts down to zero, if one does: elsewhere it is the same step only if it does not leave anything else there.
+    pub to_zero: Option<usize>,
 }
 
 impl Row {
@@ -63,7 +65,9 @@ impl Row {
     fn is_at(&self, run: &Run, index: usize, nth: usize) -> bool {
         let access = &run.accesses[index];
         let is_kind = |step: Step| does(access, step.kind);
-        access.site == self.sites[nth] && self.shape.steps().nth(nth).is_some_and(is_kind)
+        access.site == self.sites[nth]
+            && self.shape.steps().nth(nth).is_some_and(is_kind)
+            && !(self.to_zero == Some(nth) && leaves_more_than_zero(run, index))
     }
 
     /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as
@@ -334,13 +338,15 @@ fn pairs_of_look(run: &Run, one: usize, two: usize) -> impl Iterator<Item = Patt
 
 fn row(run: &Run, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
     // The last of a turn is on record as the read or the write that it is as well.
-    let is_count = |index: &usize| counts_at(run, run.accesses[*index].site);
+    let is_last = |index: &usize| is_update(run, *index) && is_down_to_zero(run, *index);
+    let is_count = |index: &usize| counts_at(run, run.accesses[*index].site) && !is_last(index);
     let counts = steps.iter().filter(|index| is_count(index)).count();
     Row {
         shape,
         sites: steps.iter().map(|&index| run.accesses[index].site).collect(),
         is_about_counts: counts * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
+        to_zero: steps.iter().position(is_last),
     }
 }
 
@@ -371,6 +377,10 @@ fn other_half(run: &Run, index: usize) -> Option<usize> {
     (is_same && other.kind == kind).then_some(at)
 }
 
+fn is_update(run: &Run, index: usize) -> bool {
+    run.accesses[index].kind == AccessKind::Update || other_half(run, index).is_some()
+}
+
 fn counts_at(run: &Run, site: SiteId) -> bool {
     run.accesses.iter().any(|access| access.site == site && may_count(access))
 }
@@ -379,6 +389,14 @@ fn counts_at(run: &Run, site: SiteId) -> bool {
 fn is_down_to_zero(run: &Run, index: usize) -> bool {
     let is_zero = |index: usize| run.accesses[index].kind.writes() && run.accesses[index].value == Some(0);
     is_zero(index) || other_half(run, index).is_some_and(is_zero)
+}
+
+/// The same of what is known not to.
+fn leaves_more_than_zero(run: &Run, index: usize) -> bool {
+    let is_more = |index: usize| {
+        run.accesses[index].kind.writes() && run.accesses[index].value.is_some_and(|value| value != 0)
+    };
+    is_more(index) || other_half(run, index).is_some_and(is_more)
 }
 
 /// No program counts as far, and addresses are beyond that.

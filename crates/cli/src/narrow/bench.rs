@@ -164,11 +164,6 @@ impl Bench {
         Ok(files.map(|(file, before)| (self.is_failure(&file) == before).then_some(file)).collect())
     }
 
-    /// The threads that have the token one after the other in a run that goes this way.
-    pub fn taken(&mut self, legs: &[Leg]) -> anyhow::Result<Vec<u32>> {
-        Ok(self.gone(legs)?.iter().map(|leg| leg.thread).collect())
-    }
-
     /// All legs of a run that goes this way.
     pub fn gone(&mut self, legs: &[Leg]) -> anyhow::Result<Vec<Leg>> {
         Ok(legs::of_switches(&self.go(legs, None)?.switches))

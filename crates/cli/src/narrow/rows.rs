@@ -114,7 +114,7 @@ mod tests {
 
     fn row(id: PatternId, sites: &[u32]) -> Row {
         let sites = sites.iter().map(|&site| SiteId(site)).collect();
-        Row { shape: id.into(), sites, is_about_counts: false, is_around: false }
+        Row { shape: id.into(), sites, is_about_counts: false, is_around: false, to_zero: None }
     }
 
     /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.
