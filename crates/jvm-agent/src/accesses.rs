@@ -87,11 +87,12 @@ fn access(
             _ => recorder.repeats(thread.id, part, touch, room),
         }
     };
+    let is_due = phase != Phase::Done && process.scheduler.is_due(&thread.seat);
     // None if others may go first.
     let at_once = process.record(|recorder| {
         recorder.forget(forgotten.iter().copied());
-        let is_point =
-            phase != Phase::Done && recorder.is_contested(thread.id, part, kind) || process.is_point(marks);
+        let is_contested = phase != Phase::Done && recorder.is_contested(thread.id, part, kind);
+        let is_point = is_contested || is_due || process.is_point(marks);
         if is_point && process.scheduler.is_controlled() {
             recorder.visited(thread.id, thread.context(), position);
         }
@@ -116,6 +117,9 @@ fn access(
         Some(known) => known,
         None => None,
     };
+    if phase != Phase::Done {
+        process.scheduler.goes_on(&mut thread.seat);
+    }
     if !forgotten.is_empty() {
         process::write(&process.fields).forget(&forgotten);
     }
@@ -155,7 +159,10 @@ pub fn field(
         process.record(|recorder| recorder.is_settled(thread.id, (object, field.part))) == Some(true)
     };
     let own = match field.is_final && !writes && is_settled() {
-        true => None,
+        true => {
+            process.scheduler.goes_on(&mut thread.seat);
+            None
+        }
         false => known_field(process, thread, env, (object_or_class, is_static, &field), how),
     };
     // Code may name a static field by a class that inherits it.

@@ -115,6 +115,16 @@ impl Meaning {
         matches!(self, WaitBegins | WaitEnds | Signals | SignalsAll)
     }
 
+    /// Is it the beginning or the end of a wait?
+    pub fn is_wait(self) -> bool {
+        matches!(self, WaitBegins | WaitEnds)
+    }
+
+    /// Has it happened by then?
+    pub fn has_happened(self) -> bool {
+        self.takes_result() || matches!(self, Acquired | AcquiredShared | SemaphoreTaken | Joined)
+    }
+
     /// Is the method's result passed to the hook? One other than zero counts as true.
     pub fn takes_result(self) -> bool {
         matches!(

@@ -285,7 +285,8 @@ fn pairs_of_look(run: &Run, one: usize, two: usize) -> impl Iterator<Item = Patt
 }
 
 fn row(counts: &Counts<'_>, shape: Shape, steps: &[usize], order: [usize; 2]) -> Row {
-    let is_count = |index: &usize| counts.has(*index);
+    let is_last = |index: &usize| is_update(counts.run, *index) && is_down_to_zero(counts.run, *index);
+    let is_count = |index: &usize| counts.has(*index) && !is_last(index);
     let counted = steps.iter().filter(|index| is_count(index)).count();
     Row {
         shape,
@@ -293,6 +294,7 @@ fn row(counts: &Counts<'_>, shape: Shape, steps: &[usize], order: [usize; 2]) ->
         calls: steps.iter().map(|&index| called(counts.run, counts.run.accesses[index].site)).collect(),
         is_about_counts: counted * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
+        to_zero: steps.iter().position(is_last),
     }
 }
 
@@ -356,10 +358,22 @@ impl<'r> Counts<'r> {
     }
 }
 
+fn is_update(run: &Run, index: usize) -> bool {
+    run.accesses[index].kind == AccessKind::Update || other_half(run, index).is_some()
+}
+
 /// Whether an update leaves nothing: who is the last goes by that.
 fn is_down_to_zero(run: &Run, index: usize) -> bool {
     let is_zero = |index: usize| run.accesses[index].kind.writes() && run.accesses[index].value == Some(0);
     is_zero(index) || other_half(run, index).is_some_and(is_zero)
+}
+
+/// The same of what is known not to.
+fn leaves_more_than_zero(run: &Run, index: usize) -> bool {
+    let is_more = |index: usize| {
+        run.accesses[index].kind.writes() && run.accesses[index].value.is_some_and(|value| value != 0)
+    };
+    is_more(index) || other_half(run, index).is_some_and(is_more)
 }
 
 /// No program counts as far, and addresses are beyond that.

@@ -24,8 +24,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::run::{AccessKind, Run, SiteId, StackId, ThreadId};
 use crate::synchronization::{ObjectId, SyncEvent, SyncKind, SyncTarget, Wait};
 
-pub(crate) use taken_back::given_back;
 use taken_back::taken_back;
+pub(crate) use taken_back::{given_back, given_back_by};
 
 pub use unsignalled::usual_signal;
 
@@ -312,7 +312,8 @@ fn missed_signal(run: &Run, wait: &Wait) -> Option<Standstill> {
     let heard = events[..begun].iter().rposition(|event| event.kind == SyncKind::WaitEnd && is_own(event));
     let before = || {
         let missed = events[..begun].iter().rposition(is_signal);
-        missed.filter(|&missed| heard.is_none_or(|heard| heard < missed))
+        let missed = missed.filter(|&missed| heard.is_none_or(|heard| heard < missed));
+        missed.filter(|&missed| !has_woken(&events[missed..begun], wait))
     };
     let missed = match events[begun..].iter().rposition(is_signal) {
         // The wait is on record a moment before it begins.
@@ -410,6 +411,14 @@ fn woke_another(run: &Run, wait: &Wait) -> Option<Standstill> {
         step(3, signal.thread, Action::Signal(condition), signal.site, signal.stack),
     ];
     Some(Standstill { kind: StandstillKind::WokeAnother, steps })
+}
+
+/// Whether the signal for one that these events begin with has woken another thread: who begins to wait after that has not missed it.
+fn has_woken(events: &[SyncEvent], wait: &Wait) -> bool {
+    let wakes = |event: &SyncEvent| {
+        (event.kind, event.target) == (SyncKind::WaitEnd, wait.target) && event.thread != wait.thread
+    };
+    events.first().is_some_and(|signal| signal.kind == SyncKind::Signal) && events.iter().any(wakes)
 }
 
 /// Whether a signal that came after the wait of `wait` was put on record, as event `begun`, had no effect on it: it woke

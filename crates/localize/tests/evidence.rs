@@ -430,6 +430,21 @@ fn who_waits_already_is_to_be_woken_later() {
             "thread {waiting} waits"
         );
     }
+    // It has begun to wait, and given back this lock by that.
+    for (lock, expected) in [(None, Action::Wait), (Some(A), Action::SignalLater), (Some(B), Action::Wait)] {
+        let (thread, site, stack) = (ThreadId(1), SiteId(7), StackId(7));
+        let event = |kind, object| SyncEvent {
+            before: 2,
+            thread,
+            kind,
+            target: SyncTarget::Object(object),
+            site,
+            stack,
+        };
+        early.synchronization.push(event(SyncKind::WaitBegin, B));
+        early.synchronization.extend(lock.map(|lock| event(SyncKind::Release, lock)));
+        assert_eq!(advice_on(&early, &[0, 1]).map(|fix| fix.action), Some(expected), "{lock:?}");
+    }
 }
 
 #[test]

@@ -220,6 +220,22 @@ fn an_update_is_one_though_it_is_on_record_as_a_read_and_a_write() {
     assert_eq!(found(first, &runs), [Some(vec![0, 2, 3, 4]), Some(vec![0, 1, 2, 3]), None]);
 }
 
+/// What is begun is counted, and what is over is counted out: if that comes to zero before all is begun, it seems to be done.
+#[test]
+fn an_order_with_what_counts_down_to_zero_takes_just_that() {
+    let first = "W1(open)@begin=1 !U2(open)@end=0 *U1(open)@begin=1";
+    assert!(!row(first).1.is_about_counts);
+    let runs = [
+        "W3(open)@begin=1 U3(open)@begin=2 U5(open)@end=1 U3(open)@begin=2",
+        "W3(open)@begin=1 U5(open)@end U3(open)@begin",
+        "W3(open)@begin=1 U5(open)@end=0 U3(open)@begin=1",
+    ];
+    assert_eq!(found(first, &runs), [None, Some(vec![1, 2]), Some(vec![1, 2])]);
+    let not_last = "W1(open)@begin=2 !U2(open)@end=1 *U1(open)@begin=2";
+    assert!(row(not_last).1.is_about_counts);
+    assert_eq!(found(not_last, &runs[..1]), [Some(vec![2, 3])]);
+}
+
 #[test]
 fn reads_alone_are_nothing() {
     assert_eq!(told("^R1(x)@look !R2(x)@see *R1(x)@use"), Vec::<String>::new());

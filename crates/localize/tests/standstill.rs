@@ -138,6 +138,10 @@ fn a_signal_before_the_wait_is_missed() {
     assert_eq!(found(another(signal(begin(Hang::new(1))))), [""; 0], "it was for another");
     let heard = signal(Hang::new(1)).does(1, SyncKind::WaitEnd, condition);
     assert_eq!(found(begin(heard)), [""; 0], "an earlier wait has heard it");
+    let taken = signal(Hang::new(1)).does(4, SyncKind::WaitEnd, condition);
+    assert_eq!(found(begin(taken)), [""; 0], "it has woken another one, before this one waits");
+    let all = Hang::new(1).does(2, SyncKind::Broadcast, condition).does(4, SyncKind::WaitEnd, condition);
+    assert_eq!(found(begin(all)), ["S1@7 C2@1301"], "that was for this one as well");
 }
 
 /// A wait is on record a moment before it begins. What comes in between wakes nobody, or all but this thread.

@@ -132,8 +132,10 @@ fn depth(line: &str, at: usize) -> usize {
 /// The candidate that the place's column means.
 fn nearest<'a, 'b>(candidates: &'a [Candidate<'b>], place: Place<'_>) -> Option<&'a Candidate<'b>> {
     let column = place.column.map_or(0, |column| column.saturating_sub(1) as usize);
-    let best = if place.writes {
-        // What stands before the operator that the column points at.
+    // What a method does, it does to what it is called on, and not to what it is passed.
+    let is_called = column.checked_sub(1).and_then(|before| place.line.as_bytes().get(before)) == Some(&b'.');
+    let best = if place.writes || is_called {
+        // What stands before the operator or the method's name that the column points at.
         candidates.iter().filter(|candidate| candidate.end <= column).max_by_key(|candidate| candidate.end)
     } else {
         candidates.iter().filter(|candidate| candidate.end > column).min_by_key(|candidate| candidate.end)
@@ -368,6 +370,9 @@ mod tests {
     #[test]
     fn accesses_agree_on_the_field_they_share() {
         let place = |line, column, writes| Place { line, column: Some(column), writes };
+        let removed = place("let waiter = self.pending.lock().unwrap().remove(&frame.id);", 43, false);
+        let inserted = place("self.pending.lock().unwrap().insert(id, done);", 30, true);
+        assert_eq!(shared_expression(&[removed, inserted]).as_deref(), Some("self.pending"));
         let size_read = place("    int size = queue->size;", 9, false);
         let size_write = place("        queue->size = size - 1;", 21, true);
         let other_name = place("    q->size = size + 1;", 13, true);

@@ -8,6 +8,11 @@
 
 use report::{Action, Finding, Kind, Verdict};
 
+/// A deadlock that no passing run shows: that trials do not bring it about, or do not keep threads from it elsewhere in the code, takes nothing from that.
+pub fn is_there_to_be_seen(finding: &Finding) -> bool {
+    finding.kind == Kind::Deadlock && finding.passed == 0
+}
+
 /// If the first finding is of that kind and not refuted, it is believed as much as what was confirmed: of the same function, or, of a deadlock that all
 /// `failing` runs show, anything but another standstill.
 pub fn let_evident_go_first(findings: &mut [Finding], failing: u64) {
@@ -38,6 +43,19 @@ pub fn let_evident_go_first(findings: &mut [Finding], failing: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Who waits for the future of a task keeps a lock from it that the task takes at two places: it is forbidden at one of them.
+    #[test]
+    fn what_is_there_to_be_seen_needs_no_trial() {
+        let with = |kind: Kind, passed: u64| Finding {
+            kind,
+            passed,
+            ..finding("clear", "wait-unlocked", "inconclusive", 0.9)
+        };
+        assert!(is_there_to_be_seen(&with(Kind::Deadlock, 0)));
+        assert!(!is_there_to_be_seen(&with(Kind::Deadlock, 1)));
+        assert!(!is_there_to_be_seen(&with(Kind::MissedSignal, 0)), "who waits may be meant to");
+    }
 
     /// As many failing runs as [`finding`] is seen in.
     const FAILING: u64 = 9;

@@ -4,7 +4,7 @@
 use report::{Confirmation, Finding, Kind, Verdict, explanation};
 
 use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
-use super::evident::let_evident_go_first;
+use super::evident::{is_there_to_be_seen, let_evident_go_first};
 use super::restated::restate;
 use super::{needed, no_wait, region};
 use crate::analysis::Analysis;
@@ -209,6 +209,7 @@ fn weight(finding: &Finding, is_known: bool) -> f64 {
         Verdict::Confirmed => CONFIRMED,
         Verdict::Refuted => REFUTED,
         Verdict::Inconclusive if is_hardly_tried || fails_anyway || ends_failures => 1.0,
+        Verdict::Inconclusive if is_there_to_be_seen(finding) => 1.0,
         Verdict::Inconclusive => 0.25,
     }
 }

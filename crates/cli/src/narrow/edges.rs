@@ -57,13 +57,14 @@ pub fn edges(bench: &mut Bench, legs: &[Leg]) -> anyhow::Result<Vec<Edges>> {
     for at in held_up.take(MOST_HELD) {
         found.extend(of_leg(bench, legs, at)?);
     }
-    if found.is_empty()
-        && let Some((last, base)) = legs.split_last()
-        && let Some(instead) = instead(bench, legs, base)?
-    {
-        let own = Leg { thread: instead, until: 0, by_time: false };
+    let Some((last, base)) = legs.split_last().filter(|_| found.is_empty()) else { return Ok(found) };
+    for thread in instead(bench, legs, base)? {
+        let own = Leg { thread, until: 0, by_time: false };
         let legs: Vec<Leg> = base.iter().copied().chain([own, *last]).collect();
         found.extend(of_leg(bench, &legs, base.len())?);
+        if !found.is_empty() {
+            break;
+        }
     }
     Ok(found)
 }
@@ -208,13 +209,26 @@ fn followed(legs: &[Leg], at: usize, gone: &[Leg]) -> Option<Vec<Leg>> {
 }
 
 /// Who runs in the place of the last one if that does not.
-fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Option<u32>> {
-    if base.is_empty() || bench.fails(base, None)? {
-        return Ok(None);
+fn instead(bench: &mut Bench, legs: &[Leg], base: &[Leg]) -> anyhow::Result<Vec<u32>> {
+    let fails = bench.gone(legs)?;
+    // Where one leg is left, the first thread would have gone on, up to where it waits for whom it has created.
+    let first = fails.first().map(|first| Leg { until: FOREVER, ..*first });
+    let is_only = base.is_empty();
+    let base = if is_only { first.into_iter().collect() } else { base.to_vec() };
+    if base == legs || base.is_empty() || bench.fails(&base, None)? {
+        return Ok(Vec::new());
     }
-    let (fails, passes) = (bench.taken(legs)?, bench.taken(base)?);
-    let differ = fails.iter().zip(&passes).find(|(one, other)| one != other);
-    Ok(differ.map(|(_, other)| *other))
+    Ok(held_up(&fails, &bench.gone(&base)?, is_only))
+}
+
+/// Whom one way holds up, and the other does not: who runs longer in that before they part, if that may be, and who runs in another's place.
+fn held_up(fails: &[Leg], passes: &[Leg], by_length: bool) -> Vec<u32> {
+    let mut pairs = fails.iter().zip(passes);
+    let same = pairs.by_ref().take_while(|(one, other)| one.thread == other.thread);
+    let longer = same.filter(|(one, other)| by_length && one.until < other.until);
+    let longer = longer.map(|(_, other)| other.thread).next();
+    let parted = fails.iter().zip(passes).find(|(one, other)| one.thread != other.thread);
+    longer.into_iter().chain(parted.map(|(_, other)| other.thread)).collect()
 }
 
 #[cfg(test)]
@@ -233,6 +247,17 @@ mod tests {
     }
 
     /// One thread is held, a second one runs to its end, and the third, whose turn it is then, does what decides.
+    #[test]
+    fn who_would_have_gone_on_is_held_up() {
+        let fails = legs(&[(1, 12), (4, 30), (2, 9)]);
+        let whom = |passes: &[(u32, u32)], by_length| held_up(&fails, &legs(passes), by_length);
+        let on = [(1, 43), (2, 30), (4, 9)];
+        assert_eq!(whom(&on, true), [1, 2]);
+        assert_eq!(whom(&on, false), [2], "behind other legs, it is their last thread that goes on");
+        assert_eq!(whom(&[(1, 43), (4, 30), (2, 9)], true), [1]);
+        assert!(whom(&[(1, 12), (4, 30), (2, 9)], true).is_empty());
+    }
+
     #[test]
     fn who_runs_behind_the_last_leg_is_asked_about_too() {
         let way = legs(&[(1, FOREVER), (2, 77), (3, FOREVER)]);

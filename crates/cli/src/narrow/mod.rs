@@ -45,8 +45,8 @@ const MOST_HELD_UP: usize = 5;
 const AROUND: usize = 4;
 /// It may take as long as so many runs of the session did on average, within limits: at most this, or as long as all of them took.
 const RUNS: f64 = 300.0;
-const LEAST_TIME: Duration = Duration::from_secs(2);
-const MOST_TIME: Duration = Duration::from_secs(20);
+const LEAST_TIME: Duration = Duration::from_secs(5);
+const MOST_TIME: Duration = Duration::from_secs(30);
 
 /// Whether it is worth a look where runs go wrong: why threads wait for ever is there to be seen, and stays first whatever that tells.
 pub fn is_called_for(report: &Report) -> bool {
@@ -114,7 +114,8 @@ fn find(
             true => Vec::new(),
             false => edges::edges(&mut bench, &legs)?,
         };
-        let [switches, left] = [switches, legs.len()].map(|legs| legs as u64 - 1);
+        // Where a single leg is left, somebody else would have run first.
+        let [switches, left] = [switches, legs.len().max(2)].map(|legs| legs as u64 - 1);
         in_vain += usize::from(edges.is_empty());
         found.extend(edges.into_iter().map(|edges| Window { run, switches, left, edges }));
         known.push(legs);

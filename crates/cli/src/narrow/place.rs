@@ -89,6 +89,11 @@ impl Place {
         Put { narrowed: proof.map(|proof| Narrowed { proof, is_whole }), window: self.window.clone() }
     }
 
+    /// Whether a pattern of a row here takes that somebody is the last.
+    pub fn takes_zero(&self, pattern: &Pattern) -> bool {
+        self.rows.iter().any(|(_, row)| row.to_zero.is_some() && row.pattern() == *pattern)
+    }
+
     pub fn turn(&self) -> Turn {
         self.rows.first().map_or(Turn::Ends, |(_, best)| match best.is_about_counts {
             true => Turn::Counts,
@@ -228,6 +233,7 @@ mod tests {
             calls: vec![LOOK, CHANGE, ACT],
             is_about_counts: false,
             is_around: false,
+            to_zero: None,
         }
     }
 

@@ -118,7 +118,8 @@ mod tests {
 
     fn row(id: PatternId, sites: &[u32]) -> Row {
         let sites: Vec<SiteId> = sites.iter().map(|&site| SiteId(site)).collect();
-        Row { shape: id.into(), calls: sites.clone(), sites, is_about_counts: false, is_around: false }
+        let (shape, calls) = (id.into(), sites.clone());
+        Row { shape, sites, calls, is_about_counts: false, is_around: false, to_zero: None }
     }
 
     /// A receiver is dropped after something was sent: so it is in most runs, whether they fail or not.

@@ -8,7 +8,8 @@ use runner::{RunNumber, Schedules, Session};
 /// Runs that are looked into, at most. What others do besides is rare, and does not count as progress then.
 const MOST_RUNS: usize = 16;
 
-/// The sites of shared accesses in one run and in the session's others; none of a virtual machine's, whose recorder knows of stops alone.
+/// The sites of shared accesses in one run and in the session's others; none of a virtual machine's, whose recorder
+/// counts all that code under test does.
 pub fn shared(session: &Session, (run, own): (RunNumber, &Schedules)) -> Vec<Site> {
     let mut sites = BTreeSet::new();
     let mut take = |schedules: &Schedules| {

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use crate::java::workplace;
 use crate::kit::{UNSNARL, Workplace};
 
 /// Who looks the handle up and then counts itself in may find that it was replaced and closed in between. That it is used after its end
@@ -292,6 +293,51 @@ fn who_acts_by_an_outdated_look_is_told_before_who_finds_it_out() {
     assert!(told.iter().all(|mark| !["close", "check"].contains(mark)), "{told:?}");
     assert_eq!((told.first(), told.last()), (Some(&"look"), Some(&"remove")), "{told:?}");
     assert_eq!(first["confirmation"]["verdict"], "confirmed");
+}
+
+/// What is begun is counted, and who counts it out to zero takes it that all is done. A worker may be done before the next one is begun.
+const PAGES: &str = r#"
+import java.util.concurrent.atomic.AtomicInteger;
+public class Pages {
+    static final AtomicInteger open = new AtomicInteger();
+    static final AtomicInteger done = new AtomicInteger();
+    static Thread begin() {
+        open.incrementAndGet(); /* begin */
+        Thread worker = new Thread(() -> {
+            if (open.decrementAndGet() == 0) /* end */
+                done.incrementAndGet();
+        });
+        worker.start();
+        return worker;
+    }
+    public static void main(String[] arguments) throws Exception {
+        Thread[] workers = {begin(), begin(), begin()};
+        for (Thread worker : workers)
+            worker.join();
+        if (done.get() != 1)
+            System.exit(1);
+    }
+}
+"#;
+
+/// In a virtual machine, too, and where one switch is left: a worker runs as soon as it can, and whoever has created it is held up by that. Passing runs
+/// have the same order where that is not the last one that is open.
+#[test]
+fn who_would_have_gone_on_is_held_up_by_whom_it_has_created() {
+    let Some(place) = workplace("Pages.java", PAGES) else { return };
+    // By the seed: of the orders in which three workers end and begin, about half fail.
+    let flags = "--session pages --schedule pos --seed 1 --runs 24 --confirm 1 --json report.json";
+    place.call(&format!("run {flags} -- java -cp classes Pages")).exits(0);
+    let text = std::fs::read(place.path("report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&text).unwrap();
+    let first = &report["findings"][0];
+    assert_eq!(marks(first, PAGES), ["end", "begin"], "{first}");
+    assert_eq!(
+        (&first["passed"], &first["confirmation"]["verdict"]),
+        (&0.into(), &"confirmed".into()),
+        "{first}"
+    );
+    assert_eq!(first["window"]["left"], 1, "{first}");
 }
 
 /// Trials that nobody asked for are not made.

@@ -9,7 +9,7 @@
 //!
 //! - [`clock`]: sleeps and time-outs.
 //! - [`state`]: what is known about each thread and monitor, under one lock.
-//! - [`replay`]: the schedule of an earlier run, followed.
+//! - [`replay`]: the schedule of an earlier run, followed; [`progress`]: how far a thread has come, whatever others did.
 //! - [`trial`]: an interleaving that the run is to bring about or to avoid.
 //! - [`watch`]: a thread that waits where nobody sees it (reading from a socket, waiting for a class to be
 //!   initialized) loses the token within milliseconds.
@@ -19,6 +19,7 @@
 mod clock;
 mod operation;
 mod policy;
+mod progress;
 mod replay;
 mod state;
 mod trial;
@@ -34,6 +35,7 @@ use recording::{Decision, ENV_SCHEDULE, Noise, RunPlan, Schedule};
 
 pub use self::operation::{Marks, Operation, Variable, What};
 use self::policy::Random;
+use self::progress::Progress;
 use self::replay::Replay;
 pub use self::state::Predecessor;
 use self::state::{Newcomer, Standing, State};
@@ -58,6 +60,8 @@ pub struct Seat {
     gave_back: Option<Operation>,
     /// Was its last point before an access?
     has_accessed: bool,
+    /// How far it has come.
+    progress: u32,
 }
 
 impl Seat {
@@ -84,6 +88,8 @@ pub struct Scheduler {
     free: AtomicBool,
     /// Is the schedule of an earlier run followed?
     follows: AtomicBool,
+    /// Whether it counts how far threads have come.
+    counting: Progress,
     /// What chance begins with: as long as another run is followed, that one's seed.
     seed: AtomicU64,
     plan: RunPlan,
@@ -99,6 +105,7 @@ impl Scheduler {
             progress: AtomicU64::new(0),
             free: AtomicBool::new(false),
             follows: AtomicBool::new(false),
+            counting: Progress::default(),
             seed: AtomicU64::new(plan.seed),
             plan: *plan,
         }
@@ -125,7 +132,9 @@ impl Scheduler {
         let os_id = unsafe { libc::gettid() } as u32;
         self.lock().sit_down(Newcomer { id, os_id, is_daemon, desk }, Arc::clone(&called));
         desk.set_left(SHARE);
-        Seat { id, called, desk, gave_back: None, has_accessed: false }
+        // Every access is counted, so that none is noted without a call.
+        desk.set_gave_back(self.counting.is_told());
+        Seat { id, called, desk, gave_back: None, has_accessed: false, progress: 0 }
     }
 
     /// Where the hook class sees who has the token.
@@ -143,6 +152,7 @@ impl Scheduler {
         if let Some(path) = std::env::var_os(ENV_SCHEDULE).filter(|_| self.is_controlled()) {
             let replay = Replay::take_part(Path::new(&path));
             self.follows.store(replay.follows(), Ordering::Relaxed);
+            self.counting.begin(&replay);
             if replay.follows() {
                 self.seed.store(replay.seed, Ordering::Relaxed);
             }
@@ -213,7 +223,7 @@ impl Scheduler {
 
     fn set_gave_back(&self, seat: &mut Seat, given: Option<Operation>) {
         seat.gave_back = given;
-        seat.desk.set_gave_back(given.is_some() && !self.is_quiet());
+        seat.desk.set_gave_back(given.is_some() && !self.is_quiet() || self.counting.is_told());
     }
 
     /// The calling thread puts something where others find it: the next hook is a point, whatever it is about.
@@ -228,6 +238,8 @@ impl Scheduler {
         let mut state = self.lock();
         let ran_last = state.ran_last(seat.id);
         state.settle(seat.id);
+        let is_at_point = standing == Standing::Ready && self.holder() == seat.id;
+        self.note(&mut state, seat, is_at_point);
         self.set_gave_back(seat, None);
         seat.has_accessed = operation.is_access;
         seat.desk.set_left(SHARE);
@@ -241,7 +253,7 @@ impl Scheduler {
                 if passes {
                     state.pass(seat.id);
                 }
-                self.give(&mut state, seat.id);
+                self.give(&mut state, seat.id, passes);
             }
         }
         let stays = self.holder() == seat.id;
@@ -257,8 +269,9 @@ impl Scheduler {
     }
 
     /// Passes the token on. `own` is the calling thread, which need not be able to run.
-    fn give(&self, state: &mut State, own: u32) {
-        let next = state.choose(own);
+    fn give(&self, state: &mut State, own: u32, passes: bool) {
+        let next = state.choose(own, passes);
+        self.counting.expect(&state.replay);
         if self.follows() && !state.replay.follows() {
             self.follows.store(false, Ordering::Relaxed);
             self.seed.store(self.plan.seed, Ordering::Relaxed);
@@ -297,6 +310,7 @@ impl Scheduler {
     fn leave(&self, seat: &mut Seat, standing: Standing, then: impl FnOnce(&mut State)) {
         let mut state = self.lock();
         state.settle(seat.id);
+        self.note(&mut state, seat, false);
         self.set_gave_back(seat, None);
         if self.holder() == seat.id {
             state = self.await_expected(state);
@@ -305,7 +319,7 @@ impl Scheduler {
         state.stand(seat.id, standing);
         then(&mut state);
         if self.holder() == seat.id {
-            self.give(&mut state, seat.id);
+            self.give(&mut state, seat.id, false);
         }
     }
 

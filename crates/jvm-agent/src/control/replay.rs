@@ -4,7 +4,7 @@
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 
-use recording::{Pod, SCHEDULE_MAGIC, SavedSchedule, Site, Switch};
+use recording::{Numbering, Pod, SCHEDULE_MAGIC, SavedSchedule, Site, Switch};
 
 /// What is left to follow.
 #[derive(Default)]
@@ -15,6 +15,8 @@ pub struct Replay {
     pub seed: u64,
     /// Whoever is to run next has been waited for in vain.
     pub has_waited: bool,
+    /// What the numbers of its stops count: a [`Numbering`].
+    numbering: u32,
 }
 
 impl Replay {
@@ -29,12 +31,13 @@ impl Replay {
             };
             let all: Option<Vec<Switch>> = (0..header.switches).map(|_| take(&mut rest)).collect();
             let Some(all) = all else { break };
-            // Places in native code mean nothing here: stops are numbered as always.
+            // Places in native code mean nothing here.
             (0..header.sites).map_while(|_| take::<Site>(&mut rest)).for_each(drop);
             if is_mine(path, number) {
                 let followed = header.followed.min(header.switches) as usize;
                 let switches = all[..followed].iter().rev().copied().collect();
-                return Replay { switches, seed: header.seed, has_waited: false };
+                let (seed, numbering) = (header.seed, header.numbering);
+                return Replay { switches, seed, has_waited: false, numbering };
             }
         }
         Replay::default()
@@ -43,6 +46,22 @@ impl Replay {
     /// Is there more to follow?
     pub fn follows(&self) -> bool {
         !self.switches.is_empty()
+    }
+
+    /// Does the recording tell progress in place of stops?
+    pub fn tells_progress(&self) -> bool {
+        self.numbering != Numbering::Stops as u32
+    }
+
+    /// Does the schedule count progress?
+    pub fn counts_progress(&self) -> bool {
+        self.numbering == Numbering::Progress as u32
+    }
+
+    /// The progress at which whoever has the token is to lose it.
+    pub fn next_stop(&self) -> u32 {
+        let next = self.next().filter(|_| self.counts_progress());
+        next.map_or(Switch::AS_LONG_AS_IT_CAN, |switch| switch.stop)
     }
 
     /// The next switch.
@@ -59,6 +78,11 @@ impl Replay {
     #[cfg(test)]
     pub fn of(switches: &[Switch]) -> Replay {
         Replay { switches: switches.iter().rev().copied().collect(), ..Replay::default() }
+    }
+
+    #[cfg(test)]
+    pub fn by_progress(switches: &[Switch]) -> Replay {
+        Replay { numbering: Numbering::Progress as u32, ..Replay::of(switches) }
     }
 }
 

@@ -85,6 +85,15 @@ pub struct Predecessor {
     pub is_away: bool,
 }
 
+/// How far a thread has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Come {
+    /// See [`super::progress`].
+    pub progress: u32,
+    /// It is at a point, rather than in the midst of a wait.
+    pub is_at_point: bool,
+}
+
 /// All of it.
 pub struct State {
     /// In the order of ids, which does not depend on who arrives first.
@@ -126,6 +135,8 @@ pub struct State {
     last: u32,
     /// How often each thread could have lost it so far.
     stops: FxHashMap<u32, u32>,
+    /// How far each has come, if that is counted.
+    come: FxHashMap<u32, Come>,
     /// Who had it before.
     pub predecessor: Predecessor,
     /// The highest id of a thread so far.
@@ -157,6 +168,7 @@ impl State {
             replay: Replay::default(),
             last: 0,
             stops: FxHashMap::default(),
+            come: FxHashMap::default(),
             predecessor: Predecessor::default(),
             newest: 0,
         }
@@ -177,6 +189,15 @@ impl State {
         self.stops.get(&id).copied().unwrap_or(0)
     }
 
+    /// A thread has come so far.
+    pub fn note(&mut self, id: u32, come: Come) {
+        self.come.insert(id, come);
+    }
+
+    fn come(&self, id: u32) -> Come {
+        self.come.get(&id).copied().unwrap_or_default()
+    }
+
     /// Has nobody run since this thread did?
     pub fn ran_last(&self, id: u32) -> bool {
         self.last == id
@@ -186,7 +207,11 @@ impl State {
     fn passes_to(&mut self, next: u32, is_away: bool) {
         if next != self.last {
             // One that is away has not come to its next stop.
-            let stop = self.stops.get(&self.last).copied().unwrap_or(0) + u32::from(is_away);
+            let number = match self.replay.tells_progress() {
+                true => self.come(self.last).progress,
+                false => self.stops(self.last),
+            };
+            let stop = number + u32::from(is_away);
             self.predecessor = Predecessor { thread: self.last, stop, is_away };
             self.last = next;
         }
@@ -301,8 +326,8 @@ impl State {
         self.stand(id, Standing::Running);
     }
 
-    /// Who runs next, zero if nobody can. `own` is at a stop, zero if the watchdog asks.
-    pub fn choose(&mut self, own: u32) -> u32 {
+    /// Who runs next, zero if nobody can. `own` is at a stop, zero if the watchdog asks, and `passes` if it would rather let others run.
+    pub fn choose(&mut self, own: u32, passes: bool) -> u32 {
         self.points += 1;
         let stops = self.stops.entry(self.last).or_default();
         *stops += u32::from(own == self.last);
@@ -311,7 +336,7 @@ impl State {
             candidates.extend(self.first_to_wake(u64::MAX));
         }
         let next = match self.replay.follows() {
-            true => self.follow(&candidates, own != 0),
+            true => self.follow(&candidates, own != 0, passes),
             false => self.decide(candidates, own),
         };
         self.watch(next);

@@ -76,7 +76,7 @@ impl Scheduler {
             state.stand(seen.0, Standing::Away);
         }
         if state.is_anybody_ready() {
-            self.give(&mut state, 0);
+            self.give(&mut state, 0, false);
         } else if let Some(id) = state.first_who_wants() {
             self.running.store(id, Ordering::Release);
             state.try_out(id);

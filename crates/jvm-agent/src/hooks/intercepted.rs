@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jvmti_bindings::sys::jni::{jclass, jint, jobject};
 use recording::EventKind;
 
-use super::{Env, approach, arrive, point, tell, took};
+use super::{Env, approach, arrive, come, point, tell, took};
 use crate::accesses::{self, How, Phase};
 use crate::collections::owner;
 use crate::control::Operation;
@@ -148,6 +148,15 @@ fn synchronized(
     let position = call.map_or(0, |call| call.position);
     // The locks that collections are made of are no places for others to come in: the call is one step.
     let is_inside = call.is_some_and(|call| call.receiver == COLLECTION);
+    // How often the library waits, and takes its own locks, depends on others.
+    if call.is_some() && !is_inside && !meaning.is_wait() {
+        if !meaning.has_happened() {
+            come(process, thread);
+        }
+        if meaning != Meaning::Wants {
+            process.scheduler.goes_on(&mut thread.seat);
+        }
+    }
     // One lock may have several conditions, and who is told of one waits for another in vain.
     let signalled = if meaning.is_about_condition() { naming::lock(process, env, awaited) } else { address };
     let tells = |thread: &Thread, waits: bool| {

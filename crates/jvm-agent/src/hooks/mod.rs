@@ -32,6 +32,13 @@ pub(crate) fn arrive(process: &Process, thread: &mut Thread) {
     note_switch(process, thread, switched);
 }
 
+/// The thread is about to do something that counts as progress: a point if it is to lose the token here.
+pub(crate) fn come(process: &Process, thread: &mut Thread) {
+    if process.scheduler.is_due(&thread.seat) {
+        point(process, thread, Operation::NONE);
+    }
+}
+
 /// A point at which another thread may run first.
 pub(crate) fn point(process: &Process, thread: &mut Thread, operation: Operation) {
     let switched = process.scheduler.point(&mut thread.seat, operation);
@@ -109,6 +116,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_enterLocked(
             recorder.acquired(thread.id, EventKind::Acquire, lock, leaf);
         });
         process.scheduler.entered(&thread.seat, lock);
+        process.scheduler.goes_on(&mut thread.seat);
         took(process, thread, (jvm::tag(object), lock), 0);
     });
 }
@@ -124,6 +132,8 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_recordExit(_: Env, _: jclass,
         thread.desk.cut(depth - above - 1);
         for frame in left {
             arrive(process, thread);
+            come(process, thread);
+            process.scheduler.goes_on(&mut thread.seat);
             process.record(|recorder| {
                 let leaf = recorder.leaf(frame.context, 0);
                 recorder.released(thread.id, frame.lock, leaf, false);
@@ -343,6 +353,11 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_monitor(env: Env, _: jclass, 
         }
         arrive(process, thread);
         let Some(place) = process.reach(thread, site).filter(|_| !object.is_null()) else { return };
+        // By then it has the monitor.
+        if place.action != Action::MonitorEnter {
+            come(process, thread);
+        }
+        process.scheduler.goes_on(&mut thread.seat);
         let lock = naming::lock(process, env, object);
         process.record(|recorder| {
             let leaf = recorder.leaf(thread.context(), place.position);
@@ -383,6 +398,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_pause(_: Env, _: jclass, _sit
     with_thread(|process, thread| {
         arrive(process, thread);
         let switched = process.scheduler.yields(&mut thread.seat);
+        process.scheduler.goes_on(&mut thread.seat);
         note_switch(process, thread, switched);
     });
 }
@@ -406,6 +422,7 @@ pub extern "system" fn Java_java_lang_UnsnarlHooks_sleep(
             });
         }
         let (rest, switched) = process.scheduler.sleeps(&mut thread.seat, milliseconds);
+        process.scheduler.goes_on(&mut thread.seat);
         note_switch(process, thread, switched);
         left = rest;
     });

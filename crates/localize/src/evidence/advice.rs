@@ -6,7 +6,8 @@ use super::fix::{Action, Fix, Span, distinct};
 use super::outdated::look_before;
 use crate::retest::tests_again;
 use crate::run::{Access, AccessKind, LocationId, ThreadId};
-use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind, Wait};
+use crate::standstill;
+use crate::synchronization::{Lock, ObjectId, Sleep, SyncEvent, SyncKind, SyncTarget, Wait};
 
 /// What to do about the accesses with these indices, in time order. `belongs` tells whether a lock is part of the same
 /// object as a location.
@@ -242,8 +243,10 @@ impl Case<'_> {
             let fix = case.region()?;
             return Some(Fix { further: Some(third), ..fix });
         }
-        // Who waits for ever since it looked has done its part.
-        let waits = |wait: &Wait| wait.thread == first.thread && wait.kind == SyncKind::WaitBegin;
+        // Who waits for ever since it looked has done its part; unless it waits for something else, as a pool's thread for its next task.
+        let waits = |wait: &Wait| {
+            wait.thread == first.thread && wait.kind == SyncKind::WaitBegin && self.looked_for(wait, first)
+        };
         if self.witness.run.waits.iter().any(waits) {
             return Some(Fix::plain(Action::SignalLater, vec![], vec![own(0), own(1)]));
         }
@@ -368,6 +371,21 @@ impl Case<'_> {
         let still = |lock: &&Lock| run.held(next).unwrap_or_default().contains(lock);
         let lock = run.held(write)?.iter().find(still)?.object;
         Some(Fix::plain(Action::TakeLock, vec![lock], vec![OTHER]))
+    }
+
+    /// Whether a look may be what a thread's last wait goes by: if the lock that the wait gave back is known, it was held there. One that is not on
+    /// record is nobody else's, and not the one of the look.
+    fn looked_for(&self, wait: &Wait, look: &Access) -> bool {
+        let SyncTarget::Object(condition) = wait.target else { return true };
+        let run = self.witness.run;
+        let begins = |event: &SyncEvent| {
+            (event.kind, event.thread, event.target) == (SyncKind::WaitBegin, wait.thread, wait.target)
+        };
+        let held = run.held(look).filter(|_| run.synchronization.iter().any(begins));
+        held.is_none_or(|held| match standstill::given_back(run, wait.thread, condition) {
+            Some(lock) => held.iter().any(|known| known.object == lock),
+            None => held.is_empty(),
+        })
     }
 
     /// A thread was woken, finds that what it waited for is so no longer, and waits for ever.

@@ -1,6 +1,6 @@
 //! What happens while a thread is held up, as steps that can be found again in other runs.
 
-use super::{called, other_half};
+use super::{called, leaves_more_than_zero, other_half};
 use crate::pattern::Pattern;
 use crate::run::{Access, AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::shape::{Shape, Step};
@@ -22,6 +22,8 @@ pub struct Row {
     pub is_about_counts: bool,
     /// It begins with what was done a little before the edge, which may have nothing to do with it.
     pub is_around: bool,
+    /// The step that counts down to zero, if one does: elsewhere it is the same step only if it does not leave anything else there.
+    pub to_zero: Option<usize>,
 }
 
 impl Row {
@@ -50,7 +52,9 @@ impl Row {
         let access = &run.accesses[index];
         let is_kind = |step: Step| does(access, step.kind);
         let is_place = access.site == self.sites[nth] || called(run, access.site) == self.calls[nth];
-        is_place && self.shape.steps().nth(nth).is_some_and(is_kind)
+        is_place
+            && self.shape.steps().nth(nth).is_some_and(is_kind)
+            && !(self.to_zero == Some(nth) && leaves_more_than_zero(run, index))
     }
 
     /// All steps, if the other thread's first one is there: it is the second of all. The same place may look at one thing after another, as

@@ -33,14 +33,30 @@ pub(super) fn taken_back(
 
 /// The lock that a thread gave back when it began to wait for a condition the last time. A monitor is the condition itself.
 pub(crate) fn given_back(run: &Run, waiter: ThreadId, condition: ObjectId) -> Option<ObjectId> {
-    let own = |event: &&SyncEvent| event.thread == waiter;
-    let events: Vec<&SyncEvent> = run.synchronization.iter().filter(own).collect();
-    let begun = events.iter().rposition(|event| event.kind == SyncKind::WaitBegin);
-    let mut since = begun.map_or(&[][..], |begun| &events[begun..]).iter();
-    let released = since.find_map(|event| match (event.kind, event.target) {
-        (SyncKind::Release, SyncTarget::Object(lock)) => Some(lock),
+    let begins = |event: &SyncEvent| event.thread == waiter && event.kind == SyncKind::WaitBegin;
+    let begun = run.synchronization.iter().rposition(begins);
+    let released = begun.and_then(|begun| released_after(waiter, &run.synchronization[begun..]));
+    released.or_else(|| is_lock(run, condition).then_some(condition))
+}
+
+/// The same of the wait that these events begin with, which need not be the last.
+pub(crate) fn given_back_by(run: &Run, events: &[SyncEvent]) -> Option<ObjectId> {
+    let (wait, rest) = events.split_first()?;
+    let own = rest.iter().find(|event| event.thread == wait.thread);
+    let at_once = own.and_then(|own| released_after(wait.thread, std::slice::from_ref(own)));
+    match wait.target {
+        SyncTarget::Object(condition) => at_once.or_else(|| is_lock(run, condition).then_some(condition)),
+        _ => at_once,
+    }
+}
+
+fn released_after(waiter: ThreadId, events: &[SyncEvent]) -> Option<ObjectId> {
+    events.iter().find_map(|event| match (event.kind, event.target) {
+        (SyncKind::Release, SyncTarget::Object(lock)) if event.thread == waiter => Some(lock),
         _ => None,
-    });
-    let is_monitor = || run.locksets.iter().flatten().any(|lock| lock.object == condition);
-    released.or_else(|| is_monitor().then_some(condition))
+    })
+}
+
+fn is_lock(run: &Run, object: ObjectId) -> bool {
+    run.locksets.iter().flatten().any(|lock| lock.object == object)
 }

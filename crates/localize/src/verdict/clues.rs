@@ -22,7 +22,7 @@ use crate::scan::Scan;
 use crate::shape::Shape;
 use crate::standstill::{self, Standstill};
 use crate::suspect::Suspect;
-use crate::synchronization::{SyncEvent, SyncKind, SyncTarget};
+use crate::synchronization::{ObjectId, SyncEvent, SyncKind, SyncTarget};
 
 use super::crossings;
 use super::orders::{self, Orders};
@@ -174,17 +174,24 @@ impl Sighting {
         let until = run.accesses.len().min(change + GOES_ON);
         let waits = |event: &&SyncEvent| event.thread == tested.thread && event.kind == SyncKind::WaitBegin;
         let from = run.synchronization.partition_point(|event| event.before <= test);
-        let Some(wait) =
-            run.synchronization[from..].iter().take_while(|event| event.before < until).find(waits)
-        else {
+        let Some(begun) = run.synchronization[from..].iter().position(|event| waits(&event)) else {
             return false;
         };
+        let wait = run.synchronization[from + begun];
+        // Who waits for something else, as a pool's thread for its next task, has not looked at whether it has to.
+        let lock = standstill::given_back_by(run, &run.synchronization[from + begun..]);
+        let is_held = |lock: ObjectId| {
+            run.held(tested).is_none_or(|held| held.iter().any(|known| known.object == lock))
+        };
+        if wait.before >= until || !lock.is_none_or(is_held) {
+            return false;
+        }
         let next = (test + 1..until).find(own);
         next.is_some_and(|next| {
             change < next
                 && wait.before <= next
                 && run.accesses[next].site != tested.site
-                && !tests_again(run, wait, next)
+                && !tests_again(run, &wait, next)
         })
     }
 

@@ -192,7 +192,7 @@ fn time_jumps_when_all_sleep() {
     for (id, until) in [(1, 900), (2, 500), (3, 700)] {
         state.stand(id, Standing::Sleeping(until));
     }
-    assert_eq!(state.choose(1), 2);
+    assert_eq!(state.choose(1, false), 2);
     assert!(state.time() >= 500);
     assert_eq!(state.counts().0, 1, "that took one choice");
 }
@@ -204,7 +204,7 @@ fn who_sleeps_is_kept_waiting_by_one_that_waits_unseen() {
     [1, 2].into_iter().for_each(|id| state.stand(id, Standing::Away));
     state.stand(3, Standing::Sleeping(900));
     assert!(state.is_anybody_ready());
-    assert_eq!(state.choose(0), 3);
+    assert_eq!(state.choose(0, false), 3);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn who_is_waited_for_is_woken_if_that_is_soon() {
         state.stand(2, Standing::Sleeping(until));
         let second = Marks { steps: 0b10, ..Marks::default() };
         state.arrive(1, Standing::Ready, Operation { what: Some((1, 0)), ..Operation::NONE }.marked(second));
-        assert_eq!(state.choose(1), next);
+        assert_eq!(state.choose(1, false), next);
     }
 }
 
@@ -252,7 +252,7 @@ fn is_broken_up(seed: u64) -> bool {
     let (mut first, mut second) = (0, 0);
     state.arrive(1, Standing::Ready, access(0));
     state.arrive(2, Standing::Ready, access(1));
-    let mut running = state.choose(0);
+    let mut running = state.choose(0, false);
     loop {
         if running == 1 {
             first += 1;
@@ -267,7 +267,7 @@ fn is_broken_up(seed: u64) -> bool {
         if second > 300 {
             return true;
         }
-        running = state.choose(running);
+        running = state.choose(running, false);
     }
 }
 
@@ -289,10 +289,10 @@ fn following(switches: &[Switch]) -> State {
 #[test]
 fn the_token_passes_where_it_did() {
     let mut state = following(&[switch(1, 0, 0), switch(3, 1, 2), switch(1, 3, 1), switch(2, 1, 9)]);
-    assert_eq!([1, 1, 1, 3].map(|own| state.choose(own)), [1, 1, 3, 1]);
+    assert_eq!([1, 1, 1, 3].map(|own| state.choose(own, false)), [1, 1, 3, 1]);
     assert_eq!((state.predecessor.thread, state.predecessor.stop), (3, 1));
     state.stand(1, Standing::Away);
-    assert_eq!(state.choose(1), 2, "who ran waits earlier than it did");
+    assert_eq!(state.choose(1, false), 2, "who ran waits earlier than it did");
     assert!(!state.replay.follows());
 }
 
@@ -301,19 +301,49 @@ fn whose_turn_it_is_runs_as_soon_as_it_can() {
     let mut state = following(&[switch(1, 0, 0), switch(3, 1, 1), switch(2, 3, 1)]);
     state.enter(2, MONITOR, 1);
     state.arrive(3, Standing::Wants(MONITOR), Operation::NONE);
-    assert_eq!([1, 1].map(|own| state.choose(own)), [1, 1], "the next one cannot");
+    assert_eq!([1, 1].map(|own| state.choose(own, false)), [1, 1], "the next one cannot");
     state.stand(1, Standing::Sleeping(900));
-    assert_eq!(state.choose(1), 2, "nor can this one any more");
+    assert_eq!(state.choose(1, false), 2, "nor can this one any more");
     state.will_exit(2, MONITOR);
     state.settle(2);
-    assert_eq!([2, 3].map(|own| state.choose(own)), [3, 2]);
+    assert_eq!([2, 3].map(|own| state.choose(own, false)), [3, 2]);
+}
+
+/// Points come and go with what others do; what counts is how far a thread has come.
+#[test]
+fn a_schedule_of_our_own_counts_progress() {
+    let switches = [switch(1, 0, 0), switch(3, 1, 7), switch(1, 3, Switch::AS_LONG_AS_IT_CAN)];
+    let mut state = State { replay: Replay::by_progress(&switches), ..three() };
+    assert_eq!(state.replay.next_stop(), 0);
+    let at_point = |progress| Come { progress, is_at_point: true };
+    let mut points = [2, 6, 7].into_iter().map(|progress| {
+        state.note(1, at_point(progress));
+        state.choose(1, false)
+    });
+    assert_eq!(points.by_ref().collect::<Vec<_>>(), [1, 1, 3]);
+    assert_eq!((state.predecessor.thread, state.predecessor.stop), (1, 7), "that is told");
+    state.note(3, at_point(40));
+    assert_eq!(state.choose(3, false), 3, "as long as it can");
+    assert_eq!(state.choose(3, true), 1, "it has nothing to do but to let others run");
+}
+
+/// Whoever gets the token where it is to lose it again does nothing meanwhile, unless it was in the midst of a wait.
+#[test]
+fn who_has_come_far_enough_goes_no_further() {
+    for (is_at_point, next) in [(true, 2), (false, 3)] {
+        let switches = [switch(1, 0, 0), switch(3, 1, 1), switch(2, 3, 5)];
+        let mut state = State { replay: Replay::by_progress(&switches), ..three() };
+        state.note(3, Come { progress: 5, is_at_point });
+        state.note(1, Come { progress: 1, is_at_point: true });
+        assert_eq!([1, 1].map(|own| state.choose(own, false))[0], next);
+    }
 }
 
 #[test]
 fn nobody_waits_for_the_turn_of_who_is_gone() {
     let mut state = following(&[switch(1, 0, 0), switch(3, 1, 1), switch(2, 3, 4), switch(1, 2, 1)]);
     state.stand_up(3);
-    assert_eq!([1, 1, 2].map(|own| state.choose(own)), [1, 2, 1]);
+    assert_eq!([1, 1, 2].map(|own| state.choose(own, false)), [1, 2, 1]);
 }
 
 #[test]
@@ -321,15 +351,15 @@ fn who_waits_by_the_clock_is_waited_for() {
     let mut state = following(&[switch(1, 0, 0), switch(3, 1, 1)]);
     state.stand(3, Standing::Parked);
     state.park(3, true);
-    assert_eq!([1, 1].map(|own| state.choose(own)), [1, 0]);
+    assert_eq!([1, 1].map(|own| state.choose(own, false)), [1, 0]);
     assert!(state.waits_for_next());
-    assert_eq!([0, 1].map(|own| state.choose(own)), [1, 1], "that was in vain");
+    assert_eq!([0, 1].map(|own| state.choose(own, false)), [1, 1], "that was in vain");
     state.arrive(3, Standing::Ready, Operation::NONE);
-    assert_eq!(state.choose(1), 3);
+    assert_eq!(state.choose(1, false), 3);
     let mut patient = following(&[switch(1, 0, 0), switch(3, 1, 1)]);
     patient.stand(3, Standing::Parked);
     patient.park(3, false);
-    assert_eq!([1, 1].map(|own| patient.choose(own)), [1, 1], "somebody has to wake it");
+    assert_eq!([1, 1].map(|own| patient.choose(own, false)), [1, 1], "somebody has to wake it");
 }
 
 #[test]
@@ -338,7 +368,7 @@ fn one_that_was_taken_away_is_left_to_go_on_past_its_last_stop() {
     state.passes_to(1, false);
     state.stops.insert(1, 4);
     state.stand(1, Standing::Away);
-    assert_ne!(state.choose(0), 1);
+    assert_ne!(state.choose(0, false), 1);
     assert_eq!((state.predecessor.thread, state.predecessor.stop), (1, 5));
 }
 
@@ -361,7 +391,7 @@ fn a_trial_begins_where_the_schedule_ends() {
         };
         let mut at = |own: u32, operation| {
             state.arrive(own, Standing::Ready, operation);
-            (state.choose(own), state.counts().1)
+            (state.choose(own, false), state.counts().1)
         };
         assert_eq!(at(1, step(0)), (1, 0));
         assert_eq!(at(1, step(2)), (2, 0), "between the steps of the first");
