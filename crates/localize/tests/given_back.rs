@@ -17,6 +17,8 @@ fn what_is_held_at_the_look_and_no_more_at_the_wait_is_given_back() {
     let mut alone = run("1:lock(a)@1 1:lock(b)@2 1:R(x)@3 1:unlock(b) 1:R(y)@4 2:W(x)@5");
     let locks = alone.accesses[1].locks.unwrap();
     alone.accesses.remove(1);
+    // That of a lock which nobody else takes is not on record.
+    alone.synchronization.retain(|event| event.kind != SyncKind::Release);
     let (site, stack, condition) = (SiteId(6), StackId(6), ObjectId(9));
     let (kind, target, thread) = (SyncKind::WaitBegin, SyncTarget::Object(condition), ThreadId(1));
     alone.waits.push(Wait { thread, kind, target, site, stack, locks });
