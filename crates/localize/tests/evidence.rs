@@ -6,7 +6,7 @@ mod support;
 use localize::evidence::{Action, Fact, Fix, Span, Witness, advise, advise_standstill, counterpart};
 use localize::*;
 
-use deeds::run;
+use deeds::{advice_on, run};
 
 /// The facts about all accesses of a trace, and the advice.
 fn judged(text: &str) -> (Vec<Fact>, Option<Fix>) {
@@ -292,13 +292,6 @@ fn unknown_locks_prove_nothing() {
     assert_eq!(advise(&witness, &accesses, &facts, &|_, _| false), None);
 }
 
-/// The advice on the accesses with these indices. The first lock of a trace belongs to its first location.
-fn advice_on(run: &Run, accesses: &[usize]) -> Option<Fix> {
-    let witness = Witness::of(run, accesses);
-    let facts = witness.facts(accesses);
-    advise(&witness, accesses, &facts, &|lock, location| (lock, location) == (A, LocationId(0)))
-}
-
 #[test]
 fn of_two_locks_the_one_of_the_object_is_meant() {
     let region = run("1:lock(a)@1 1:R(x)@2 2:lock(b)@3 2:W(x)@4 2:unlock(b) 1:W(x)@5 1:unlock(a)");
@@ -344,27 +337,6 @@ fn what_is_written_back_is_no_mistake_of_order() {
     let read_again = run("1:R(x)@1 2:W(x)@2 1:R(x)@3 1:W(x)@4");
     let fix = advice_on(&read_again, &[0, 1]).unwrap();
     assert_eq!((fix.action, fix.further), (Action::Wait, None));
-}
-
-#[test]
-fn a_lock_that_is_given_back_to_wait_is_not_kept() {
-    let text = "1:lock(a)@1 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(x)@4 2:unlock(a) 1:lock(a)@1 1:R(x)@2";
-    let mut looking = run(text);
-    assert_eq!(advice_on(&looking, &[0, 1, 2]).map(|fix| fix.action), Some(Action::ExtendLock));
-    let (kind, target) = (SyncKind::WaitBegin, SyncTarget::Object(B));
-    let (thread, site, stack) = (ThreadId(1), SiteId(7), StackId(7));
-    looking.synchronization.push(SyncEvent { before: 1, thread, kind, target, site, stack });
-    assert_eq!(advice_on(&looking, &[0, 1, 2]), None);
-    // What was tested once is used elsewhere.
-    let mut once = run(&text.replace("1:lock(a)@1 1:R(x)@2", "1:lock(a)@1 1:R(x)@5").replacen("@5", "@2", 1));
-    once.synchronization.push(SyncEvent { before: 1, thread, kind, target, site, stack });
-    let fix = advice_on(&once, &[0, 1, 2]).unwrap();
-    assert_eq!((fix.action, fix.locks, fix.spans.len()), (Action::TestAgain, vec![A], 2));
-    // Another variable of the same test tells already.
-    let text = "1:lock(a)@1 1:R(y)@6 1:R(x)@2 1:unlock(a) 2:lock(a)@3 2:W(y)@9 2:W(x)@4 2:unlock(a) 1:lock(a)@1 1:R(y)@6 1:R(x)@5";
-    let mut in_loop = run(text);
-    in_loop.synchronization.push(SyncEvent { before: 2, thread, kind, target, site, stack });
-    assert_ne!(advice_on(&in_loop, &[1, 3, 5]).map(|fix| fix.action), Some(Action::TestAgain));
 }
 
 /// A timer says that it fires, gives its lock back for that, and says that it is idle, though it was armed again meanwhile.

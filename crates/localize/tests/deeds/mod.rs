@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use localize::evidence::{Fix, Witness, advise};
 use localize::*;
 
 use crate::support::intern;
@@ -110,4 +111,12 @@ impl Trace {
         let before = run.accesses.len();
         run.synchronization.push(SyncEvent { before, thread: thread_id, kind, target, site: site_id, stack });
     }
+}
+
+/// The advice on the accesses with these indices. The first lock of a trace belongs to its first location.
+#[allow(dead_code, reason = "not every test asks for advice")]
+pub fn advice_on(run: &Run, accesses: &[usize]) -> Option<Fix> {
+    let witness = Witness::of(run, accesses);
+    let facts = witness.facts(accesses);
+    advise(&witness, accesses, &facts, &|lock, location| (lock, location) == (ObjectId(0), LocationId(0)))
 }
