@@ -59,11 +59,25 @@ impl Intrusion {
 
     /// Of these, those that decide, if that is known of any: what others do there besides changes nothing.
     pub fn deciding_orders(&self, run: &Run) -> Vec<(usize, usize)> {
-        let mut orders = self.orders(run);
+        self.of_deciding(self.telling_orders(&Counts::of(run)))
+    }
+
+    fn of_deciding(&self, mut orders: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         if orders.iter().any(|(other, _)| self.decisive.contains(other)) {
             orders.retain(|(other, _)| self.decisive.contains(other));
         }
         orders
+    }
+
+    /// All orders but those of what both count, which comes out alike in any order: unless one leaves nothing, or nothing else decides.
+    fn telling_orders(&self, counts: &Counts<'_>) -> Vec<(usize, usize)> {
+        let orders = self.orders(counts.run);
+        let is_told = |&(one, other): &(usize, usize)| {
+            let is_mere_count = |index| counts.has(index) && !is_down_to_zero(counts.run, index);
+            !is_mere_count(one) || !is_mere_count(other)
+        };
+        let is_decided = self.of_deciding(orders.clone()).iter().any(is_told);
+        orders.into_iter().filter(|order| !is_decided || is_told(order)).collect()
     }
 
     /// The rows that it can be told by, the best first, each with its class: over the look, what is decisive, and the act; then what has
@@ -78,7 +92,7 @@ impl Intrusion {
             .map(|(class, &look)| (class, look))
             .collect();
         let mut found: Vec<(u8, Row)> = Vec::new();
-        for (other, act) in self.orders(run) {
+        for (other, act) in self.telling_orders(&counts) {
             let is_decisive = self.decisive.is_empty() || self.decisive.contains(&other);
             let with_look = looks.iter().flat_map(|&(class, look)| {
                 let rows = self.with_look(&counts, look, other, act);

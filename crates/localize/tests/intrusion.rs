@@ -101,6 +101,18 @@ fn a_run_shows_three_threads_if_it_has_three() {
     assert_eq!(shows, [true, false, false]);
 }
 
+/// A session is found and its references are counted; who takes it out of the list does the same.
+#[test]
+fn what_both_count_is_not_told_where_something_else_decides() {
+    let (session, intrusion) = held(
+        "^R1(idle)@look !R2(list)@find W2(idle)@touch !U2(users)@retain *W1(list)@erase *U1(users)@release",
+    );
+    let orders = intrusion.deciding_orders(&session.runs[0]);
+    assert_eq!(orders, [(1, 4)], "the references go up and down in any order");
+    let (session, intrusion) = held("^R1(idle)@look W2(idle)@touch !U2(users)@retain *U1(users)@release");
+    assert_eq!(intrusion.deciding_orders(&session.runs[0]), [(2, 3)], "nothing else does");
+}
+
 /// A map comes to other places of its code when it has another shape.
 #[test]
 fn what_a_library_does_for_one_call_is_one_step() {

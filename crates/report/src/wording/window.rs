@@ -15,7 +15,8 @@ pub(crate) fn window(window: &Window) -> Option<String> {
         (None, Some(before)) => format!("just before {before}"),
         (None, None) => return None,
     };
-    let through: Vec<String> = window.through.iter().filter_map(needed_place).collect();
+    let mut through: Vec<String> = window.through.iter().filter_map(needed_place).collect();
+    through.dedup();
     let meanwhile = match (through.as_slice(), window.meanwhile.as_ref().and_then(needed_place)) {
         ([], Some(place)) => format!("while another comes to {place}"),
         (through, Some(place)) => {
