@@ -15,6 +15,7 @@ mod queue;
 mod region;
 mod restated;
 mod settling;
+mod simulated_fix;
 mod trials;
 mod turned;
 

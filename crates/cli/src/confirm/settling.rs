@@ -6,6 +6,7 @@ use report::{Confirmation, Finding, Kind, Verdict, explanation};
 use super::decision::{FEWEST, ends_all_failures, is_shown_by_all};
 use super::evident::{is_there_to_be_seen, let_evident_go_first};
 use super::restated::restate;
+use super::simulated_fix::{is_symmetric, simulated_fix};
 use super::{needed, no_wait, region};
 use crate::analysis::Analysis;
 use crate::interleaving::Forcible;
@@ -288,30 +289,6 @@ fn reason(class: Class, is_changed: bool) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// What a confirmed finding says about a fix: forbidding it is one.
-fn simulated_fix(finding: &Finding) -> Option<String> {
-    let Confirmation { verdict: Verdict::Confirmed, forbidden, .. } = finding.confirmation? else {
-        return None;
-    };
-    let kept = match finding.kind {
-        Kind::Deadlock => "With these locks taken by one thread after the other",
-        // At one place in the code the other order is the same with the threads changed.
-        Kind::OrderViolation if is_symmetric(finding) => "With this interleaving kept from happening",
-        Kind::MissedSignal | Kind::OrderViolation => "With the other order kept",
-        // Of two accesses the order may have been kept, or what the fix keeps whole.
-        _ if finding.accesses.len() == 2 => "With this interleaving kept from happening",
-        _ => "With these accesses kept together",
-    };
-    Some(format!("{kept}, {} of {} runs failed.", forbidden.failed, forbidden.runs))
-}
-
-/// Whether two threads are at the same place in the code.
-fn is_symmetric(finding: &Finding) -> bool {
-    let place =
-        |access: &report::Access| (access.file.clone(), access.line, access.column, access.function.clone());
-    matches!(finding.accesses.as_slice(), [first, second] if place(first) == place(second))
 }
 
 #[cfg(test)]
