@@ -15,14 +15,15 @@ pub(crate) fn window(window: &Window) -> Option<String> {
         (None, Some(before)) => format!("just before {before}"),
         (None, None) => return None,
     };
-    let mut through: Vec<String> = window.through.iter().filter_map(needed_place).collect();
-    through.dedup();
-    let meanwhile = match (through.as_slice(), window.meanwhile.as_ref().and_then(needed_place)) {
-        ([], Some(place)) => format!("while another comes to {place}"),
-        (through, Some(place)) => {
-            format!("while another comes to {} and then one to {place}", through.join(", then one to "))
+    let mut others: Vec<String> =
+        window.through.iter().chain(&window.meanwhile).filter_map(needed_place).collect();
+    others.dedup();
+    let meanwhile = match others.as_slice() {
+        [] => "while others go on".to_owned(),
+        [place] => format!("while another comes to {place}"),
+        [through @ .., last] => {
+            format!("while another comes to {} and then one to {last}", through.join(", then one to "))
         }
-        (_, None) => "while others go on".to_owned(),
     };
     let enough = match left {
         left if left < switches => {
