@@ -32,7 +32,7 @@ impl Lazy {
     pub fn get(&self, module: u32) -> Option<&'static Config> {
         #[cfg(fixed)]
         let _loading = self.loading.lock().unwrap();
-        if !self.loaded.swap(true, Ordering::AcqRel) {
+        if !self.loaded.swap(true, Ordering::AcqRel) { // truth:A3
             return Some(self.load(module));
         }
         self.current()
