@@ -75,6 +75,10 @@ fn marks(finding: &Value, source: &'static str) -> Vec<&'static str> {
     finding["accesses"].as_array().unwrap().iter().map(mark).collect()
 }
 
+fn report(place: &Workplace) -> Value {
+    serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap()
+}
+
 /// All runs are controlled and by a seed. Of the few places at which a thread can be switched from here, about one in four runs fails.
 fn session() -> Workplace {
     let place = Workplace::new();
@@ -86,8 +90,7 @@ fn session() -> Workplace {
 #[test]
 fn what_went_wrong_is_told_before_what_follows() {
     let place = session();
-    let text = std::fs::read(place.path("report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&text).unwrap();
+    let report = report(&place);
     let first = &report["findings"][0];
     assert_eq!(marks(first, HANDLES), ["look", "change", "change", "act"], "{first}");
     assert_eq!(first["confirmation"]["verdict"], "confirmed");
@@ -155,8 +158,7 @@ fn what_comes_too_early_is_told_though_the_rest_never_comes() {
     let text = std::fs::read(place.path(".unsnarl/settings/windows/windows.json")).unwrap();
     let windows: Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(windows[0]["held_there"], serde_json::json!({ "runs": 7, "failed": 7 }));
-    let text = std::fs::read(place.path("report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&text).unwrap();
+    let report = report(&place);
     let first = &report["findings"][0];
     let told = marks(first, SETTINGS);
     assert_eq!(told[told.len() - 2..], ["take", "store"], "{first}");
@@ -225,8 +227,7 @@ fn what_takes_three_threads_is_told_by_three() {
     let place = Workplace::new();
     place.compile(&format!("{UNSNARL} cc"), "closing", CLOSING);
     place.call("run --session closing --schedule pos --seed 1 --runs 120 --confirm 1 --json report.json -- ./closing").exits(0);
-    let text = std::fs::read(place.path("report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&text).unwrap();
+    let report = report(&place);
     let first = &report["findings"][0];
     assert_eq!(marks(first, CLOSING), ["look", "close", "empty", "act"], "{first}");
     let threads =
@@ -286,8 +287,7 @@ fn who_acts_by_an_outdated_look_is_told_before_who_finds_it_out() {
     place
         .call("run --session idle --schedule pos --seed 1 --runs 60 --confirm 1 --json report.json -- ./idle")
         .exits(0);
-    let text = std::fs::read(place.path("report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&text).unwrap();
+    let report = report(&place);
     let first = &report["findings"][0];
     let told = marks(first, IDLE);
     assert!(told.iter().all(|mark| !["close", "check"].contains(mark)), "{told:?}");
@@ -328,8 +328,7 @@ fn who_would_have_gone_on_is_held_up_by_whom_it_has_created() {
     // By the seed: of the orders in which three workers end and begin, about half fail.
     let flags = "--session pages --schedule pos --seed 1 --runs 24 --confirm 1 --json report.json";
     place.call(&format!("run {flags} -- java -cp classes Pages")).exits(0);
-    let text = std::fs::read(place.path("report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&text).unwrap();
+    let report = report(&place);
     let first = &report["findings"][0];
     assert_eq!(marks(first, PAGES), ["end", "begin"], "{first}");
     assert_eq!(
