@@ -7,6 +7,7 @@
 //! Neither order follows from the other: each thread does its part of the one and then its part of the other, so that all four ways they can
 //! come are possible. If nevertheless no run has the second without the first, and the first is seen more often in failing runs, then it is what lets the second happen.
 //! What most passing runs show is how the test usually goes, however sure it is that no run fails without it: with thousands of runs, any threads' being under way at the same time is of that kind.
+//! What is only counted leads to nothing either, since nobody decides by it: it is a sign of threads that are under way at the same time.
 //! Nor does a read lead to anything that the reader means to replace by an exchange that compares, and that in most passing runs fails for the other thread's write: there the program itself takes care of it.
 //! What falls into a triple that all failing runs show, in a part of them, is led by it: the longer a thread is kept from going on, the more the others do meanwhile. And who reads what was there for a
 //! moment only came after one write and before another: what it found leads to what came then.
@@ -89,7 +90,11 @@ fn tell_crossing(scale: &Scale, cause: &mut Cause) {
 
 /// The place, among some causes, of the one that lets another one come about: of several, the one that explains most.
 fn lead_to(scale: &Scale, cause: &Cause, others: &[Cause]) -> Option<usize> {
-    let leads = others.iter().enumerate().filter(|(_, other)| is_led_by(scale, cause, other.finding.pattern));
+    let is_tally =
+        |pattern: Pattern| known(scale, pattern).is_some_and(|(_, (_, sighting))| sighting.is_tally);
+    let leads = others.iter().enumerate().filter(|(_, other)| {
+        is_led_by(scale, cause, other.finding.pattern) && !is_tally(other.finding.pattern)
+    });
     let explained = |pattern: Pattern| {
         scale.evidence.clues.get(&pattern).map_or(f64::NEG_INFINITY, |seen| scale.evidence_of(&seen.runs))
     };
@@ -133,7 +138,7 @@ fn is_let_in_by(scale: &Scale, cause: &Cause, quadruple: Pattern) -> bool {
     let Some(((led, lead), shared)) = known(triple).zip(known(quadruple)).zip(shared) else { return false };
     let explained = scale.evidence_of(&lead.runs);
     lead.passed > led.passed
-        && 2 * lead.passed <= scale.runs.all_passed
+        && !is_usual(lead.passed, scale.runs.all_passed)
         && lead.example.as_ref().is_some_and(|(_, sighting)| sighting.is_close)
         && scale.evidence.orders.standing(&quadruple) == Standing::Reordered
         && explained >= TELLING + scale.pairs.ln()
@@ -154,7 +159,7 @@ fn is_met_in(scale: &Scale, cause: &Cause, triple: Pattern) -> bool {
         && f64::from(whole.failed) >= COVERED * all_failed
         && f64::from(cause.explained) < COVERED * f64::from(whole.failed)
         && failing_in_both(scale, met, whole) == met.failed
-        && 2 * whole.passed <= scale.runs.all_passed
+        && !is_usual(whole.passed, scale.runs.all_passed)
         && scale.evidence.orders.standing(&triple) == Standing::Reordered
         && scale.evidence_of(&whole.runs) >= TELLING + scale.pairs.ln()
 }
@@ -199,13 +204,20 @@ fn lets_come_about(scale: &Scale, cause: &Cause, order: &Seen, pattern: Pattern,
     lead.passed > order.passed
         // Where the two mostly come together, passing runs too, it is chance which of them does less harm.
         && lead.passed >= 2 * order.passed
-        && 2 * lead.passed <= scale.runs.all_passed
+        && !is_usual(lead.passed, scale.runs.all_passed)
         // The cause may stand for others that break into the same code.
         && f64::from(lead.failed) >= COVERED * f64::from(cause.explained)
         && scale.evidence.orders.standing(&pattern) == Standing::Reordered
         && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
         // One run that has it without the other is enough to know better.
         && failing_in_both(scale, lead, order) == order.failed
+}
+
+/// Whether this may be in most passing runs, as far as so many of them tell: within one standard error.
+fn is_usual(passed: u32, all_passed: u32) -> bool {
+    let all = f64::from(all_passed.max(1));
+    let share = f64::from(passed) / all;
+    share + (share * (1.0 - share) / all).sqrt() > 0.5
 }
 
 /// Whether most passing runs with a read before another thread's write notice it: the reader was to replace what it had read by an
