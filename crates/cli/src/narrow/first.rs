@@ -93,8 +93,7 @@ fn put_one_first(
     Ok(None)
 }
 
-/// The places whose turn it is, each with what can be told of it. What breaks into a stretch of code goes before an order, which may be how that is found out;
-/// then those come later that tell failing from passing runs less than half as well as the best.
+/// The places whose turn it is, each with what can be told of it.
 fn by_what_they_tell<'p>(
     runs: &mut Runs<'_>,
     places: &[&'p Place],
@@ -105,12 +104,20 @@ fn by_what_they_tell<'p>(
         let (finding, difference) = of_rows(runs, &place.rows)?.unzip();
         told.push((place, finding, difference.unwrap_or(0.0)));
     }
-    let most = told.iter().map(|(_, _, difference)| *difference).fold(0.0, f64::max);
-    told.sort_by_key(|(_, finding, difference)| {
-        let is_order = finding.as_ref().is_none_or(|told: &Finding| is_mere_order(&told.pattern));
-        (is_order, difference * 2.0 < most)
+    sort_by_what_they_tell(&mut told, |(_, finding, difference)| {
+        (finding.as_ref().map(|finding| finding.pattern), *difference)
     });
     Ok(told.into_iter().map(|(place, finding, _)| (place, finding)).collect())
+}
+
+/// What breaks into a stretch of code goes before an order, which may be how that is found out; then those come later that tell failing from passing runs
+/// less than half as well as the best.
+fn sort_by_what_they_tell<T>(told: &mut [T], of: impl Fn(&T) -> (Option<Pattern>, f64)) {
+    let most = told.iter().map(|told| of(told).1).fold(0.0, f64::max);
+    told.sort_by_key(|told| {
+        let (pattern, difference) = of(told);
+        (pattern.is_none_or(|pattern| is_mere_order(&pattern)), difference * 2.0 < most)
+    });
 }
 
 /// Puts what happens at a place first, if it can be told, and says whether the place proves it.
@@ -297,6 +304,21 @@ mod tests {
         assert!(!counts_better([30, 24], [30, 25]) && !counts_better([30, 24], [30, 24]));
         assert!(counts_better([30, 24], [20, 24]) && !counts_better([30, 24], [29, 24]));
         assert!(!counts_better([30, 24], [40, 30]), "the other has more of them");
+    }
+
+    /// A slot is looked at and taken twice, and somebody comes upon what is not there: the window of the latter was found first.
+    #[test]
+    fn what_is_broken_into_goes_before_how_that_is_found_out() {
+        let [order, row] = [PatternId::P2, PatternId::P4]
+            .map(|id| Some(Pattern::new(id, &vec![SiteId(0); id.steps().len()])));
+        let sorted = |mut told: Vec<(Option<Pattern>, f64)>| {
+            sort_by_what_they_tell(&mut told, |told| *told);
+            told
+        };
+        assert_eq!(sorted(vec![(order, 1.0), (row, 0.3)]), [(row, 0.3), (order, 1.0)]);
+        assert_eq!(sorted(vec![(None, 0.0), (row, 0.3)]), [(row, 0.3), (None, 0.0)]);
+        assert_eq!(sorted(vec![(row, 0.4), (row, 0.9)]), [(row, 0.9), (row, 0.4)], "less than half as well");
+        assert_eq!(sorted(vec![(row, 0.5), (row, 0.9)]), [(row, 0.5), (row, 0.9)], "as they were found");
     }
 
     /// A session is found, taken away and closed, and found to be closed: the last two are told by all failing runs, as well.
