@@ -118,7 +118,7 @@ impl Jdk {
         };
         let sources = arguments.sources.clone().unwrap_or_else(|| home.join("lib/src.zip"));
         let tool = match &arguments.tool {
-            Some(program) => Tool::given(program.clone()),
+            Some(program) => Tool::given(program)?,
             None => Tool::build()?,
         };
         let scratch = workspace::scratch("jdk")?;

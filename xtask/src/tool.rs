@@ -1,7 +1,7 @@
 //! unsnarl itself, built for release.
 
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
@@ -51,13 +51,13 @@ impl Tool {
         })
     }
 
-    /// One that was built before, for chores that link no recorder.
-    pub fn given(program: PathBuf) -> Tool {
-        Tool { program, recorder: PathBuf::new() }
+    /// One that was built before, for chores that link no recorder. It is called from other folders as well.
+    pub fn given(program: &Path) -> anyhow::Result<Tool> {
+        Ok(Tool { program: path::absolute(program)?, recorder: PathBuf::new() })
     }
 
     /// The `unsnarl` program.
-    pub fn program(&self) -> &std::path::Path {
+    pub fn program(&self) -> &Path {
         &self.program
     }
 
@@ -67,7 +67,7 @@ impl Tool {
     }
 
     /// The folder to put on the library path, so that the recorder stands in for gcc's runtime.
-    pub fn recorder_folder(&self) -> &std::path::Path {
+    pub fn recorder_folder(&self) -> &Path {
         &self.recorder
     }
 }

@@ -115,7 +115,7 @@ struct Recorded {
 pub fn evaluate(arguments: &Arguments) -> anyhow::Result<()> {
     let subjects = chosen(arguments)?;
     let tool = match &arguments.tool {
-        Some(program) => Tool::given(program.clone()),
+        Some(program) => Tool::given(program)?,
         None => Tool::build()?,
     };
     let folder = workspace::scratch("evaluate")?;

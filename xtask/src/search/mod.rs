@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20)]
     trials: u32,
     /// Time for one search, from the first run to the report, after which it was in vain
-    #[arg(long, value_name = "T", default_value = "6s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "T", default_value = "4s", value_parser = humantime::parse_duration)]
     time: Duration,
     /// How long to run each program without the tool, for each trial
     #[arg(long, value_name = "T", default_value = "400ms", value_parser = humantime::parse_duration)]
@@ -239,7 +239,7 @@ impl Searches {
 
 pub fn search(arguments: &Arguments) -> anyhow::Result<()> {
     let tool = match &arguments.tool {
-        Some(program) => Tool::given(program.clone()),
+        Some(program) => Tool::given(program)?,
         None => Tool::build()?,
     };
     let folder = workspace::scratch("search")?;
