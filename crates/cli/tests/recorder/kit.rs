@@ -54,6 +54,9 @@ pub struct Compiler {
 
 impl Compiler {
     pub fn c() -> Compiler {
+        if let Ok(flag) = std::env::var("UNSNARL_TEST_STATIC") {
+            return Compiler { language: "c", program: None, link: Link::Unsnarl, flags: vec![flag] };
+        }
         Compiler { language: "c", program: None, link: Link::Shared, flags: Vec::new() }
     }
 

@@ -7,6 +7,7 @@
 //! - what the C library itself calls is its own, so that nothing of the recorder runs before the program's constructors do;
 //! - but when it takes memory from the heap or gives it back, it calls what the program calls, so that blocks that it hands to the
 //!   program are known;
+//! - the compiler's unwinder is like the C library in that;
 //! - the other libraries call what the program calls.
 //!
 //! In the folder with the copies, `libc.a` is a script that has the linker load the copy and an *anchor*: an object that asks for all
@@ -28,8 +29,10 @@ use super::archive::{self, Change, Member, Symbol};
 use crate::error::{Error, Result};
 use crate::takeover::{ARCHIVE, Recorder};
 
-/// The C library; further parts that older ones have in archives of their own.
-const C_LIBRARY: [&str; 4] = ["c", "pthread", "rt", "dl"];
+/// The C library, without which nothing can be linked.
+const C: &str = "c";
+/// With it, those that make their own calls: its further parts, which older ones have in archives of their own, and the unwinder.
+const KEEPING_TO_THEMSELVES: [&str; 5] = [C, "pthread", "rt", "dl", "gcc_eh"];
 /// Other libraries with functions that the recorder stands in front of.
 const OTHERS: [&str; 3] = ["stdc++", "gomp", "omp"];
 
@@ -42,7 +45,7 @@ const UNUSED: &str = "__unsnarl_unused_";
 /// These look for shared libraries, which static programs need not be able to.
 const LOADERS: [&str; 2] = ["dlsym", "dlvsym"];
 
-/// Functions that the C library itself calls as the program does.
+/// Functions that these too call as the program does.
 const HEAP: [&str; 10] = [
     "malloc",
     "calloc",
@@ -78,7 +81,7 @@ pub(super) fn are_asked_for(arguments: &[OsString]) -> bool {
 struct Library {
     name: &'static str,
     path: PathBuf,
-    is_of_c: bool,
+    keeps_to_itself: bool,
 }
 
 /// The folder with copies of the libraries that this compiler links, and with the recorder for them; made when it is first asked
@@ -112,10 +115,10 @@ fn libraries(compiler: &Compiler, arguments: &[OsString]) -> Result<Vec<Library>
     let find = |name: &'static str| {
         let path =
             folders.iter().map(|folder| folder.join(format!("lib{name}.a"))).find(|path| path.is_file())?;
-        Some(Library { name, path, is_of_c: C_LIBRARY.contains(&name) })
+        Some(Library { name, path, keeps_to_itself: KEEPING_TO_THEMSELVES.contains(&name) })
     };
-    let found: Vec<Library> = C_LIBRARY.into_iter().chain(OTHERS).filter_map(find).collect();
-    if !found.iter().any(|library| library.name == C_LIBRARY[0]) {
+    let found: Vec<Library> = KEEPING_TO_THEMSELVES.into_iter().chain(OTHERS).filter_map(find).collect();
+    if !found.iter().any(|library| library.name == C) {
         return Err(Error::NoStaticLibrary { compiler: compiler.to_string() });
     }
     Ok(found)
@@ -177,31 +180,46 @@ fn fill(folder: &Path, compiler: &Compiler, recorder: &Recorder, libraries: &[Li
     }
     write(&folder.join(ARCHIVE), &archive::joined(&own).map_err(unreadable(&recorder_archive))?)?;
 
-    for Library { name, path, is_of_c } in libraries {
-        // An empty one, or a script, has nothing to rename.
-        let Ok(mut members) = read(path) else { continue };
-        let real = renamed(&mut members, &intercepted, *is_of_c).map_err(unreadable(path))?;
-        if real.is_empty() {
+    let mut loaded = Vec::new();
+    for library in libraries {
+        // A script has nothing to rename.
+        if let Ok(members) = read(&library.path) {
+            loaded.push((library, members));
+        }
+    }
+    let mut of_c = HashSet::new();
+    for (library, members) in loaded.iter().filter(|(library, _)| library.keeps_to_itself) {
+        let offered =
+            archive::names(members, |symbol| symbol.is_defined && intercepted.contains(symbol.name));
+        of_c.extend(offered.map_err(unreadable(&library.path))?);
+    }
+    for (library, mut members) in loaded {
+        let own_calls = if library.keeps_to_itself { &of_c } else { &HashSet::new() };
+        let path = &library.path;
+        let real = rename(&mut members, &intercepted, own_calls).map_err(unreadable(path))?;
+        if real.is_empty() && (own_calls.is_empty() || members.is_empty()) {
             continue;
         }
+        let name = library.name;
         let copy = archive::joined(&members).map_err(unreadable(path))?;
         write(&folder.join(format!("libunsnarl_real_{name}.a")), &copy)?;
-        let anchor = format!("unsnarl_anchor_{name}.o");
         let mut anchored: Vec<&String> = real.iter().filter(|name| called.contains(*name)).collect();
         anchored.sort();
+        let anchor = format!("unsnarl_anchor_{name}.o");
         assemble(compiler, &anchored, &folder.join(&anchor))?;
         let script =
-            format!("/* The system's, beside the recorder's. */\nINPUT({anchor} -lunsnarl_real_{name})\n");
+            format!("/* The system's, beside the recorder. */\nINPUT({anchor} -lunsnarl_real_{name})\n");
         write(&folder.join(format!("lib{name}.a")), script.as_bytes())?;
     }
     Ok(())
 }
 
-/// Gives what the recorder stands in front of its other names; returns those that are defined here.
-fn renamed(
+/// Gives what the recorder stands in front of its other name where it is defined, and where it is among `own_calls` also where it is
+/// called, but for the heap. Returns the new names of what is defined here.
+fn rename(
     members: &mut [Member],
     intercepted: &HashSet<String>,
-    is_of_c: bool,
+    own_calls: &HashSet<String>,
 ) -> object::Result<HashSet<String>> {
     let mut real = HashSet::new();
     for member in members {
@@ -211,11 +229,9 @@ fn renamed(
                 defined.insert(symbol.name.to_owned());
             }
         })?;
-        let is_renamed = |name: &str| {
-            defined.contains(name) || (is_of_c && intercepted.contains(name) && !HEAP.contains(&name))
-        };
+        let calls_own = |name: &str| own_calls.contains(name) && !HEAP.contains(&name);
         member.change(|symbol| match symbol.name {
-            name if is_renamed(name) => Change::Name(format!("{REAL}{name}")),
+            name if defined.contains(name) || calls_own(name) => Change::Name(format!("{REAL}{name}")),
             _ => Change::None,
         })?;
         real.extend(defined.into_iter().map(|name| format!("{REAL}{name}")));
