@@ -270,7 +270,11 @@ impl<'p> Process<'p> {
         let is_program = |path: &str| Path::new(path) == self.program.path;
         let is_of_c_library = match module.map(|index| &self.recording.modules[index].path) {
             // It is within a wholly static program, and the one part of it without debug info.
-            Some(path) if is_program(path) => self.line(module, address + 1) == "?",
+            Some(path) if is_program(path) => self
+                .with_module(module, address, |loader, address| {
+                    loader.find_location(address).ok().flatten()?.file.map(drop)
+                })
+                .is_none(),
             Some(path) => path.contains("/libc.so"),
             None => false,
         };

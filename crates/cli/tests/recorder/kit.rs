@@ -54,9 +54,6 @@ pub struct Compiler {
 
 impl Compiler {
     pub fn c() -> Compiler {
-        if let Ok(flag) = std::env::var("UNSNARL_TEST_STATIC") {
-            return Compiler { language: "c", program: None, link: Link::Unsnarl, flags: vec![flag] };
-        }
         Compiler { language: "c", program: None, link: Link::Shared, flags: Vec::new() }
     }
 
@@ -73,6 +70,11 @@ impl Compiler {
     pub fn other(program: &'static str) -> Compiler {
         let flags = "-Wno-unknown-warning-option -mllvm -tsan-instrument-read-before-write=1";
         Compiler { program: Some(program), link: Link::Static, ..Compiler::c() }.flags(flags)
+    }
+
+    /// A wholly static program by `unsnarl cc` or `unsnarl c++`, which is told to call this compiler.
+    pub fn wholly_static(self, program: &'static str, flag: &str) -> Compiler {
+        Compiler { program: Some(program), link: Link::Unsnarl, ..self }.flags(flag)
     }
 
     /// More flags, separated by blanks.
@@ -122,15 +124,22 @@ impl Compiler {
         }
     }
 
+    pub fn is_c(&self) -> bool {
+        self.language == "c"
+    }
+
     fn name(&self) -> &'static str {
-        self.program.unwrap_or(if self.language == "c" { "gcc" } else { "g++" })
+        self.program.unwrap_or(if self.is_c() { "gcc" } else { "g++" })
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.name());
         if self.link == Link::Unsnarl {
             command = Command::new(env!("CARGO_BIN_EXE_unsnarl"));
-            command.arg(if self.language == "c" { "cc" } else { "c++" });
+            command.arg(if self.is_c() { "cc" } else { "c++" });
+            if let Some(program) = self.program {
+                command.args(["--with", program]);
+            }
         }
         command.args(["-fsanitize=thread", "-g", "-O1", "-Wall", "-Werror", "-pthread"]);
         // The programs are wrong on purpose.

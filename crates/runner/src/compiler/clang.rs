@@ -142,7 +142,11 @@ fn imitate(own: &Path, folder: &Path, recorder: &Path) -> std::io::Result<()> {
     fs::create_dir_all(&runtimes)?;
     link_libraries(&own.join("lib"), &folder.join("lib"))?;
     symlink(recorder, runtimes.join(RUNTIME))?;
-    fs::write(runtimes.join(format!("{RUNTIME}.syms")), EXPORTED)?;
+    // Without such a list for each of its runtimes, clang has the program export everything, which those at no fixed address
+    // without shared libraries cannot.
+    for runtime in [RUNTIME, CXX_RUNTIME] {
+        fs::write(runtimes.join(format!("{runtime}.syms")), EXPORTED)?;
+    }
     fs::write(runtimes.join(CXX_RUNTIME), EMPTY_ARCHIVE)
 }
 
