@@ -195,3 +195,68 @@ pub(super) fn names(
     }
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    fn tool(folder: &Path, line: &str) -> String {
+        let output = Command::new("sh").args(["-c", line]).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Members of the same name, one with a name that is too long for a header, one of an odd number of bytes.
+    #[test]
+    fn an_archive_put_together_again_is_as_it_was_but_for_what_was_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for (name, text) in [
+            ("one/same.c", "int first(void) { return 1; }"),
+            ("two/same.c", "int first(void); int second(void) { return first() + 1; }"),
+            ("a_name_that_is_longer_than_a_header_has_room_for.c", "int second(void), third = 3;"),
+        ] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        std::fs::write(folder.join("note.txt"), "odd").unwrap();
+        tool(
+            folder,
+            "for f in one/same two/same a_name_that_is_longer_than_a_header_has_room_for; do gcc -c $f.c -o $f.o || exit 1; done",
+        );
+        tool(folder, "ar qc lib.a note.txt one/same.o two/same.o a_*_for.o && ar s lib.a");
+
+        let mut parts = members(&std::fs::read(folder.join("lib.a")).unwrap()).unwrap();
+        std::fs::write(folder.join("again.a"), joined(&parts).unwrap()).unwrap();
+        assert_eq!(tool(folder, "nm -s again.a"), tool(folder, "nm -s lib.a"));
+        assert_eq!(tool(folder, "ar p again.a | od -c"), tool(folder, "ar p lib.a | od -c"));
+
+        for part in &mut parts {
+            let rename = |symbol: &Symbol<'_>| match symbol.name {
+                "first" if symbol.is_defined => Change::Name("the_real_first".to_owned()),
+                "first" => Change::Weaken,
+                _ => Change::None,
+            };
+            part.change(rename).unwrap();
+        }
+        std::fs::write(folder.join("changed.a"), joined(&parts).unwrap()).unwrap();
+        let symbols = tool(folder, "nm changed.a");
+        assert!(symbols.contains("T the_real_first") && symbols.contains("w first"), "{symbols}");
+        let index = tool(folder, "nm -s changed.a");
+        assert!(index.contains("the_real_first in same.o") && !index.contains("\nfirst in"), "{index}");
+        let main = "int first(void) { return 40; } int second(void), the_real_first(void);\n\
+                    int main(void) { return second() + the_real_first(); }";
+        std::fs::write(folder.join("main.c"), main).unwrap();
+        tool(folder, "gcc main.c changed.a -o main && (./main; test $? = 42)");
+    }
+
+    #[test]
+    fn what_is_no_archive_is_refused() {
+        assert!(members(b"/* GNU ld script */ GROUP ( libm.a )").is_err());
+        assert!(members(MAGIC).unwrap().is_empty());
+    }
+}
