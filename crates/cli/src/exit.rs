@@ -152,7 +152,7 @@ fn advise(error: &Error) -> (u8, &'static str) {
             USAGE,
             "  choose one by --with, UNSNARL_CC or UNSNARL_CXX: gcc, g++, clang, clang++, or any path to them",
         ),
-        Error::StaticProgram => (USAGE, ""),
+        Error::NoStaticLibrary { .. } => (USAGE, "  install it (Debian: libc6-dev), or link without -static"),
         Error::DiskFull { .. } => (
             DISK_FULL,
             "  all runs done so far are kept. Make room (unsnarl sessions delete NAME), or keep the session \

@@ -72,7 +72,7 @@ pub unsafe fn own_call_behind(place: Place) -> usize {
 /// Of another module's code the last function is known at least; of the same module's it may be a part of the current
 /// function that the compiler moved elsewhere.
 unsafe fn without_tables(current: u32, call: u64) -> u32 {
-    let is_part = modules::in_same_module(call, (*context::table().add(current as usize)).function);
+    let is_part = context::may_be_part(call, current);
     let between = if is_part { None } else { context::without_entry(current, call) };
     between.unwrap_or(current)
 }

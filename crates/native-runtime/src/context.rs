@@ -10,7 +10,7 @@ use recording::{Context, RegionId};
 
 use crate::thread::{KNOWN_CALLS, KnownCall};
 use crate::tls::{self, Frame, Tls};
-use crate::{bridges, control, log, mapping, modules, spin, stack, thread};
+use crate::{bridges, control, log, mapping, modules, spin, stack, thread, unwind};
 
 pub const ROOT: u32 = 1;
 /// In a frame: a call from here has to be looked at ([`crate::stack`]). The context is the one with the same first leaf.
@@ -249,12 +249,19 @@ pub unsafe fn without_entry(current: u32, address: u64) -> Option<u32> {
     let here = &*table().add(current as usize);
     let (parent, call) = if current == ROOT {
         (ROOT, 0)
-    } else if modules::in_same_module(address, here.function) {
+    } else if may_be_part(address, current) {
         (here.parent, here.call)
     } else {
         (current, here.entry)
     };
     Some(find_or_insert(parent, call, function.start | 1, function))
+}
+
+/// May the code at this address be a part of the context's function that the compiler moved elsewhere? Not where signal handlers
+/// return to, which wholly static programs have in the same module.
+pub unsafe fn may_be_part(address: u64, context: u32) -> bool {
+    modules::in_same_module(address, (*table().add(context as usize)).function)
+        && !unwind::is_of_signal(address)
 }
 
 /// Does this address lie in the function of this context?

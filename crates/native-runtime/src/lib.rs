@@ -31,6 +31,7 @@ mod control;
 mod errno;
 mod fetch;
 mod fibers;
+mod groups;
 mod handovers;
 mod hooks;
 mod in_turn;

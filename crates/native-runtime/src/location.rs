@@ -22,7 +22,7 @@ use crate::shadow::{self, Line};
 use crate::split::ByteCell;
 use crate::thread::{CACHED_SLOTS, CachedSlot, Thread};
 use crate::tls::Tls;
-use crate::{contested, fetch, known_reads, log, mapping, sites, slots, spin, turns};
+use crate::{contested, fetch, known_reads, log, mapping, sites, slots, spin, split, turns};
 
 #[inline]
 pub unsafe fn at(index: u32) -> *mut Location {
@@ -274,8 +274,8 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
             return;
         }
         hint(line, address, thread.id)
-    } else if owner == SPLIT && (*shadow::bytes(line).add(address & 7)).owner == SHARED | index {
-        hint_at_byte(shadow::bytes(line).add(address & 7), thread.id)
+    } else if owner & (SHARED | SPLIT) == SPLIT && (*split::cell(owner, address)).owner == SHARED | index {
+        hint_at_byte(split::cell(owner, address), thread.id)
     } else {
         return;
     };

@@ -21,7 +21,7 @@ use crate::shadow::{self, Line};
 use crate::split::{self, ByteCell};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
-use crate::{fetch, log, noise, spin, thread};
+use crate::{fetch, groups, log, noise, spin, thread};
 
 /// One for reads and one for writes, so that copying from buffer to buffer has both.
 const PER_THREAD: u32 = 2;
@@ -390,9 +390,12 @@ unsafe fn describe(thread: &mut Thread, line: *mut Line, number: u32) {
             (*line).read_stamp[half] = (*passage).read_stamps[half];
             (*line).write_stamp[half] = (*passage).write_stamps[half];
             *owner = (*passage).former;
-        } else if passed < 4 && (*passage).former != 0 && split::has_cells(thread, line) {
-            describe_bytes(&mut *split::cells(line, half), passage, id, half, passed, writes);
-            *owner = SPLIT;
+        } else if passed < 4
+            && (*passage).former != 0
+            && let Some(group) = split::group(thread)
+        {
+            describe_bytes(&mut *groups::at(group), passage, id, half, passed, writes);
+            *owner = SPLIT | group;
         } else {
             // Without room for cells the whole half is taken for what was passed.
             let mask = if (*passage).former != 0 { 15 } else { (1 << passed) - 1 };

@@ -1,4 +1,7 @@
 //! The functions that the recorder stands in front of.
+//!
+//! Usually the loader knows them. A wholly static program has none: it is linked with copies of the libraries in which each of
+//! these functions has a name of its own, [`linked`](linked!), which is defined in no other program.
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -8,16 +11,18 @@ pub struct Real {
     name: &'static CStr,
     /// Symbol version to ask for first: the C library keeps an older, incompatible one under the same name.
     version: Option<&'static CStr>,
+    /// Where it is in a wholly static program.
+    linked: fn() -> *mut c_void,
     address: AtomicPtr<c_void>,
 }
 
 impl Real {
-    pub const fn new(name: &'static CStr) -> Real {
-        Real { name, version: None, address: AtomicPtr::new(core::ptr::null_mut()) }
+    pub const fn new(name: &'static CStr, linked: fn() -> *mut c_void) -> Real {
+        Real { name, version: None, linked, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
-    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Real {
-        Real { name, version: Some(version), address: AtomicPtr::new(core::ptr::null_mut()) }
+    pub const fn versioned(name: &'static CStr, version: &'static CStr, linked: fn() -> *mut c_void) -> Real {
+        Real { name, version: Some(version), linked, address: AtomicPtr::new(core::ptr::null_mut()) }
     }
 
     /// Null if nobody else defines it.
@@ -29,17 +34,74 @@ impl Real {
 
     #[cold]
     fn find(&self) -> *mut c_void {
+        let mut address = (self.linked)();
+        if address.is_null() && !is_static() {
+            address = self.ask_loader();
+        }
+        self.address.store(address, Ordering::Relaxed);
+        address
+    }
+
+    fn ask_loader(&self) -> *mut c_void {
         // SAFETY: names end in zero.
-        let address = unsafe {
+        unsafe {
             let versioned = match self.version {
                 Some(version) => libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr()),
                 None => core::ptr::null_mut(),
             };
             if versioned.is_null() { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } else { versioned }
-        };
-        self.address.store(address, Ordering::Relaxed);
-        address
+        }
     }
+}
+
+/// A function that tells where this function of a library's is in a wholly static program; null in any other. The name under
+/// which it is linked there is known to the linker alone: a weak reference that no loader is asked about.
+#[cfg(target_arch = "x86_64")]
+macro_rules! linked {
+    ($name:ident) => {{
+        fn linked() -> *mut core::ffi::c_void {
+            let address: *mut core::ffi::c_void;
+            // SAFETY: reads a link-time constant.
+            unsafe {
+                core::arch::asm!(
+                    concat!(".weak __unsnarl_real_", stringify!($name)),
+                    concat!(".hidden __unsnarl_real_", stringify!($name)),
+                    concat!("mov {0}, qword ptr [rip + __unsnarl_real_", stringify!($name), "@GOTPCREL]"),
+                    out(reg) address,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            address
+        }
+        linked
+    }};
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! linked {
+    ($name:ident) => {{
+        fn linked() -> *mut core::ffi::c_void {
+            let address: *mut core::ffi::c_void;
+            // SAFETY: reads a link-time constant.
+            unsafe {
+                core::arch::asm!(
+                    concat!(".weak __unsnarl_real_", stringify!($name)),
+                    concat!(".hidden __unsnarl_real_", stringify!($name)),
+                    concat!("adrp {0}, :got:__unsnarl_real_", stringify!($name)),
+                    concat!("ldr {0}, [{0}, :got_lo12:__unsnarl_real_", stringify!($name), "]"),
+                    out(reg) address,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            address
+        }
+        linked
+    }};
+}
+
+/// Is this a wholly static program? `dlsym` must not be called there.
+fn is_static() -> bool {
+    !linked!(malloc)().is_null()
 }
 
 /// Calls the real function: `real!(pthread_join(thread: usize, out: usize) -> i32)(thread, out)` gives a function pointer.
@@ -48,7 +110,7 @@ macro_rules! real {
         static REAL: $crate::real::Real = {
             // SAFETY: the literal ends in its only zero.
             let name = unsafe { core::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) };
-            $crate::real::Real::new(name)
+            $crate::real::Real::new(name, $crate::real::linked!($name))
         };
         core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(REAL.address())
     }};
@@ -56,7 +118,7 @@ macro_rules! real {
         static REAL: $crate::real::Real = {
             // SAFETY: the literal ends in its only zero.
             let name = unsafe { core::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) };
-            $crate::real::Real::versioned(name, $version)
+            $crate::real::Real::versioned(name, $version, $crate::real::linked!($name))
         };
         core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(REAL.address())
     }};
@@ -209,4 +271,4 @@ macro_rules! jump {
     };
 }
 
-pub(crate) use {caller_to, frame_after, jump, place_to, real, with_caller, with_place};
+pub(crate) use {caller_to, frame_after, jump, linked, place_to, real, with_caller, with_place};

@@ -4,7 +4,7 @@ use crate::cell::{Cell, READ_BY_MANY, SHARED, SPLIT, each_cell};
 use crate::cells::stripe;
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
-use crate::{location, spin, split};
+use crate::{groups, location, spin};
 
 /// Above this size only the shadow pages that are in memory are looked at.
 const LARGE: usize = 32 << 10;
@@ -79,10 +79,11 @@ unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
         }
     });
     for half in 0..2 {
-        if (*line).owner[half] & (SHARED | SPLIT) == SPLIT {
-            split::free(thread);
-        }
+        let owner = (*line).owner[half];
         Cell::half(line, half).clear();
+        if owner & (SHARED | SPLIT) == SPLIT {
+            groups::give_back(thread, owner);
+        }
     }
     spin::unlock(lock);
 }
@@ -104,8 +105,8 @@ unsafe fn pause_line(thread: &mut Thread, line: *mut Line, address: usize) {
         });
         let owner = (*line).owner[half];
         if !has_location && owner & (SHARED | SPLIT) == SPLIT {
-            split::free(thread);
             Cell::half(line, half).clear();
+            groups::give_back(thread, owner);
         }
     }
     spin::unlock(lock);

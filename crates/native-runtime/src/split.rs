@@ -1,14 +1,13 @@
 //! Halves of words whose bytes are described one by one.
 //!
-//! Each byte of the target has its place for that, next to the lines of its range ([`crate::shadow`]), so that
-//! splitting a half is a matter of filling in four cells.
+//! The owner field of such a half says where its four cells are ([`crate::groups`]); splitting it is a matter of filling these in.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use crate::cell::{BYTES, ID, Masks, READ_BY_MANY, SHARED, SPLIT, exchange};
-use crate::log;
-use crate::shadow::{self, Line};
+use crate::shadow::Line;
 use crate::thread::Thread;
+use crate::{groups, log};
 
 /// The description of one byte of a split half.
 #[repr(C)]
@@ -31,44 +30,32 @@ pub unsafe fn note<const WRITE: bool>(cell: *mut ByteCell, leaf: u32, stamp: u16
     }
 }
 
-/// Halves that may be split at a time: 32 MiB of cells. Beyond it neighbours' older accesses are forgotten instead,
-/// and counted.
-const MOST: u32 = 1 << 19;
-/// How many more there may be, besides those that threads have put by.
-static LEFT: AtomicU32 = AtomicU32::new(MOST);
-
-/// Splits that a thread takes from, or gives back to, the others at once.
-const PUT_BY: u32 = 128;
-
-/// The cells of a half.
-#[inline(always)]
-pub unsafe fn cells(line: *mut Line, half: usize) -> *mut [ByteCell; 4] {
-    shadow::bytes(line).cast::<[ByteCell; 4]>().add(half)
-}
-
 /// Gives each byte of a half its own cell; false if there is no room for that. With the word's lock held.
 pub unsafe fn split(thread: &mut Thread, line: *mut Line, half: usize) -> bool {
-    if !has_cells(thread, line) {
-        return false;
-    }
+    let Some(group) = group(thread) else { return false };
     loop {
         let owner = (&raw const (*line).owner[half]).read_volatile();
-        describe(&mut *cells(line, half), line, half, owner);
-        if exchange(&raw mut (*line).owner[half], owner, SPLIT) {
+        describe(&mut *groups::at(group), line, half, owner);
+        if exchange(&raw mut (*line).owner[half], owner, SPLIT | group) {
             return true;
         }
     }
 }
 
-/// Makes sure that a half can be split, and counts it among those that are; or that its neighbours' older accesses are forgotten.
+/// Room for the cells of a half, to be filled in; if there is none, its neighbours' older accesses are forgotten, which is counted.
 #[inline]
-pub unsafe fn has_cells(thread: &mut Thread, line: *mut Line) -> bool {
-    if !has_room(thread) || !shadow::has_bytes(line) {
+pub unsafe fn group(thread: &mut Thread) -> Option<u32> {
+    let group = groups::take(thread);
+    if group.is_none() {
         log::count_forgotten(thread);
-        return false;
     }
-    thread.splits -= 1;
-    true
+    group
+}
+
+/// The cell of a byte of a word, in the half that has this owner field.
+#[inline(always)]
+pub unsafe fn cell(owner: u32, address: usize) -> *mut ByteCell {
+    groups::at(owner).cast::<ByteCell>().add(address & 3)
 }
 
 unsafe fn describe(cells: &mut [ByteCell; 4], line: *const Line, half: usize, owner: u32) {
@@ -100,10 +87,11 @@ unsafe fn describe(cells: &mut [ByteCell; 4], line: *const Line, half: usize, ow
 
 /// Describes a half as one again if its bytes are all alike. With the word's lock held.
 pub unsafe fn join(thread: &mut Thread, line: *mut Line, half: usize) {
-    if (*line).owner[half] & (SHARED | SPLIT) != SPLIT {
+    let owner = (*line).owner[half];
+    if owner & (SHARED | SPLIT) != SPLIT {
         return;
     }
-    let [first, rest @ ..] = &*cells(line, half);
+    let [first, rest @ ..] = &*groups::at(owner);
     // Of a location there is nothing else to say.
     let is_location = first.owner & SHARED != 0 && first.owner != READ_BY_MANY;
     let alike = |cell: &ByteCell| {
@@ -117,37 +105,5 @@ pub unsafe fn join(thread: &mut Thread, line: *mut Line, half: usize) {
     (*line).read_stamp[half] = first.read_stamp;
     (*line).write_stamp[half] = first.write_stamp;
     AtomicU32::from_ptr(&raw mut (*line).owner[half]).store(first.owner, Ordering::Release);
-    free(thread);
-}
-
-/// May this thread split one more half?
-#[inline]
-pub fn has_room(thread: &mut Thread) -> bool {
-    if thread.splits == 0 && LEFT.load(Ordering::Relaxed) != 0 {
-        let take = |left: u32| Some(left.saturating_sub(PUT_BY));
-        let left = LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).unwrap_or(0);
-        thread.splits = left.min(PUT_BY);
-    }
-    thread.splits != 0
-}
-
-/// A half is no longer split.
-pub fn free(thread: &mut Thread) {
-    thread.splits += 1;
-    if thread.splits > 2 * PUT_BY {
-        thread.splits -= PUT_BY;
-        LEFT.fetch_add(PUT_BY, Ordering::Relaxed);
-    }
-}
-
-/// The thread ends.
-pub fn give_back_all(thread: &mut Thread) {
-    LEFT.fetch_add(thread.splits, Ordering::Relaxed);
-    thread.splits = 0;
-}
-
-/// In a forked child, whose shadow is empty.
-pub fn restart(thread: &mut Thread) {
-    LEFT.store(MOST, Ordering::Relaxed);
-    thread.splits = 0;
+    groups::give_back(thread, owner);
 }

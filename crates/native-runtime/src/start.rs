@@ -8,8 +8,8 @@ use recording::{ENV_DIR, ENV_LOCKS, ENV_PLAN, EventKind, Noise, RunPlan};
 
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::{
-    blocks, cells, context, control, errno, lock_code, log, mapping, modules, noise, planned, sampling,
-    sandbox, shadow, thread,
+    blocks, cells, context, control, errno, groups, lock_code, log, mapping, modules, noise, planned,
+    sampling, sandbox, shadow, thread,
 };
 
 const NOT_STARTED: u32 = 0;
@@ -75,7 +75,7 @@ unsafe fn start() -> bool {
             return false;
         }
     }
-    if !shadow::start() {
+    if !shadow::start() || !groups::start() {
         complain("there is not enough address space for its shadow memory", errno::get());
         log::fault(recording::fault::MEMORY, errno::get() as u32);
         return false;
@@ -180,6 +180,7 @@ unsafe extern "C" fn before_fork() {
     crate::kept::lock_before_fork();
     log::lock_before_fork();
     shadow::lock_before_fork();
+    groups::lock_before_fork();
     mapping::lock_before_fork();
     LOCKED_FOR_FORK.store(true, Ordering::Relaxed);
 }
@@ -193,6 +194,7 @@ unsafe fn unlock_after_fork() -> bool {
         return false;
     }
     mapping::unlock_after_fork();
+    groups::unlock_after_fork();
     shadow::unlock_after_fork();
     log::unlock_after_fork();
     crate::kept::unlock_after_fork();

@@ -67,6 +67,25 @@ impl Place {
     }
 }
 
+/// Does a signal handler return to this address?
+pub unsafe fn is_of_signal(return_address: u64) -> bool {
+    let Some(entry) = modules::unwind_entry(return_address - 1) else { return false };
+    let mut bytes = Bytes(entry);
+    if bytes.length().is_none() {
+        return false;
+    }
+    let mut common = Bytes(bytes.0 - u64::from(bytes.u32()));
+    // Length, id and version come before the letters.
+    common.0 += 9;
+    loop {
+        match common.u8() {
+            0 => return false,
+            b'S' => return true,
+            _ => {}
+        }
+    }
+}
+
 /// How to find the caller's registers at one instruction.
 #[derive(Clone, Copy)]
 struct Rules {

@@ -1,20 +1,24 @@
 //! `unsnarl cc` and `unsnarl c++`: gcc or clang, building for the recorder.
 //!
 //! The user's arguments reach the compiler untouched. What is added around them makes it instrument what it
-//! compiles, and link programs with the static recorder; gcc and clang each have their own way.
+//! compiles, and link programs with the static recorder; gcc and clang each have their own way. Wholly static programs besides get
+//! copies of the system's libraries: see [`static_libraries`].
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::error::{Error, Result};
 use crate::takeover::Recorder;
 
+mod archive;
 mod clang;
 pub(crate) mod cxx_library;
 pub(crate) mod gcc;
+mod static_libraries;
 
 /// What a program exports to the instrumented libraries that it loads, for the linker.
 const EXPORTED: &str = "{ __tsan_*; __sanitizer_*; unsnarl_*; };\n";
@@ -106,11 +110,39 @@ impl Compiler {
     /// The whole command line of the real compiler for the user's arguments.
     pub fn command_line(&self, recorder: &Recorder, arguments: &[OsString]) -> Result<Vec<OsString>> {
         let sanitizers = Sanitizers::of(self.words.iter().chain(arguments));
+        let wholly_static = if static_libraries::are_asked_for(arguments) {
+            Some(static_libraries::folder(self, recorder, arguments)?)
+        } else {
+            None
+        };
+        let wholly_static = wholly_static.as_deref();
         match self.family {
-            Family::Gcc => Ok(gcc::command_line(&self.words, recorder, &sanitizers, arguments)),
-            Family::Clang => clang::command_line(self, recorder, &sanitizers, arguments),
+            Family::Gcc => {
+                Ok(gcc::command_line(&self.words, recorder, wholly_static, &sanitizers, arguments))
+            }
+            Family::Clang => clang::command_line(self, recorder, wholly_static, &sanitizers, arguments),
         }
     }
+}
+
+/// Has a folder made and filled unless there is one: beside its place, so that it is there with all that belongs into it or not at
+/// all, and whoever makes the same one at the same time does not disturb.
+fn made_once(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if folder.exists() {
+        return Ok(());
+    }
+    let parent = folder.parent().unwrap_or(Path::new("."));
+    let beside = tempfile::tempdir_in(parent).map_err(Error::writing(folder))?;
+    fill(beside.path())?;
+    let beside = beside.keep();
+    if let Err(error) = fs::rename(&beside, folder) {
+        drop(fs::remove_dir_all(&beside));
+        // Somebody else was faster.
+        if !folder.exists() {
+            return Err(Error::writing(folder)(error));
+        }
+    }
+    Ok(())
 }
 
 /// Programs that are called with a compiler and its arguments, to save work or to have it done elsewhere.

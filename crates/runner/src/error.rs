@@ -62,8 +62,8 @@ pub enum Error {
     #[error("cannot read symbols from {}: {why}", path.display())]
     Symbols { path: PathBuf, why: String },
 
-    #[error("unsnarl cannot record a statically linked program: link without -static")]
-    StaticProgram,
+    #[error("{compiler} has no static C library (libc.a), which a statically linked program needs")]
+    NoStaticLibrary { compiler: String },
     #[error("{compiler} is not a compiler that unsnarl can drive: {why}")]
     UnsupportedCompiler { compiler: String, why: &'static str },
 }

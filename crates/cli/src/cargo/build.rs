@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use runner::Recorder;
 
 use super::not_built;
+use crate::exit;
 
 /// A program that cargo built.
 pub(super) struct Built {
@@ -45,19 +46,27 @@ impl Build {
         }
         // The flags are not stable; the standard library that was shipped is, and stays as it is.
         cargo.env("RUSTC_BOOTSTRAP", "1");
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags());
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", self.rustflags()?);
         cargo.env_remove("RUSTFLAGS");
         Ok(cargo)
     }
 
     /// The user's own flags, and those that make the compiler call the recorder.
-    fn rustflags(&self) -> OsString {
+    fn rustflags(&self) -> anyhow::Result<OsString> {
         let mut flags: Vec<String> = match std::env::var("CARGO_ENCODED_RUSTFLAGS") {
             Ok(encoded) if !encoded.is_empty() => encoded.split('\x1f').map(str::to_owned).collect(),
             _ => {
                 std::env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect()
             }
         };
+        if flags.iter().any(|flag| flag.split(['=', ',']).any(|part| part == "+crt-static")) {
+            return Err(exit::Complaint {
+                code: exit::USAGE,
+                what: "rustc instruments no program with a static C library".to_owned(),
+                advice: "  leave `+crt-static` out of RUSTFLAGS for this",
+            }
+            .into());
+        }
         flags.extend(INSTRUMENTATION.map(str::to_owned));
         if self.loops {
             flags.extend(ANNOUNCEMENTS.map(str::to_owned));
@@ -67,7 +76,7 @@ impl Build {
         flags.push("-Clink-arg=-Wl,--no-whole-archive".to_owned());
         flags.push("-Clink-arg=-Wl,--wrap=_Unwind_RaiseException".to_owned());
         flags.push("-Clink-arg=-Wl,--build-id".to_owned());
-        flags.join("\x1f").into()
+        Ok(flags.join("\x1f").into())
     }
 }
 

@@ -89,6 +89,18 @@ fn unsnarl(place: &Workplace, words: &str) -> crate::kit::Seen {
 }
 
 #[test]
+fn a_static_c_library_is_refused_with_what_to_do() {
+    let place = package();
+    let words = "cargo --runs 2 test the_last_item_is_taken_once";
+    for flags in ["-C target-feature=+crt-static", "-Ctarget-feature=+aes,+crt-static"] {
+        let mut command = place.unsnarl(words);
+        command.env("RUSTFLAGS", flags);
+        let seen = crate::kit::Seen::of(words, command.output().unwrap()).exits(2);
+        seen.complains(&["rustc instruments no program with a static C library", "leave `+crt-static` out"]);
+    }
+}
+
+#[test]
 fn a_rust_test_is_localized_by_name() {
     let place = package();
     let flags =

@@ -153,10 +153,6 @@ fn questions_are_answered_as_by_the_compiler_itself() {
         }
         place.write("wrong.c", "int main(void) { return undeclared; }");
         place.call(&format!("cc --with {clang} wrong.c")).exits(1).complains(&["wrong.c:1:", "undeclared"]);
-        place
-            .call(&format!("cc --with {clang} -static wrong.c"))
-            .exits(2)
-            .complains(&["cannot record a statically linked program"]);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use object::{Object, ObjectSymbol};
@@ -29,6 +29,7 @@ struct Symbol {
     name: String,
     address: u64,
     size: u64,
+    is_global: bool,
 }
 
 impl<'p> Process<'p> {
@@ -61,9 +62,11 @@ impl<'p> Process<'p> {
     }
 
     fn symbol(&self, name: &str) -> &Symbol {
-        self.symbols
-            .iter()
-            .find(|symbol| symbol.name == name)
+        // The C library has some of the same name for itself, which wholly static programs have within.
+        let named = || self.symbols.iter().filter(|symbol| symbol.name == name);
+        named()
+            .find(|symbol| symbol.is_global)
+            .or_else(|| named().next())
             .unwrap_or_else(|| panic!("the program has no symbol {name}"))
     }
 
@@ -264,7 +267,18 @@ impl<'p> Process<'p> {
 
     /// Empty for the C library's: what lies beneath main or a thread's start.
     fn function_in(&self, module: Option<usize>, address: u64) -> String {
-        if module.is_some_and(|index| self.recording.modules[index].path.contains("/libc.so")) {
+        let is_program = |path: &str| Path::new(path) == self.program.path;
+        let is_of_c_library = match module.map(|index| &self.recording.modules[index].path) {
+            // It is within a wholly static program, and the one part of it without debug info.
+            Some(path) if is_program(path) => self
+                .with_module(module, address, |loader, address| {
+                    loader.find_location(address).ok().flatten()?.file.map(drop)
+                })
+                .is_none(),
+            Some(path) => path.contains("/libc.so"),
+            None => false,
+        };
+        if is_of_c_library {
             return String::new();
         }
         self.with_module(module, address, |loader, address| loader.find_symbol(address).map(str::to_owned))
@@ -301,6 +315,7 @@ fn symbols_of(program: &Program, recording: &Recording) -> Vec<Symbol> {
             name: symbol.name().unwrap_or_default().to_owned(),
             address: symbol.address().wrapping_add(module.bias),
             size: symbol.size(),
+            is_global: symbol.is_global(),
         })
         .collect()
 }

@@ -72,6 +72,11 @@ impl Compiler {
         Compiler { program: Some(program), link: Link::Static, ..Compiler::c() }.flags(flags)
     }
 
+    /// A wholly static program by `unsnarl cc` or `unsnarl c++`, which is told to call this compiler.
+    pub fn wholly_static(self, program: &'static str, flag: &str) -> Compiler {
+        Compiler { program: Some(program), link: Link::Unsnarl, ..self }.flags(flag)
+    }
+
     /// More flags, separated by blanks.
     pub fn flags(mut self, flags: &str) -> Compiler {
         self.flags.extend(flags.split_whitespace().map(str::to_owned));
@@ -119,15 +124,22 @@ impl Compiler {
         }
     }
 
+    pub fn is_c(&self) -> bool {
+        self.language == "c"
+    }
+
     fn name(&self) -> &'static str {
-        self.program.unwrap_or(if self.language == "c" { "gcc" } else { "g++" })
+        self.program.unwrap_or(if self.is_c() { "gcc" } else { "g++" })
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.name());
         if self.link == Link::Unsnarl {
             command = Command::new(env!("CARGO_BIN_EXE_unsnarl"));
-            command.arg(if self.language == "c" { "cc" } else { "c++" });
+            command.arg(if self.is_c() { "cc" } else { "c++" });
+            if let Some(program) = self.program {
+                command.args(["--with", program]);
+            }
         }
         command.args(["-fsanitize=thread", "-g", "-O1", "-Wall", "-Werror", "-pthread"]);
         // The programs are wrong on purpose.

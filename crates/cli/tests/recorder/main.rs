@@ -30,3 +30,4 @@ mod surroundings;
 mod synchronization;
 mod threads;
 mod turns;
+mod wholly_static;

@@ -8,6 +8,7 @@ use core::mem::offset_of;
 
 use crate::cell::{BYTES, READS_AT, SPLIT, WRITES_AT};
 use crate::cells::Kind;
+use crate::groups::{self, Group};
 use crate::passages::{self, Passage};
 use crate::shadow::{self, Line};
 use crate::split::ByteCell;
@@ -148,8 +149,8 @@ macro_rules! hook1 {
             "mov r8d, edi
             and r8d, 4
             mov r9d, [rdx + r8]
-            cmp r9d, {split}
-            je 6f
+            test r9d, {split}
+            jnz 6f
             xor r9d, fs:[rcx + {owner}]
             jz 4f
             mov r10d, edi
@@ -168,14 +169,11 @@ macro_rules! hook1 {
             mov [rdx + r8 + {stamps}], ax
             ret
             6:
-            mov r9, rdx
-            and r9, {block_mask}
-            mov r10d, edx
-            and r10d, {offset_mask}
-            mov r9, [r9 + {cells}]
-            lea r9, [r9 + r10 * {cells_scale}]
+            and r9d, {group_number}
             mov r10d, edi
-            and r10d, 7
+            shl r9d, {group_bits}
+            and r10d, 3
+            add r9, [rip + {groups}]
             shl r10d, {cell_bits}
             mov r8d, fs:[rcx + {owner}]
             cmp r8d, [r9 + r10]
@@ -233,10 +231,9 @@ macro_rules! hook1 {
             passage_leaf = const offset_of!(Passage, leaf),
             passage_stamps = const offset_of!(Passage, stamps),
             split = const SPLIT,
-            block_mask = const shadow::BLOCK_MASK,
-            offset_mask = const !shadow::BLOCK_MASK,
-            cells = const shadow::CELLS_AT,
-            cells_scale = const shadow::CELLS_SCALE,
+            group_number = const groups::NUMBER,
+            group_bits = const size_of::<Group>().ilog2(),
+            groups = sym groups::GROUPS,
             cell_bits = const size_of::<ByteCell>().ilog2(),
             cell_leaf = const offset_of!(ByteCell, $leaves),
             cell_stamp = const offset_of!(ByteCell, $stamps),

@@ -58,7 +58,7 @@ macro_rules! real_condition {
             let name = unsafe {
                 core::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes())
             };
-            crate::real::Real::versioned(name, condition_version!())
+            crate::real::Real::versioned(name, condition_version!(), crate::real::linked!($name))
         };
         core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($argument),*) -> c_int>(REAL.address())
     }};

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use recording::flag;
 
 use crate::cells::{Kind, Touch};
-use crate::real::{Real, real, with_caller};
+use crate::real::{Real, linked, real, with_caller};
 use crate::unwind::Place;
 use crate::{access, askers, blocks, context, control, log, rebirth, releases, sampling, shadow, thread};
 
@@ -54,11 +54,11 @@ struct Heap {
 }
 
 static HEAP: Heap = Heap {
-    malloc: Real::new(c"malloc"),
-    calloc: Real::new(c"calloc"),
-    realloc: Real::new(c"realloc"),
-    free: Real::new(c"free"),
-    usable_size: Real::new(c"malloc_usable_size"),
+    malloc: Real::new(c"malloc", linked!(malloc)),
+    calloc: Real::new(c"calloc", linked!(calloc)),
+    realloc: Real::new(c"realloc", linked!(realloc)),
+    free: Real::new(c"free", linked!(free)),
+    usable_size: Real::new(c"malloc_usable_size", linked!(malloc_usable_size)),
     is_found: AtomicBool::new(false),
     is_looked_up: AtomicBool::new(false),
 };

@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Compiler, EXPORTED, Sanitizers, cxx_library};
+use super::{Compiler, EXPORTED, Sanitizers, cxx_library, joined, made_once};
 use crate::error::{Error, Result};
 use crate::left_out_reads;
 use crate::takeover::{ARCHIVE, Recorder};
@@ -61,14 +61,12 @@ pub(super) const FLAGS_FOR_LOOPS: [&str; 3] =
 pub(super) fn command_line(
     compiler: &Compiler,
     recorder: &Recorder,
+    wholly_static: Option<&Path>,
     sanitizers: &Sanitizers,
     arguments: &[OsString],
 ) -> Result<Vec<OsString>> {
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
-    if has("-static") || has("-static-pie") {
-        return Err(Error::StaticProgram);
-    }
-    let resources = resource_folder(compiler, recorder)?;
+    let resources = resource_folder(compiler, wholly_static.unwrap_or(recorder.folder()))?;
     let mut line = compiler.words.clone();
     // What comes before the user's own arguments can be overruled by them. Not all of it is used whenever clang
     // is called, which it need not tell.
@@ -83,6 +81,12 @@ pub(super) fn command_line(
     // What tells reports later that the reads are there.
     line.push("-grecord-command-line".into());
     line.push("-Wl,--build-id".into());
+    if let Some(folder) = wholly_static {
+        // Before those that the user names.
+        line.push(joined("-L", folder));
+        // Linkers are not asked for the index of unwind tables here, in which the recorder looks functions up.
+        line.push("-Wl,--eh-frame-hdr".into());
+    }
     line.push("--end-no-unused-arguments".into());
     line.extend_from_slice(arguments);
     line.extend(["--start-no-unused-arguments", "-fsanitize=thread", "-static-libsan"].map(OsString::from));
@@ -105,23 +109,12 @@ fn asks_for_more_sanitizers(arguments: &[OsString]) -> bool {
     lists.flat_map(|list| list.split(',')).any(|name| name != "thread")
 }
 
-/// The folder to give this clang for its own, made when it is first asked for.
-fn resource_folder(compiler: &Compiler, recorder: &Recorder) -> Result<PathBuf> {
+/// The folder to give this clang for its own, made when it is first asked for, with the recorder that `home` has.
+fn resource_folder(compiler: &Compiler, home: &Path) -> Result<PathBuf> {
     let own = own_resource_folder(compiler)?;
     let name = format!("clang-{:08x}", crc32fast::hash(own.as_os_str().as_encoded_bytes()));
-    let folder = recorder.folder().join(name);
-    if !folder.exists() {
-        let beside = tempfile::tempdir_in(recorder.folder()).map_err(Error::writing(&folder))?;
-        imitate(&own, beside.path(), recorder).map_err(Error::writing(&folder))?;
-        let beside = beside.keep();
-        if let Err(error) = fs::rename(&beside, &folder) {
-            drop(fs::remove_dir_all(&beside));
-            // Somebody else was faster.
-            if !folder.exists() {
-                return Err(Error::writing(&folder)(error));
-            }
-        }
-    }
+    let folder = home.join(name);
+    made_once(&folder, |new| imitate(&own, new, &home.join(ARCHIVE)).map_err(Error::writing(&folder)))?;
     Ok(folder)
 }
 
@@ -138,7 +131,7 @@ fn own_resource_folder(compiler: &Compiler) -> Result<PathBuf> {
 }
 
 /// Fills an empty folder with links to all that is in `own`, and the recorder for the thread sanitizer.
-fn imitate(own: &Path, folder: &Path, recorder: &Recorder) -> std::io::Result<()> {
+fn imitate(own: &Path, folder: &Path, recorder: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(own)? {
         let entry = entry?;
         if entry.file_name() != "lib" {
@@ -148,8 +141,12 @@ fn imitate(own: &Path, folder: &Path, recorder: &Recorder) -> std::io::Result<()
     let runtimes = folder.join(RUNTIME_FOLDER);
     fs::create_dir_all(&runtimes)?;
     link_libraries(&own.join("lib"), &folder.join("lib"))?;
-    symlink(recorder.folder().join(ARCHIVE), runtimes.join(RUNTIME))?;
-    fs::write(runtimes.join(format!("{RUNTIME}.syms")), EXPORTED)?;
+    symlink(recorder, runtimes.join(RUNTIME))?;
+    // Without such a list for each of its runtimes, clang has the program export everything, which those at no fixed address
+    // without shared libraries cannot.
+    for runtime in [RUNTIME, CXX_RUNTIME] {
+        fs::write(runtimes.join(format!("{runtime}.syms")), EXPORTED)?;
+    }
     fs::write(runtimes.join(CXX_RUNTIME), EMPTY_ARCHIVE)
 }
 

@@ -8,12 +8,15 @@
 //! response files, `-x`, `-###`, `@file` and all.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::{EXPORTED, Sanitizers, cxx_library, joined};
 use crate::takeover::Recorder;
 
 const COMPILE_SPECS: &str = "compile.specs";
 const LINK_SPECS: &str = "link.specs";
+/// For wholly static programs.
+const STATIC_LINK_SPECS: &str = "static-link.specs";
 
 /// Announcements; and no jumps through tables, parts of functions elsewhere, or iterations unrolled.
 pub(super) const FLAGS_FOR_LOOPS: [&str; 6] = [
@@ -46,10 +49,24 @@ pub(crate) const SUPPORT_FILES: &[(&str, &str)] = &[
          *link_ssp:\n\
          %(unsnarl_link_ssp) \
          %{shared:-z undefs} \
-         %{!shared:%{static|static-pie:%eunsnarl cannot record a statically linked program: link without -static} \
+         %{!shared:%{static|static-pie:%eunsnarl records a statically linked program only if -static or \
+         -static-pie is among its arguments} \
          --build-id --dynamic-list exported.list%s \
          --whole-archive libunsnarl_runtime.a%s --no-whole-archive \
          --push-state --as-needed -ldl -lpthread -lm --pop-state}\n\
+         \n",
+    ),
+    // gcc does not have linkers make the index of unwind tables for these, in which the recorder looks functions up.
+    (
+        STATIC_LINK_SPECS,
+        "*link:\n\
+         + %{static:--eh-frame-hdr}\n\
+         \n\
+         %rename link_ssp unsnarl_link_ssp\n\
+         \n\
+         *link_ssp:\n\
+         %(unsnarl_link_ssp) --build-id --whole-archive libunsnarl_runtime.a%s --no-whole-archive \
+         -lpthread -lm\n\
          \n",
     ),
     ("exported.list", EXPORTED),
@@ -59,6 +76,7 @@ pub(crate) const SUPPORT_FILES: &[(&str, &str)] = &[
 pub(super) fn command_line(
     words: &[OsString],
     recorder: &Recorder,
+    wholly_static: Option<&Path>,
     sanitizers: &Sanitizers,
     arguments: &[OsString],
 ) -> Vec<OsString> {
@@ -68,7 +86,13 @@ pub(super) fn command_line(
         line.push(joined("-specs=", &folder.join(COMPILE_SPECS)));
         line.extend(["-isystem".into(), folder.join(cxx_library::HEADERS).into()]);
     }
-    line.push(joined("-specs=", &folder.join(LINK_SPECS)));
+    let link_specs = if wholly_static.is_some() { STATIC_LINK_SPECS } else { LINK_SPECS };
+    line.push(joined("-specs=", &folder.join(link_specs)));
+    if let Some(folder) = wholly_static {
+        // Its recorder comes before the usual one, and its libraries before those in folders that the user names.
+        line.push(joined("-B", &folder.join("")));
+        line.push(joined("-L", folder));
+    }
     // The slash makes it a folder to gcc, which otherwise takes it for the beginning of file names.
     line.push(joined("-B", &folder.join("")));
     line.extend_from_slice(arguments);

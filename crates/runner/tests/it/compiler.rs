@@ -145,14 +145,49 @@ fn questions_are_answered_as_by_the_compiler_itself() {
 }
 
 #[test]
-fn static_programs_are_refused_with_the_reason() {
+fn wholly_static_programs_are_linked_whatever_says_that_they_are() {
     let driver = Driver::new();
-    for flag in ["-static", "-static-pie"] {
-        let output = driver.invoke("gcc", &format!("{flag} p.c -o p"));
-        assert!(!output.status.success());
-        let message = String::from_utf8_lossy(&output.stderr);
-        assert!(message.contains("unsnarl cannot record a statically linked program"), "{message}");
+    driver.workshop.write("options", "-O1 -static\n");
+    let options = format!("@{}", driver.workshop.path("options").display());
+    for arguments in ["-static", "-static-pie", "--static", &options, "-static -L."] {
+        driver.cc(&format!("{arguments} p.c -o p"));
+        assert_eq!(driver.run("p"), COUNTED, "{arguments}");
+        driver.assert_recorded("p");
+        assert!(!driver.workshop.tool("readelf -lW p").contains("INTERP"), "{arguments}");
     }
+    // What unsnarl cannot see among the arguments is told, in place of a program that cannot run.
+    driver.workshop.write("user.specs", "*self_spec:\n+ -static\n\n");
+    let output = driver.invoke("gcc", "-specs=user.specs p.c -o p");
+    assert!(!output.status.success());
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("only if -static or -static-pie is among its arguments"), "{message}");
+}
+
+#[test]
+fn links_at_the_same_time_share_what_static_programs_need() {
+    let driver = Driver::new();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let driver = &driver;
+            scope.spawn(move || driver.cc(&format!("-static p.c -o p{number}")));
+        }
+    });
+    for number in 0..4 {
+        assert_eq!(driver.run(&format!("p{number}")), COUNTED);
+    }
+    let folders = std::fs::read_dir(driver.recorder.folder()).unwrap();
+    let names: Vec<_> = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(
+        names.iter().filter(|name| name.starts_with("static-") && !name.ends_with("specs")).count(),
+        1,
+        "{names:?}"
+    );
+    assert!(!names.iter().any(|name| name.starts_with(".tmp")), "{names:?}");
+}
+
+#[test]
+fn relocatable_objects_are_left_as_they_are() {
+    let driver = Driver::new();
     // A relocatable object is no program yet.
     driver.cc("-c p.c -o p.o");
     driver.cc("-r p.o -o joined.o");
