@@ -53,6 +53,14 @@ impl Hang {
         self
     }
 
+    /// Signals at a place of its own.
+    fn signals_at(self, thread: u32, target: SyncTarget, site: u32) -> Self {
+        let mut hang = self.does(thread, SyncKind::Signal, target);
+        let signal = hang.run.synchronization.last_mut().expect("it has just been made");
+        (signal.site, signal.stack) = (SiteId(site), StackId(site));
+        hang
+    }
+
     fn accesses(mut self, thread: u32, kind: AccessKind, site: u32) -> Self {
         self.run.accesses.push(support::access(kind, ThreadId(thread), LocationId(0), SiteId(site)));
         self
@@ -203,8 +211,12 @@ fn a_signal_for_one_of_several_leaves_the_others() {
 fn a_signal_for_one_is_used_up_by_who_waits_for_something_else() {
     let [own, others, earlier] = [3, 6, 8].map(|object| SyncTarget::Object(ObjectId(object)));
     let hang = |woken_before: u32, kind: SyncKind, finds: &[(AccessKind, u32)]| {
-        let hang = Hang::new(1).begins_at(5, earlier, woken_before).does(2, SyncKind::Signal, earlier);
-        let hang = hang.does(5, SyncKind::WaitEnd, earlier);
+        // Another place has woken one of each.
+        let wakes = |hang: Hang, thread, target, site| {
+            let hang = hang.begins_at(thread, target, site).signals_at(2, target, 9);
+            hang.does(thread, SyncKind::WaitEnd, target)
+        };
+        let hang = wakes(wakes(Hang::new(1), 5, earlier, woken_before), 4, others, 24);
         let hang = hang.accesses(1, AccessKind::Read, 14).begins_at(1, own, 14);
         let hang = hang.begins_at(4, others, 24).accesses(2, AccessKind::Write, 5);
         let hang = hang.does(2, kind, others).does(4, SyncKind::WaitEnd, others);

@@ -4,11 +4,11 @@
 //! All of it is in the run that hung: who still waits began to before the signal, the signal's thread has changed what it had looked at, that is as it was left,
 //! and whoever woke has looked at that elsewhere in the code, changed none of it and waits again.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::unsignalled::{looks, section_before};
 use super::{Action, DECISIVE_WRITES, Standstill, StandstillKind, StandstillStep};
-use crate::run::{Access, LocationId, Run, SiteId, ThreadId};
+use crate::run::{Access, LocationId, Run, SiteId, StackId, ThreadId};
 use crate::synchronization::{SyncEvent, SyncKind, SyncTarget, Wait};
 
 /// Both waits and the signal.
@@ -17,7 +17,7 @@ pub(super) fn woke_in_vain(run: &Run, wait: &Wait) -> Option<Standstill> {
     let events = &run.synchronization;
     let is_own = |event: &SyncEvent| event.thread == wait.thread && event.target == wait.target;
     let begun = events.iter().rposition(|event| event.kind == SyncKind::WaitBegin && is_own(event))?;
-    let reaches = |event: &SyncEvent| event.target == wait.target || reaches_waiters_at(run, event, wait);
+    let reaches = |event: &SyncEvent| event.target == wait.target || is_shared(run, event, wait);
     let last =
         events.iter().rposition(|event| is_signal(event) && reaches(event)).filter(|&at| at > begun)?;
     let signal = &events[last];
@@ -75,14 +75,22 @@ fn woken(events: &[SyncEvent], signal: usize) -> Option<(ThreadId, &SyncEvent, u
     Some((thread, events[..signal].iter().rfind(begins)?, up))
 }
 
-/// Whether the place of a signal wakes those who wait where this thread does: in parking_lot each has something of its own to wait at.
-fn reaches_waiters_at(run: &Run, signal: &SyncEvent, wait: &Wait) -> bool {
+/// Whether a signal is for the condition that a thread waits for, as far as the run shows: in parking_lot each has something of its own to wait at. Places of signals that have woken who waited
+/// at one place signal the same, and who was woken by one place has waited for the same.
+fn is_shared(run: &Run, signal: &SyncEvent, wait: &Wait) -> bool {
     let events = &run.synchronization;
-    let is_like =
-        |event: &SyncEvent| is_signal(event) && (event.site, event.stack) == (signal.site, signal.stack);
-    (0..events.len()).filter(|&at| is_like(&events[at])).any(|at| {
-        woken(events, at).is_some_and(|(_, begun, _)| (begun.site, begun.stack) == (wait.site, wait.stack))
-    })
+    let place = |event: &SyncEvent| (event.site, event.stack);
+    let signals = (0..events.len()).filter(|&at| is_signal(&events[at]));
+    let wakes = signals.filter_map(|at| Some([place(&events[at]), place(woken(events, at)?.1)]));
+    let wakes: Vec<[(SiteId, StackId); 2]> = wakes.collect();
+    let mut known = FxHashSet::from_iter([place(signal)]);
+    // No place signals and waits.
+    while let Some(new) = wakes.iter().find(|ends| {
+        ends.iter().any(|end| known.contains(end)) && !ends.iter().all(|end| known.contains(end))
+    }) {
+        known.extend(new);
+    }
+    known.contains(&(wait.site, wait.stack))
 }
 
 /// The last write before a signal, by its thread, to one of these locations.
