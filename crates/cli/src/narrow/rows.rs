@@ -147,11 +147,12 @@ mod tests {
     /// has taken it out there.
     #[test]
     fn an_order_is_told_with_the_one_that_crosses_it() {
-        let (order, crossing) = (row(PatternId::P1, &[1, 2]), row(PatternId::P18, &[1, 2, 3, 4]));
+        let [order, another] = [[1, 2], [1, 3]].map(|sites| row(PatternId::P1, &sites));
+        let crossing = row(PatternId::P18, &[1, 2, 3, 4]);
         let told = |row, passed| Told { passed, failing: vec![RunId(0); 9], ..Told::new(0, row) };
         assert!(told(&crossing, 3).crosses(&told(&order, 10)));
         assert!(!told(&crossing, 11).crosses(&told(&order, 10)), "it tells less");
-        assert!(!told(&crossing, 3).crosses(&told(&row(PatternId::P1, &[1, 3]), 10)), "another order");
+        assert!(!told(&crossing, 3).crosses(&told(&another, 10)), "another order");
         assert!(!told(&crossing, 3).crosses(&told(&crossing, 10)), "that is no order");
     }
 

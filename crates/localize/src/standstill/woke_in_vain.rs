@@ -32,22 +32,16 @@ pub(super) fn woke_in_vain(run: &Run, wait: &Wait) -> Option<Standstill> {
     let own = |access: &Access| (access.location, access.site);
     let seen: FxHashMap<LocationId, SiteId> = looks(run, wait.thread, section).map(own).collect();
     let write = change_before(run, &seen, signal)?;
-    let end = again.before.min(run.accesses.len());
-    let since_woken = events[up].before.min(end)..end;
+    let (location, end) = (run.accesses[write].location, again.before.min(run.accesses.len()));
     // Whoever looks at the same place waits for the same.
-    let looks_elsewhere =
-        |access: &Access| seen.get(&access.location).is_some_and(|&site| site != access.site);
+    let since_woken = events[up].before.min(end)..end;
     let mut others =
-        looks(run, other.thread, since_woken.clone()).filter(|look| seen.contains_key(&look.location));
-    let is_for_something_else = others.next().is_some_and(looks_elsewhere) && others.all(looks_elsewhere);
-    let writes = |access: &Access| access.kind.writes();
-    let is_taken = run.accesses[since_woken]
-        .iter()
-        .any(|access| access.thread == other.thread && writes(access) && seen.contains_key(&access.location));
-    let location = run.accesses[write].location;
+        looks(run, other.thread, since_woken).filter(|look| look.location == location).peekable();
+    let is_for_something_else =
+        others.peek().is_some() && others.all(|look| seen.get(&location) != Some(&look.site));
     let is_changed_again =
-        run.accesses[write + 1..].iter().any(|access| access.location == location && writes(access));
-    if again.kind != SyncKind::WaitBegin || !is_for_something_else || is_taken || is_changed_again {
+        run.accesses[write + 1..].iter().any(|access| access.location == location && access.kind.writes());
+    if again.kind != SyncKind::WaitBegin || !is_for_something_else || is_changed_again {
         return None;
     }
     let step = |role, thread, action, site, stack| StandstillStep { role, thread, action, site, stack };
