@@ -393,9 +393,11 @@ fn leaves_more_than_zero(run: &Run, index: usize) -> bool {
 /// No program counts as far, and addresses are beyond that.
 const ADDRESSES: Range<u64> = 1 << 32..1 << 63;
 
-/// Whether an access is an update of what may be a count. What holds an address is exchanged, and what is lost there nobody adds up.
+/// Whether an access is an update of what may be a count: of a number. What holds an address is exchanged, and what is lost there nobody adds up; of a collection that a call changes
+/// no number is known.
 fn may_count(access: &Access) -> bool {
-    access.kind == AccessKind::Update && !is_address(access.before) && !is_address(access.value)
+    let is_number = access.before.is_some() || access.value.is_some();
+    access.kind == AccessKind::Update && is_number && !is_address(access.before) && !is_address(access.value)
 }
 
 fn is_address(value: Option<u64>) -> bool {

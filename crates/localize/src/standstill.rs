@@ -8,7 +8,8 @@
 //!   If the signal's thread wrote what the waiting thread had read before, these two accesses are part of it: the
 //!   decision to wait was outdated.
 //! - **Another one woken**: a signal for one came while several threads waited for the condition. What its thread had written before is
-//!   still as it was when the run hung, so whoever is left waits for what is there.
+//!   still as it was when the run hung, so whoever is left waits for what is there. Or whoever woke waits there for something else, and again
+//!   (`standstill/woke_in_vain.rs`).
 //! - **Unsignalled**: what the thread waits for was changed after it began to wait, at a place that a signal follows at other times, and
 //!   none did (`standstill/unsignalled.rs`).
 //!
@@ -16,6 +17,7 @@
 
 mod taken_back;
 mod unsignalled;
+mod woke_in_vain;
 
 use std::ops::Range;
 
@@ -149,6 +151,7 @@ pub(crate) fn standstills(run: &Run) -> Vec<Standstill> {
                     .blocked(wait)
                     .or_else(|| missed_signal(run, wait))
                     .or_else(|| woke_another(run, wait))
+                    .or_else(|| woke_in_vain::woke_in_vain(run, wait))
                     .or_else(|| unsignalled::unsignalled(run, wait)),
             );
         }

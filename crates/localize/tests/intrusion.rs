@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use localize::{Intrusion, PatternId, Row, Run, SiteId};
+use localize::{AccessKind, Intrusion, PatternId, Row, Run, SiteId};
 
 /// One run, in which `^` stands before what the held thread had done last, `!` before what decides, and `*` before what it does when it goes on; the
 /// first access tells the held thread, and what others do between `^` and `*` is what they do meanwhile.
@@ -12,7 +12,12 @@ fn held(trace: &str) -> (support::Session, Intrusion) {
     let words: Vec<&str> = trace.split_whitespace().collect();
     let plain: String =
         words.iter().map(|word| word.trim_start_matches(['^', '!', '*', '~']).to_owned() + " ").collect();
-    let session = support::parse(&format!("F: {plain}"));
+    let mut session = support::parse(&format!("F: {plain}"));
+    // Atomic operations are on record with what they found and left.
+    for access in session.runs[0].accesses.iter_mut().filter(|access| access.kind == AccessKind::Update) {
+        access.before = access.before.or(Some(0));
+        access.value = access.value.or(Some(2));
+    }
     let marked =
         |mark: char| (0..words.len()).filter(|&nth| words[nth].starts_with(mark)).collect::<Vec<_>>();
     let (look, act) = (marked('^'), marked('*'));
@@ -99,6 +104,39 @@ fn a_run_shows_three_threads_if_it_has_three() {
     let others = support::parse(runs).runs;
     let shows: Vec<bool> = others.iter().map(|run| row.occurrence(run).is_some()).collect();
     assert_eq!(shows, [true, false, false]);
+}
+
+/// A room is found empty while somebody comes in, and then taken away: a map's calls change no number.
+#[test]
+fn what_a_collection_does_is_no_count() {
+    let trace = "^R1(room)@ask !U2(rooms)@get U2(room)@add *U1(rooms)@remove";
+    let class = |(session, intrusion): (support::Session, Intrusion)| {
+        let (class, row) = intrusion.rows(&session.runs[0])[0].clone();
+        (class, row.is_about_counts)
+    };
+    let (mut session, intrusion) = held(trace);
+    for access in &mut session.runs[0].accesses {
+        (access.before, access.value) = (None, None);
+    }
+    assert_eq!((class(held(trace)), class((session, intrusion))), ((10, true), (2, false)));
+}
+
+/// That each of two does its own in its own order is all that there is to two orders that cross: the other two come in any order.
+#[test]
+fn orders_that_cross_do_so_in_several_ways() {
+    let (_, row) = row("^R1(room)@ask !W2(rooms)@get W2(room)@add *W1(rooms)@remove");
+    let runs = "F: R1(room)@ask W2(rooms)@get W2(room)@add W1(rooms)@remove
+        F: W2(rooms)@get R1(room)@ask W2(room)@add W1(rooms)@remove
+        F: W2(rooms)@get R1(room)@ask W1(rooms)@remove W2(room)@add
+        P: W2(rooms)@get W2(room)@add R1(room)@ask W1(rooms)@remove
+        P: R1(room)@ask W1(rooms)@remove W2(rooms)@get W2(room)@add";
+    let text = format!("F: R1(room)@ask W2(rooms)@get W2(room)@add W1(rooms)@remove\n{runs}");
+    let session = support::parse(&text);
+    let shapes: Vec<String> = session.runs[1..]
+        .iter()
+        .map(|run| row.shown(run).map_or_else(String::new, |(shape, _)| format!("{shape:?}")))
+        .collect();
+    assert_eq!(shapes, ["R1x-W2y-W2x-W1y", "W1x-R2y-W1y-W2x", "W1x-R2y-W2x-W1y", "", ""]);
 }
 
 /// A session is found and its references are counted; who takes it out of the list does the same.

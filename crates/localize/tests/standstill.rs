@@ -45,6 +45,22 @@ impl Hang {
         self
     }
 
+    /// Begins to wait at a place of its own.
+    fn begins_at(mut self, thread: u32, target: SyncTarget, site: u32) -> Self {
+        self = self.does(thread, SyncKind::WaitBegin, target);
+        let begun = self.run.synchronization.last_mut().expect("it has just been made");
+        (begun.site, begun.stack) = (SiteId(site), StackId(site));
+        self
+    }
+
+    /// Signals at a place of its own.
+    fn signals_at(self, thread: u32, target: SyncTarget, site: u32) -> Self {
+        let mut hang = self.does(thread, SyncKind::Signal, target);
+        let signal = hang.run.synchronization.last_mut().expect("it has just been made");
+        (signal.site, signal.stack) = (SiteId(site), StackId(site));
+        hang
+    }
+
     fn accesses(mut self, thread: u32, kind: AccessKind, site: u32) -> Self {
         self.run.accesses.push(support::access(kind, ThreadId(thread), LocationId(0), SiteId(site)));
         self
@@ -187,6 +203,34 @@ fn a_signal_for_one_of_several_leaves_the_others() {
     assert_eq!(found(read(monitor.waits(1, SyncKind::WaitBegin, 3))), ["C1@1301 C2@7 S3@7"]);
     let next = until(SyncKind::Signal).does(2, SyncKind::Broadcast, condition);
     assert_ne!(found(next.waits(1, SyncKind::WaitBegin, 3)), ["C1@1301 C2@7 S3@7"], "all were woken later");
+}
+
+/// A taker wakes another taker, which finds nothing and waits again, while a putter waits for the same condition. In parking_lot each thread has something of its own to wait at, but the
+/// place of the signal has woken who waited where the putter does.
+#[test]
+fn a_signal_for_one_is_used_up_by_who_waits_for_something_else() {
+    let [own, others, earlier] = [3, 6, 8].map(|object| SyncTarget::Object(ObjectId(object)));
+    let hang = |woken_before: u32, kind: SyncKind, finds: &[(AccessKind, u32)]| {
+        // Another place has woken one of each.
+        let wakes = |hang: Hang, thread, target, site| {
+            let hang = hang.begins_at(thread, target, site).signals_at(2, target, 9);
+            hang.does(thread, SyncKind::WaitEnd, target)
+        };
+        let hang = wakes(wakes(Hang::new(1), 5, earlier, woken_before), 4, others, 24);
+        let hang = hang.accesses(1, AccessKind::Read, 14).begins_at(1, own, 14);
+        let hang = hang.begins_at(4, others, 24).accesses(2, AccessKind::Write, 5);
+        let hang = hang.does(2, kind, others).does(4, SyncKind::WaitEnd, others);
+        let hang = finds.iter().fold(hang, |hang, &(kind, site)| hang.accesses(4, kind, site));
+        let mut hang = hang.begins_at(4, others, 24).waits(1, SyncKind::WaitBegin, 3);
+        (hang.run.waits[0].site, hang.run.waits[0].stack) = (SiteId(14), StackId(14));
+        found(hang)
+    };
+    let (signal, look) = (SyncKind::Signal, (AccessKind::Read, 24));
+    assert_eq!(hang(14, signal, &[look]), ["C1@14 C2@24 S3@7"]);
+    assert_eq!(hang(34, signal, &[look]), [""; 0], "it never wakes who waits there");
+    assert_eq!(hang(14, signal, &[(AccessKind::Read, 14)]), [""; 0], "it waits for the same");
+    assert_eq!(hang(14, signal, &[look, (AccessKind::Write, 25)]), [""; 0], "it was for who woke");
+    assert_eq!(hang(14, SyncKind::Broadcast, &[look]), [""; 0], "all were woken");
 }
 
 /// Two threads wait for what a third one changes twice: the first time it finds nothing there and signals, the second time it finds what the first has left and does not.

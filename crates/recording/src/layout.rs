@@ -112,7 +112,7 @@ pub struct Header {
     pub fault_detail: u32,
     /// 1 once the process began an orderly exit.
     pub ended: u32,
-    /// Seed of the run plan.
+    /// Seed of the run plan; where that follows another run, that run's.
     pub seed: u64,
     /// Nanoseconds since the Unix epoch at start.
     pub started: u64,

@@ -1,7 +1,7 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{Detail, Finding, Pattern, Profile, Reason};
+use localize::{AccessKind, Detail, Finding, Pattern, Profile, Reason};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 
 use super::edges::Edges;
@@ -76,12 +76,16 @@ fn put_one_first(
             places.iter().copied().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
         if let Some(place) = best.filter(is_due) {
-            let told = of_rows(runs, &place.rows)?;
-            if fit(place) == Fit::Whole || tell(findings, place, told.map(|(told, _)| told)).is_none() {
+            let told = of_rows(runs, &place.rows)?.map(|(told, _)| told);
+            let order = told.as_ref().map(|told| told.pattern).filter(is_mere_order);
+            if fit(place) == Fit::Whole || tell(findings, place, told).is_none() {
                 lead(findings, 0);
             }
             let is_whole = findings.first().is_some_and(|first| place.fit(&first.pattern) == Fit::Whole);
-            return Ok(Some(place.put(is_whole, is_whole)));
+            // What decides the order that it begins with decides it.
+            let has_order = |first: &Finding| order.is_some_and(|order| begins_with(&first.pattern, &order));
+            let proves = is_whole || findings.first().is_some_and(has_order);
+            return Ok(Some(place.put(proves, is_whole)));
         }
         for (place, told) in by_what_they_tell(runs, places, turn)? {
             if let Some(proves) = tell(findings, place, told) {
@@ -126,6 +130,9 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         // What decides, told without a look that is not there in all failing runs, is told well enough.
         Fit::Order => {
             (told.is_some() || is_mere_order(&first.pattern))
+                && !told
+                    .as_ref()
+                    .is_some_and(|told| is_of_two_rounds(&first.pattern) && !is_mere_order(&told.pattern))
                 && tells_better(first, told.as_ref())
                 && !told.as_ref().is_some_and(|told| explains(told, first))
                 && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
@@ -135,7 +142,9 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         Fit::Act => {
             let is_whole = |told: &Finding| {
                 let steps = [told, first].map(|finding| finding.pattern.sites().len());
-                place.fit(&told.pattern) == Fit::Whole && steps[0] <= steps[1]
+                place.fit(&told.pattern) == Fit::Whole
+                    && steps[0] <= steps[1]
+                    && !begins_with(&first.pattern, &told.pattern)
             };
             !told.as_ref().is_some_and(is_whole) || tells_better(first, told.as_ref())
         }
@@ -186,6 +195,20 @@ fn explains(finding: &Finding, order: &Finding) -> bool {
 fn ends_with(pattern: &Pattern, order: &Pattern) -> bool {
     let is_more = is_mere_order(order) && !is_mere_order(pattern);
     is_more && pattern.sites().ends_with(order.sites())
+}
+
+/// Whether a finding is a mere order, of a look and another thread's write, and what the thread that has looked then does to the same data: the order says less.
+fn begins_with(pattern: &Pattern, order: &Pattern) -> bool {
+    let is_look = pattern.shape().steps().next().is_some_and(|step| step.kind == AccessKind::Read);
+    let is_its_order = pattern.shape().steps().take(2).eq(order.shape().steps());
+    let is_more = is_mere_order(order) && pattern.sites().len() == 3;
+    is_more && is_look && is_its_order && pattern.sites().starts_with(order.sites())
+}
+
+/// Whether all that each thread does in a finding is one place in the code, come to in two rounds about two things: it says no more than the order in one of them,
+/// by how the other round went.
+fn is_of_two_rounds(pattern: &Pattern) -> bool {
+    matches!(pattern.sites(), &[one, two, three, four] if one == four && two == three)
 }
 
 fn is_of_most([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
@@ -344,6 +367,29 @@ mod tests {
         assert!(is_part_of(&paid, &held) && !is_part_of(&held, &paid));
         assert!(!is_part_of(&of(PatternId::P2, &[3, 4]), &held), "that is about something else");
         assert!(!is_part_of(&of(PatternId::P2, &[1, 2]), &paid), "neither has more to it");
+    }
+
+    /// Two look for a picture, find none, and put one there: that one looks before the other has put it there is the same with less to it.
+    #[test]
+    fn a_look_with_its_act_says_more_than_the_order_it_begins_with() {
+        let of = |id: PatternId, sites: &[u32]| {
+            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
+        };
+        let (whole, order) = (of(PatternId::P7, &[1, 2, 2]), of(PatternId::P1, &[1, 2]));
+        assert!(begins_with(&whole, &order) && !begins_with(&order, &order));
+        assert!(!begins_with(&whole, &of(PatternId::P3, &[2, 2])), "what comes after the look");
+        assert!(!begins_with(&of(PatternId::P8, &[1, 2, 2]), &of(PatternId::P3, &[1, 2])), "nobody looks");
+    }
+
+    /// A price is put into a cache and taken out again, twice, of two things: the first of them went well.
+    #[test]
+    fn what_was_done_in_two_rounds_is_one_order() {
+        let of = |sites: &[u32]| {
+            let id = if sites.len() == 4 { PatternId::P9 } else { PatternId::P3 };
+            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
+        };
+        assert!(is_of_two_rounds(&of(&[1, 2, 2, 1])));
+        assert!(!is_of_two_rounds(&of(&[1, 2, 2, 3])) && !is_of_two_rounds(&of(&[1, 2])));
     }
 
     #[test]

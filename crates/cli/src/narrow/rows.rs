@@ -1,6 +1,6 @@
 //! What happens where a failing run goes wrong, counted in the session's runs.
 
-use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId};
+use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId, Shape};
 use runner::RunNumber;
 
 use super::first::{CONFIDENCE, counts_better};
@@ -40,13 +40,15 @@ pub fn of_rows(runs: &mut Runs<'_>, rows: &[(u8, Row)]) -> anyhow::Result<Option
     let most = told.iter().map(difference).fold(0.0, f64::max);
     told.retain(|told| difference(told) >= LEAST_DIFFERENCE && difference(told) >= most / 2.0);
     let best = told.iter().map(|told| told.class).min();
-    let best = told.into_iter().filter(|told| Some(told.class) == best);
     // The first of those that are as good.
-    let best = best.rev().max_by(|one, other| difference(one).total_cmp(&difference(other)));
-    Ok(best.and_then(|told| {
-        let difference = difference(&told);
-        Some((told.into_finding(failing, judged)?, difference))
-    }))
+    let tells_more = |one: &&Told<'_>, other: &&Told<'_>| difference(one).total_cmp(&difference(other));
+    let best = told.iter().filter(|told| Some(told.class) == best).rev().max_by(tells_more);
+    let Some(best) = best else { return Ok(None) };
+    // An order is told with another that crosses it, from whichever side that is seen, if these two tell more.
+    let crossing = told.iter().rev().filter(|told| told.crosses(best)).max_by(tells_more).unwrap_or(best);
+    let (difference, row) = (difference(crossing), crossing.row);
+    let told = told.into_iter().find(|told| std::ptr::eq(told.row, row));
+    Ok(told.and_then(|told| Some((told.into_finding(failing, judged)?, difference))))
 }
 
 /// What runs say of a row.
@@ -55,7 +57,7 @@ struct Told<'a> {
     row: &'a Row,
     failing: Vec<RunId>,
     passed: u32,
-    example: Option<(RunNumber, Vec<usize>)>,
+    example: Option<(RunNumber, Shape, Vec<usize>)>,
 }
 
 impl<'a> Told<'a> {
@@ -64,10 +66,10 @@ impl<'a> Told<'a> {
     }
 
     fn observe(&mut self, run: &Run, number: RunNumber) {
-        let Some(accesses) = self.row.occurrence(run) else { return };
+        let Some((shape, accesses)) = self.row.shown(run) else { return };
         if run.outcome.is_failing() {
             self.failing.push(run.id);
-            self.example.get_or_insert((number, accesses));
+            self.example.get_or_insert((number, shape, accesses));
         } else {
             self.passed += 1;
         }
@@ -76,6 +78,14 @@ impl<'a> Told<'a> {
     /// Whether it is a mere order that most passing runs have: what goes wrong is not that, but what goes along with it.
     fn is_usual(&self, passing: usize) -> bool {
         self.row.sites.len() == 2 && self.passed as usize * 2 > passing
+    }
+
+    /// Whether it consists of an order and another one that crosses it, and tells failing from passing runs as well: it says how the order comes to do harm.
+    fn crosses(&self, order: &Told<'_>) -> bool {
+        let is_more = order.row.sites.len() == 2 && self.row.sites.len() == 4;
+        let [own, others] = [self, order].map(|told| [told.failing.len() as u32, told.passed]);
+        let tells_as_much = own[0] >= others[0] && own[1] <= others[1];
+        is_more && !self.row.is_about_counts && self.row.has_order(order.row) && tells_as_much
     }
 
     /// Whether it begins with what was done a little before, and tells failing from passing runs no better than the order that decides does by itself.
@@ -87,7 +97,7 @@ impl<'a> Told<'a> {
     }
 
     fn into_finding(self, failing: usize, judged: usize) -> Option<Finding> {
-        let (run, accesses) = self.example?;
+        let (run, shape, accesses) = self.example?;
         let failed = self.failing.len() as u32;
         let reasons = vec![Reason::Runs {
             failed,
@@ -104,7 +114,7 @@ impl<'a> Told<'a> {
             passed: self.passed,
             pattern: self.row.pattern(),
             failing_runs: self.failing,
-            example: Example { run: RunId(run.0), id: self.row.shape, accesses },
+            example: Example { run: RunId(run.0), id: shape, accesses },
             detail: Detail::Verdict(Box::new(reasoning)),
         })
     }
@@ -131,6 +141,19 @@ mod tests {
         assert!(is_usual(PatternId::P1, 6));
         assert!(!is_usual(PatternId::P1, 5));
         assert!(!is_usual(PatternId::P4, 6), "what breaks into a stretch of code may be found out later");
+    }
+
+    /// A shopper reads the old price before a clerk changes it, in half of the passing runs as well; it does harm where the shopper puts it into a cache after the clerk
+    /// has taken it out there.
+    #[test]
+    fn an_order_is_told_with_the_one_that_crosses_it() {
+        let [order, another] = [[1, 2], [1, 3]].map(|sites| row(PatternId::P1, &sites));
+        let crossing = row(PatternId::P18, &[1, 2, 3, 4]);
+        let told = |row, passed| Told { passed, failing: vec![RunId(0); 9], ..Told::new(0, row) };
+        assert!(told(&crossing, 3).crosses(&told(&order, 10)));
+        assert!(!told(&crossing, 11).crosses(&told(&order, 10)), "it tells less");
+        assert!(!told(&crossing, 3).crosses(&told(&another, 10)), "another order");
+        assert!(!told(&crossing, 3).crosses(&told(&crossing, 10)), "that is no order");
     }
 
     /// Both count in a cache right before one takes up what the other has given back.

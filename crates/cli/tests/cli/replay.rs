@@ -152,6 +152,14 @@ fn a_test_that_depends_on_more_than_its_schedule_is_told_so() {
     place.call("replay -- ./lost now").exits(17).says(&["the command is not the one that was recorded"]);
 }
 
+/// The order in which Rust's maps are gone through goes by random keys, for which the standard library asks with this flag. Whoever follows a run has those of that run.
+#[test]
+fn the_keys_of_maps_are_those_of_the_run_that_is_followed() {
+    let place =
+        session("{ long getrandom(); unsigned char key; getrandom(&key, 1L, 4); counter = key; }", "pos");
+    place.call("replay --times 3").exits(0).says(&["reproduced in 3 of 3 replays"]);
+}
+
 #[test]
 fn a_schedule_is_found_for_a_run_that_ran_freely() {
     let place = Workplace::new();

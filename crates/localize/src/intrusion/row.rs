@@ -32,6 +32,52 @@ impl Row {
         Pattern::of_shape(self.shape, &self.sites)
     }
 
+    /// An occurrence in a run, in time order, with the shape that it has there. Where two orders overlap or enclose each other, neither the two accesses that come first nor the two that
+    /// come last have an order of their own, so that any will do.
+    pub fn shown(&self, run: &Run) -> Option<(Shape, Vec<usize>)> {
+        let swapped = [[0, 1, 2, 3], [1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2]];
+        let rows = swapped.into_iter().filter_map(|order| self.reordered(order));
+        let own = self.occurrence(run).map(|found| (self.shape, found));
+        own.or_else(|| rows.skip(1).find_map(|row| Some((row.shape, row.occurrence(run)?))))
+    }
+
+    /// The same steps in another order, if those that change places are neither of one thread nor about one variable.
+    fn reordered(&self, order: [usize; 4]) -> Option<Row> {
+        let steps: Vec<Step> = self.shape.steps().collect();
+        let all: &[Step; 4] = steps.as_slice().try_into().ok()?;
+        let is_free = |nth: usize| {
+            let (own, other) = (&all[nth], &all[order[nth]]);
+            order[nth] == nth || own.thread != other.thread && own.variable != other.variable
+        };
+        (0..4).all(is_free).then_some(())?;
+        let first = &all[order[0]];
+        let renamed = order.map(|nth| Step {
+            kind: all[nth].kind,
+            thread: if all[nth].thread == first.thread { 1 } else { 2 },
+            variable: if all[nth].variable == first.variable { 'x' } else { 'y' },
+        });
+        let has_third = all.iter().any(|step| step.thread > 2);
+        (!has_third).then(|| Row {
+            shape: Shape::new(&renamed),
+            sites: order.map(|nth| self.sites[nth]).to_vec(),
+            calls: order.map(|nth| self.calls[nth]).to_vec(),
+            to_zero: self.to_zero.and_then(|zero| order.iter().position(|&nth| nth == zero)),
+            ..*self
+        })
+    }
+
+    /// Whether an order of two accesses is one of those that it is made of.
+    pub fn has_order(&self, order: &Row) -> bool {
+        let steps: Vec<(Step, SiteId)> = self.shape.steps().zip(self.sites.iter().copied()).collect();
+        let is_order = |first: &(Step, SiteId), second: &(Step, SiteId)| {
+            first.0.thread != second.0.thread
+                && first.0.variable == second.0.variable
+                && order.sites == [first.1, second.1]
+        };
+        let mut pairs = (1..steps.len()).flat_map(|second| (0..second).map(move |first| [first, second]));
+        pairs.any(|[first, second]| is_order(&steps[first], &steps[second]))
+    }
+
     /// The tightest occurrence in a run: of the steps of the first thread those nearest to the other's, none of them done again
     /// in between, and nothing that they are about written by that thread itself meanwhile.
     pub fn occurrence(&self, run: &Run) -> Option<Vec<usize>> {

@@ -4,6 +4,8 @@
 //! All of it is in the run that hung: the thread waits, a place in the code changes what it had looked at, and somewhere else in the run the same place is followed
 //! by a signal of its thread.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
 
 use super::{Action, DECISIVE_WRITES, Standstill, StandstillKind, StandstillStep};
@@ -55,14 +57,23 @@ pub fn usual_signal<'run>(run: &'run Run, standstill: &Standstill) -> Option<&'r
 
 /// What a thread has looked at in the section in which it went on to wait; `until` ends with the beginning of the wait.
 fn looks_before(run: &Run, waiter: ThreadId, until: &[SyncEvent]) -> FxHashSet<LocationId> {
+    looks(run, waiter, section_before(run, waiter, until)).map(|access| access.location).collect()
+}
+
+/// The accesses of that section, of all threads.
+pub(super) fn section_before(run: &Run, waiter: ThreadId, until: &[SyncEvent]) -> Range<usize> {
     let begins = |event: &&SyncEvent| {
         event.thread == waiter && matches!(event.kind, SyncKind::Acquire | SyncKind::WaitEnd)
     };
-    let last = run.accesses.len();
-    let end = until.last().map_or(0, |wait| wait.before).min(last);
+    let end = until.last().map_or(0, |wait| wait.before).min(run.accesses.len());
     let begin = until.iter().rfind(begins).map_or(0, |event| event.before).min(end);
-    let is_look = |access: &&Access| access.thread == waiter && access.kind != AccessKind::Write;
-    run.accesses[begin..end].iter().filter(is_look).map(|access| access.location).collect()
+    begin..end
+}
+
+/// What a thread looks at within some accesses.
+pub(super) fn looks(run: &Run, thread: ThreadId, within: Range<usize>) -> impl Iterator<Item = &Access> {
+    let is_look = move |access: &&Access| access.thread == thread && access.kind != AccessKind::Write;
+    run.accesses[within].iter().filter(is_look)
 }
 
 /// The signals by other threads for this thread's condition, and for those at which others wait at the same place (parking_lot has one for each).

@@ -42,6 +42,7 @@ use recording::{RunPlan, Schedule};
 
 use crate::cell::{SHARED, SPLIT};
 use crate::cells::Kind;
+use crate::intercept::hash_keys;
 use crate::thread::Thread;
 use crate::{context, log, modules, noise, planned, shadow, thread};
 
@@ -68,6 +69,7 @@ pub fn is_on() -> bool {
 
 pub unsafe fn start(plan: &RunPlan) {
     if plan.schedule != Schedule::Free {
+        hash_keys::start(plan.seed);
         seats::start(plan);
         clock::start(plan.skip_sleeps);
         FIRST_STACK_END.store(environ as usize, Ordering::Relaxed);

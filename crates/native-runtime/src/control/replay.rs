@@ -17,6 +17,7 @@ use recording::{ENV_SCHEDULE, Pod, SCHEDULE_MAGIC, SavedSchedule, Site, Switch};
 
 use super::seats::{NEVER, Seat, Standing, State};
 use super::{debugger, progress};
+use crate::intercept::hash_keys;
 use crate::path::{PathBuffer, Text, concat_zero};
 use crate::whole_file;
 
@@ -84,6 +85,7 @@ impl Replay {
                     progress::start(header.numbering, sites, header.sites as usize);
                 }
                 self.tell_next_stop();
+                hash_keys::follow(header.seed);
                 debugger::start(&header);
                 return;
             }

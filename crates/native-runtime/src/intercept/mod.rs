@@ -6,6 +6,7 @@ mod condition;
 mod containers;
 mod fibers;
 mod futex;
+pub mod hash_keys;
 mod heap;
 mod jumps;
 mod loader;

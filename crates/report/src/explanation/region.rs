@@ -51,16 +51,17 @@ pub fn enclosing_functions(accesses: &[Access]) -> Vec<String> {
     distinct(threads.into_iter().filter_map(function))
 }
 
-/// How many frames, from the outermost one on, lead to the innermost function that all these accesses share. What is called from two
-/// places are two calls, even of one function.
+/// How many frames, from the outermost one on, lead to the innermost function that all these accesses share. What one thread calls from two
+/// places are two calls, even of one function; two threads are in calls of their own anyway.
 fn common_depth(accesses: &[&Access]) -> Option<usize> {
     let (first, rest) = accesses.split_first()?;
+    let are_calls_apart = rest.iter().all(|access| access.thread == first.thread);
     let shared = rest.iter().fold(first.stack.len(), |shared, access| {
         let pairs = first.stack.iter().rev().zip(access.stack.iter().rev());
         let mut is_one_call = true;
         let is_shared = |(one, other): &(&Frame, &Frame)| {
             is_one_call && one.function == other.function && {
-                is_one_call = (one.line, one.column) == (other.line, other.column);
+                is_one_call = !are_calls_apart || (one.line, one.column) == (other.line, other.column);
                 true
             }
         };
@@ -324,6 +325,16 @@ mod tests {
         assert_eq!(enclosing_functions(&[look.clone(), again]), ["enter"]);
         let same_call = access(&[("is_closed", 13), ("enter", 16), ("main", 9)]);
         assert_eq!(enclosing_functions(&[look, same_call]), ["is_closed"]);
+    }
+
+    /// Both look for a handler and register one if there is none, each from a call of its own.
+    #[test]
+    fn two_threads_in_one_function_come_together_there() {
+        let look = access(&[("handler", 50), ("emit", 13), ("main", 9)]);
+        let act = access(&[("handler", 54), ("emit", 14), ("main", 9)]);
+        let lines = |act: Access| enclosing(&[&look, &act]).map(|place| (place.first_line, place.last_line));
+        assert_eq!(lines(Access { thread: 2, ..act.clone() }), Some((50, 54)));
+        assert_eq!(lines(act), Some((13, 14)), "two calls by one thread");
     }
 
     #[test]
