@@ -131,3 +131,19 @@ fn what_passing_runs_end_with_as_well_speaks_for_nothing() {
         assert!(!is_unfinished, "{} {why:?}", session.in_short(finding));
     }
 }
+
+/// A worker is announced as being there, and counts that somewhere else, before its first sign of life: the run ends when somebody finds the sign of
+/// the life before.
+#[test]
+fn what_the_writer_does_besides_before_its_second_write_changes_nothing() {
+    let life = "W1(alive)@enter W1(count)@count W1(sign)@sign W1(alive)@leave";
+    let look = "R2(alive)@look R2(sign)@check";
+    let passing = [format!("{life} {look} {life} {look} R3(count)@show"), format!("{look} {life} {life} {look} R3(count)@show")];
+    let passing: String = passing.iter().map(|trace| runs_like("P", trace, 20)).collect();
+    let early = format!("{life} {look} W1(alive)@enter {look} R3(count)@show W1(count)@count");
+    let failing = runs_like("F", &format!("{early} W1(sign)@sign"), 2) + &runs_like("F", &early, 8);
+    let (session, findings) = findings(&(passing + &failing));
+    let told = findings.iter().find(|finding| session.in_short(finding) == "P12 enter look check sign");
+    let why = reasons(told.expect("it is told"));
+    assert!(why.contains(&Reason::Unfinished { failed: 8 }), "{why:?}");
+}

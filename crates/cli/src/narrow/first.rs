@@ -134,9 +134,15 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         }
         _ => false,
     };
-    if findings.first().filter(stays).is_some() {
+    let is_told_from_other_side = |first: &&Finding| place.is_let_in_by(&first.pattern);
+    if findings.first().filter(|first| stays(first) || is_told_from_other_side(first)).is_some() {
         lead(findings, 0);
         return Some(true);
+    }
+    // What is counted there besides is no reason to tell less than what is known.
+    let is_told_already = |first: &&Finding| place.turn() == Turn::Counts && tells_better(first, told.as_ref());
+    if told.is_some() && findings.first().filter(is_told_already).is_some() {
+        return None;
     }
     if let (Some(first), Some(told)) = (findings.first(), &told)
         && is_part_of(&told.pattern, &first.pattern)
@@ -146,6 +152,17 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(false);
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
+    // Where the run ends with what another one finds too early, what was still to be done is known from the runs that go on.
+    let is_unfinished = |finding: &Finding| {
+        place.is_published(&finding.pattern) && told.as_ref().is_none_or(|told| is_mere_order(&told.pattern))
+    };
+    let unfinished = findings.iter().position(|finding| {
+        is_unfinished(finding) && told.as_ref().is_none_or(|told| is_of_most(counts(finding), counts(told)))
+    });
+    if let Some(at) = unfinished {
+        lead(findings, at);
+        return Some(true);
+    }
     let known = match &told {
         Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
         None => of_fit(Fit::Whole),
@@ -170,9 +187,13 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
     None
 }
 
+fn counts(finding: &Finding) -> [u32; 2] {
+    [finding.failed, finding.passed]
+}
+
 /// Whether a finding says how a mere order comes about, in most of the runs that have it: it ends with that.
 fn explains(finding: &Finding, order: &Finding) -> bool {
-    let [own, others] = [finding, order].map(|finding| [finding.failed, finding.passed]);
+    let [own, others] = [finding, order].map(counts);
     ends_with(&finding.pattern, &order.pattern) && is_of_most(own, others)
 }
 
@@ -200,7 +221,6 @@ fn is_part_of(order: &Pattern, pattern: &Pattern) -> bool {
 
 /// Does a finding tell failing from passing runs better than another?
 fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
-    let counts = |finding: &Finding| [finding.failed, finding.passed];
     other.is_none_or(|other| counts_better(counts(finding), counts(other)))
 }
 
