@@ -11,7 +11,7 @@ use crate::intrusion::Row;
 use crate::run::{AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::shape::{Shape, Step};
 
-/// The row that has what was written over as well, by an example in a failing run, if a third thread wrote it. Of a finding with a look, that has to
+/// The row that has what was written over as well, by an example in a failing run, if a third thread wrote it, and not as the first to use it. Of a finding with a look, that has to
 /// be made again at the same place, as by one who waits.
 pub fn row(run: &Run, finding: &Finding) -> Option<Row> {
     let accesses = &run.accesses;
@@ -35,7 +35,9 @@ pub fn row(run: &Run, finding: &Finding) -> Option<Row> {
         |&index: &usize| accesses[index].location == accesses[over].location && accesses[index].kind.writes();
     let first = (look.map_or(0, |look| look + 1)..over).rev().find(is_write)?;
     let others = [over, read].map(|index| accesses[index].thread);
-    if others.contains(&accesses[first].thread) {
+    // What was set up is there for all.
+    let is_set_up = !accesses[..first].iter().any(|access| access.location == accesses[first].location);
+    if is_set_up || others.contains(&accesses[first].thread) {
         return None;
     }
     let step = |kind, thread| Step { kind, thread, variable: 'x' };

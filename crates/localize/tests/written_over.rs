@@ -9,7 +9,7 @@ use support::runs_like;
 fn told(failing: &str, shape: PatternId) -> Option<String> {
     let traces = runs_like("F", failing, 5) + &runs_like("P", "R1(s)@wait W2(s)@answer R1(s)@wait W3(s)@sweep", 9);
     let session = support::parse(&traces);
-    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    let findings = localize(Technique::Avio, &session.runs, &Options::default());
     let of_shape = |finding: &&Finding| finding.pattern.shape() == shape.into() && finding.passed == 0;
     let finding = findings.iter().find(of_shape).expect("a finding of the shape");
     let row = written_over::row(&session.runs[0], finding)?;
@@ -32,6 +32,15 @@ fn what_nobody_else_has_written_is_not_written_over() {
     assert_eq!(told(unanswered, PatternId::P4), None);
     let by_itself = "R1(s)@wait W3(s)@answer W3(s)@sweep R1(s)@wait";
     assert_eq!(told(by_itself, PatternId::P4), None, "two steps of one thread");
+}
+
+/// Who reads what is there from the beginning is not who it was written for.
+#[test]
+fn what_was_set_up_is_not_written_over() {
+    let traces = runs_like("F", "W1(s)@new W2(s)@close R3(s)@use", 5) + &runs_like("P", "W1(s)@new R3(s)@use W2(s)@close", 9);
+    let session = support::parse(&traces);
+    let findings = localize(Technique::Verdict, &session.runs, &Options::default());
+    assert!(findings.iter().all(|finding| written_over::row(&session.runs[0], finding).is_none()));
 }
 
 /// Who looks, and then looks at another place, decides by what it saw: that somebody else came before as well is not what it takes.

@@ -152,12 +152,22 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(false);
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
+    // Of what is done to several things in one section, the edges do not tell which one matters.
+    let told_better = told.as_ref().and_then(|told| {
+        let begins_alike = |finding: &&Finding| place.begins_like(&finding.pattern, &told.pattern);
+        let better = |finding: &&Finding| counts_better(counts(finding), counts(told));
+        findings.iter().position(|finding| begins_alike(&finding) && better(&finding))
+    });
+    if let Some(at) = told_better {
+        lead(findings, at);
+        return Some(true);
+    }
     // Where the run ends with what another one finds too early, what was still to be done is known from the runs that go on.
     let is_unfinished = |finding: &Finding| {
         place.is_published(&finding.pattern) && told.as_ref().is_none_or(|told| is_mere_order(&told.pattern))
     };
     let unfinished = findings.iter().position(|finding| {
-        is_unfinished(finding) && told.as_ref().is_none_or(|told| is_of_most(counts(finding), counts(told)))
+        is_unfinished(finding) && told.as_ref().is_none_or(|told| is_of_most(with_early_ends(finding), counts(told)))
     });
     if let Some(at) = unfinished {
         lead(findings, at);
@@ -185,6 +195,16 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(false);
     }
     None
+}
+
+/// The runs that show it, with those that end before it is complete.
+fn with_early_ends(finding: &Finding) -> [u32; 2] {
+    let Detail::Verdict(reasoning) = &finding.detail else { return counts(finding) };
+    let early = reasoning.reasons.iter().filter_map(|reason| match reason {
+        Reason::Unfinished { failed } => Some(*failed),
+        _ => None,
+    });
+    [finding.failed + early.sum::<u32>(), finding.passed]
 }
 
 fn counts(finding: &Finding) -> [u32; 2] {

@@ -192,6 +192,12 @@ impl Place {
             && rest.iter().all(|(step, _)| step.thread == before.thread)
     }
 
+    /// Whether two orders that cross begin with the same one as another pattern does, and go on with something else that others do here.
+    pub fn begins_like(&self, pattern: &Pattern, other: &Pattern) -> bool {
+        let [one, two] = [pattern.sites(), other.sites()];
+        one.len() == 4 && pattern.shape() == other.shape() && one[..2] == two[..2] && self.decisive.contains(&one[2])
+    }
+
     /// Whether a pattern begins with what decides here and the held thread finds, and goes on with something else that this one reads before the other has
     /// written it: what was announced was not ready yet.
     pub fn is_published(&self, pattern: &Pattern) -> bool {
