@@ -12,7 +12,7 @@ use crate::run::{AccessKind, LocationId, Run, SiteId, ThreadId};
 use crate::shape::{Shape, Step};
 
 /// The row that has what was written over as well, by an example in a failing run, if a third thread wrote it, and not as the first to use it. Of a finding with a look, that has to
-/// be made again at the same place, as by one who waits.
+/// be made again at the same place, as by one who waits; or it begins with what the reader itself has left there, as a question.
 pub fn row(run: &Run, finding: &Finding) -> Option<Row> {
     let accesses = &run.accesses;
     let steps: Vec<Step> = finding.example.id.steps().collect();
@@ -24,8 +24,8 @@ pub fn row(run: &Run, finding: &Finding) -> Option<Row> {
     let kinds: Vec<AccessKind> = steps.iter().map(|step| step.kind).collect();
     let (look, over, read) = match (kinds.as_slice(), indices.as_slice()) {
         (&[AccessKind::Write, AccessKind::Read], &[over, read]) => (None, over, read),
-        (&[AccessKind::Read, AccessKind::Write, AccessKind::Read], &[look, over, read])
-            if is_wait(look, read) =>
+        (&[begin, AccessKind::Write, AccessKind::Read], &[look, over, read])
+            if begin == AccessKind::Write || is_wait(look, read) =>
         {
             (Some(look), over, read)
         }
@@ -44,7 +44,7 @@ pub fn row(run: &Run, finding: &Finding) -> Option<Row> {
     let (read_kind, write) = (AccessKind::Read, AccessKind::Write);
     let (shape, steps) = match look {
         Some(look) => {
-            let steps = [step(read_kind, 1), step(write, 2), step(write, 3), step(read_kind, 1)];
+            let steps = [step(kinds[0], 1), step(write, 2), step(write, 3), step(read_kind, 1)];
             (Shape::new(&steps), vec![look, first, over, read])
         }
         None => {

@@ -11,8 +11,8 @@ fn told(failing: &str, shape: PatternId) -> Option<String> {
     let session = support::parse(&traces);
     let findings = localize(Technique::Avio, &session.runs, &Options::default());
     let of_shape = |finding: &&Finding| finding.pattern.shape() == shape.into() && finding.passed == 0;
-    let finding = findings.iter().find(of_shape).expect("a finding of the shape");
-    let row = written_over::row(&session.runs[0], finding)?;
+    assert!(findings.iter().any(|finding| of_shape(&finding)));
+    let row = findings.iter().filter(of_shape).find_map(|finding| written_over::row(&session.runs[0], finding))?;
     let occurs = |nth: usize| row.occurrence(&session.runs[nth]).is_some();
     assert!(occurs(0) && !occurs(5), "in failing runs alone");
     assert!(written_over::is_found(&session.runs[5], &row) && !written_over::is_found(&session.runs[0], &row));
@@ -24,6 +24,13 @@ fn told(failing: &str, shape: PatternId) -> Option<String> {
 fn an_answer_that_is_swept_away_before_it_is_read_is_told_with_who_wrote_it() {
     let swept = "R1(s)@wait W2(s)@answer W3(s)@sweep R1(s)@wait";
     assert_eq!(told(swept, PatternId::P4).as_deref(), Some("R1x-W2x-W3x-R1x wait answer sweep wait"));
+}
+
+/// Who asks has left its question there itself.
+#[test]
+fn what_answers_a_question_is_told_with_it() {
+    let swept = "R3(s)@sweep W1(s)@ask W2(s)@answer W3(s)@sweep R1(s)@wait";
+    assert_eq!(told(swept, PatternId::P5).as_deref(), Some("W1x-W2x-W3x-R1x ask answer sweep wait"));
 }
 
 #[test]

@@ -72,8 +72,11 @@ fn put_one_first(
         let begins_before = |first: &&Finding| places.iter().any(|place| place.begins_after(&first.pattern));
         let first = findings.first().filter(|first| !begins_before(first));
         let fit = |place: &Place| first.map_or(Fit::Not, |first| place.fit(&first.pattern));
-        let best =
-            places.iter().copied().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
+        // What is a mere order at one place has a look before it at another.
+        let has_look = first.is_some_and(|first| is_mere_order(&first.pattern))
+            && places.iter().any(|place| place.has_look() && fit(place) == Fit::Order);
+        let fitting = places.iter().copied().filter(|place| fit(place) >= Fit::Act);
+        let best = fitting.filter(|place| !has_look || place.has_look()).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
         if let Some(place) = best.filter(is_due) {
             let told = of_rows(runs, &place.rows)?;

@@ -89,6 +89,10 @@ impl Place {
         Put { narrowed: proof.map(|proof| Narrowed { proof, is_whole }), window: self.window.clone() }
     }
 
+    pub fn has_look(&self) -> bool {
+        !self.look.is_empty()
+    }
+
     /// Whether a pattern of a row here takes that somebody is the last.
     pub fn takes_zero(&self, pattern: &Pattern) -> bool {
         self.rows.iter().any(|(_, row)| row.to_zero.is_some() && row.pattern() == *pattern)
