@@ -36,6 +36,7 @@ use crate::source_names::{Unnamed, name_by_source};
 use crate::threads;
 use crate::trace::timelines;
 use crate::values;
+use crate::written_over;
 
 /// What ranks the findings if the user names nothing.
 const DEFAULT_TECHNIQUE: Technique = Technique::Verdict;
@@ -117,6 +118,9 @@ pub fn examine_untried(runs: &mut Runs<'_>, ranking: &RankingArguments) -> anyho
         findings.retain(|finding| finding.failed > 0);
         let put =
             if technique == Technique::Verdict { narrow::put_first(runs, &mut findings)? } else { None };
+        if let Some(first) = findings.first_mut().filter(|_| technique == Technique::Verdict) {
+            written_over::tell(runs, first)?;
+        }
         let groups = causes::groups(&findings, report.runs.passed, ranking.formula);
         let shown = causes::worth_showing(findings.len(), &groups, ranking.findings);
         let mut chosen: Vec<Finding> = shown.iter().map(|&index| findings[index].clone()).collect();

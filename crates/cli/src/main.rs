@@ -40,6 +40,7 @@ mod threads;
 mod trace;
 mod values;
 mod watch;
+mod written_over;
 
 use std::process::ExitCode;
 

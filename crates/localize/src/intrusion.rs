@@ -28,6 +28,8 @@ pub struct Intrusion {
     pub between: Vec<usize>,
     /// Of these, what had to be done before it went on, as far as it is known.
     pub decisive: Vec<usize>,
+    /// Who has to run there besides the one that decides, if it takes others.
+    pub also: Vec<ThreadId>,
     /// What it did first when it went on.
     pub act: Vec<usize>,
 }
@@ -161,7 +163,7 @@ impl Intrusion {
         let look = if deciding.is_empty() { own.collect() } else { deciding };
         let held = accesses[acts].thread;
         let between = (look.last()? + 1..until).filter(|&index| accesses[index].thread == held).collect();
-        Some(Intrusion { look, around: Vec::new(), between, decisive: self.act.clone(), act })
+        Some(Intrusion { look, between, decisive: self.act.clone(), act, ..Intrusion::default() })
     }
 
     /// The rows over a look, another's step and the act, each with its class.
@@ -214,14 +216,18 @@ impl Intrusion {
         let decides = [first, other].iter().any(|index| self.decisive.contains(index));
         (decides && self.look.contains(&look)).then_some(())?;
         let are_counts = |pair: [usize; 2]| pair.into_iter().all(|index| counts.has(index));
-        (!are_counts([look, first]) && !are_counts([other, act])).then_some(())?;
+        // Two who count at one thing count what they take there, if it takes both of them and a third one.
+        let is_counted = are_counts([look, first]);
+        let is_needed = self.also.contains(&run.accesses[first].thread);
+        (!are_counts([other, act]) && (!is_counted || is_needed)).then_some(())?;
         let begin = pairs_of_look(run, look, first).next()?;
         let end = pairs(run, other, act).next()?;
         let kinds = begin.steps().iter().chain(end.steps()).map(|step| step.kind);
         let roles = [(1, 'x'), (2, 'x'), (3, 'y'), (1, 'y')];
         let steps: Vec<Step> =
             kinds.zip(roles).map(|(kind, (thread, variable))| Step { kind, thread, variable }).collect();
-        Some((class::THIRD, vec![look, first, other, act], Shape::new(&steps)))
+        let class = if is_counted { class::COUNTED } else { class::THIRD };
+        Some((class, vec![look, first, other, act], Shape::new(&steps)))
     }
 
     /// The row over two orders that cross, with its class.
@@ -302,11 +308,13 @@ fn row(counts: &Counts<'_>, shape: Shape, steps: &[usize], order: [usize; 2]) ->
     let is_last = |index: &usize| is_update(counts.run, *index) && is_down_to_zero(counts.run, *index);
     let is_count = |index: &usize| counts.has(*index) && !is_last(index);
     let counted = steps.iter().filter(|index| is_count(index)).count();
+    // What three do is told only if the order that decides is about more than that.
+    let is_by_three = shape.steps().any(|step| step.thread == 3);
     Row {
         shape,
         sites: steps.iter().map(|&index| counts.run.accesses[index].site).collect(),
         calls: steps.iter().map(|&index| called(counts.run, counts.run.accesses[index].site)).collect(),
-        is_about_counts: counted * 2 > steps.len() || order.iter().all(is_count),
+        is_about_counts: !is_by_three && counted * 2 > steps.len() || order.iter().all(is_count),
         is_around: false,
         to_zero: steps.iter().position(is_last),
     }

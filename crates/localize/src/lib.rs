@@ -59,6 +59,7 @@ mod unicorn;
 mod verdict;
 mod views;
 mod window;
+pub mod written_over;
 
 pub use code::{Code, Module, ModuleId, Site};
 pub use collector::{Collector, Reduced, localize};

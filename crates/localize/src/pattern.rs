@@ -263,6 +263,8 @@ impl Pattern {
         match self.shape.len() {
             0..=2 => Violation::Order,
             3 => Violation::Atomicity,
+            // A third thread may be in it, with one variable.
+            _ if self.shape.steps().all(|step| step.variable == 'x') => Violation::Atomicity,
             _ => Violation::MultiVariableAtomicity,
         }
     }

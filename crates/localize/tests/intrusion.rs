@@ -24,7 +24,7 @@ fn held(trace: &str) -> (support::Session, Intrusion) {
     let from = look.last().map_or(0, |look| look + 1);
     let own = session.runs[0].accesses[act[0]].thread;
     let between = (from..act[0]).filter(|&nth| session.runs[0].accesses[nth].thread != own).collect();
-    (session, Intrusion { look, around: marked('~'), between, decisive: marked('!'), act })
+    (session, Intrusion { look, around: marked('~'), between, decisive: marked('!'), act, ..Intrusion::default() })
 }
 
 /// The rows of the best class.
@@ -454,4 +454,17 @@ fn what_was_looked_up_is_used_in_the_same_round() {
         "R5(slot)@find W7(slot)@clear U7(users)@release W7(users)@reuse U5(users)@retain",
     ];
     assert_eq!(found(first, &runs), [Some(vec![0, 1, 2, 3]), None, None]);
+}
+
+/// Two reserve places, and the one who has the last one announces all: a third thread reads before the first place is filled.
+#[test]
+fn who_counts_what_it_takes_is_told_where_it_takes_three() {
+    let trace = "^U1(used)@reserve U2(used)@reserve !R3(filled)@drain *U1(filled)@fill";
+    assert_eq!(told(trace), ["P1 drain fill"], "nothing says that the second one matters");
+    let (session, mut intrusion) = held(trace);
+    intrusion.also = vec![session.runs[0].accesses[1].thread];
+    let rows = intrusion.rows(&session.runs[0]);
+    let (_, row) = &rows[0];
+    assert_eq!((format!("{:?}", row.shape).as_str(), row.is_about_counts), ("W1x-W2x-R3y-W1y", false));
+    assert!(row.occurrence(&session.runs[0]).is_some());
 }

@@ -303,3 +303,13 @@ fn an_act_by_an_outdated_look_goes_before_what_comes_of_it() {
             );
     assert_eq!(first(&traces, 2), ["P7 look clone drop leads", "P2 release draw follows"]);
 }
+
+/// A handle is given back and then cleared by the one who had it: whoever has it by then is not to blame.
+#[test]
+fn who_goes_on_with_what_it_has_given_away_is_told_before_whom_it_hits() {
+    let usual = "W1(used)@free W1(watched)@clear W2(used)@take W2(watched)@set R2(watched)@look";
+    let hit = "W1(used)@free W2(used)@take W2(watched)@set W1(watched)@clear R2(watched)@look";
+    let traces = |failing: usize| runs_like("F", hit, failing) + &runs_like("P", usual, 30);
+    assert_eq!(first(&traces(10), 1), ["P9 free take set clear"]);
+    assert_eq!(first(&traces(4), 1), ["P5 set clear look"], "that may be chance");
+}

@@ -131,3 +131,22 @@ fn what_passing_runs_end_with_as_well_speaks_for_nothing() {
         assert!(!is_unfinished, "{} {why:?}", session.in_short(finding));
     }
 }
+
+/// A worker is announced, and counts that elsewhere, before its first sign of life: the run ends when somebody finds the sign of the life before.
+#[test]
+fn what_the_writer_does_besides_before_its_second_write_changes_nothing() {
+    let (set, get) = ("W1(a)@set_a W1(c)@count W1(b)@set_b", "R2(a)@get_a R2(b)@get_b");
+    let passing = [
+        format!("R3(c)@show {set} {get} {set} {get} {set}"),
+        format!("R3(c)@show {get} {set} {get} {set}"),
+        format!("R3(c)@show {set} R2(a)@get_a {set} R2(b)@get_b {set}"),
+    ];
+    let passing: String = passing.iter().map(|trace| runs_like("P", trace, 20)).collect();
+    let within = format!("R3(c)@show {set} {get} W1(a)@set_a {get} W1(c)@count");
+    let failing =
+        [runs_like("F", &format!("{within} W1(b)@set_b"), 2), runs_like("F", &within, 8)].concat();
+    let (session, findings) = findings(&(passing + &failing));
+    assert_eq!(session.in_short(&findings[0]), "P12 set_a get_a get_b set_b");
+    let why = reasons(&findings[0]);
+    assert!(why.contains(&Reason::Unfinished { failed: 8 }), "{why:?}");
+}

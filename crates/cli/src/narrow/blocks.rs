@@ -17,6 +17,8 @@ pub struct Held {
     pub step: Vec<usize>,
     /// Those of what it had done last.
     pub last: Vec<usize>,
+    /// Where it was held, if that is known.
+    pub place: Option<StackId>,
 }
 
 /// None if the run never held it there.
@@ -30,7 +32,7 @@ pub fn at_stop(profile: &Profile, code: &Code, thread: ThreadId, stop: u32) -> O
     let of_thread = |index: &usize| accesses[*index].thread == thread;
     let last = section_before(&profile.run, thread, left);
     let Some(next) = (back..accesses.len()).find(of_thread) else {
-        return Some(Held { between: left..back, next: Vec::new(), step: last.clone(), last });
+        return Some(Held { between: left..back, next: Vec::new(), step: last.clone(), last, place: None });
     };
     let place = goes_on.and_then(|switch| switch.stack);
     if place.is_some_and(|stack| is_same_place(code, stack, accesses[next].stack)) {
@@ -42,12 +44,46 @@ pub fn at_stop(profile: &Profile, code: &Code, thread: ThreadId, stop: u32) -> O
             true => section_around(&profile.run, next),
             false => steps.clone(),
         };
-        return Some(Held { between: left..back, step, next: steps, last });
+        return Some(Held { between: left..back, step, next: steps, last, place });
     }
     let section = section_from(&profile.run, next);
     let takes_lock = place.is_none_or(|stack| is_taken_at(profile, code, &accesses[next], stack));
     let step = if takes_lock { section.clone() } else { last.clone() };
-    Some(Held { between: left..back, next: section, step, last })
+    Some(Held { between: left..back, next: section, step, last, place })
+}
+
+/// What a thread comes to in a run when it has made its last step as often as in another one, in which it was held right after that: the first thing at the place
+/// where it was held there, or in the section of a lock that it takes there.
+pub fn goes_on_at(
+    (profile, code): (&Profile, &Code),
+    thread: ThreadId,
+    between: Range<usize>,
+    [last, place]: [StackId; 2],
+    times: usize,
+) -> Vec<usize> {
+    let run = &profile.run;
+    let is_own = |index: &usize| run.accesses[*index].thread == thread;
+    let is_last = |index: &usize| is_same_place(code, run.accesses[*index].stack, last);
+    let since = match times.checked_sub(1) {
+        None => Some(0),
+        Some(nth) => (0..between.end).filter(is_own).filter(is_last).nth(nth),
+    };
+    let is_there = |&index: &usize| {
+        let access = &run.accesses[index];
+        is_same_place(code, place, access.stack) || is_taken_at(profile, code, access, place)
+    };
+    let from = since.map_or(between.end, |since| between.start.max(since + 1));
+    let next = (from..between.end).filter(is_own).find(is_there);
+    next.map_or_else(Vec::new, |next| section_from(run, next))
+}
+
+/// How often a thread does the same before an access.
+pub fn times_at(profile: &Profile, code: &Code, last: usize) -> usize {
+    let accesses = &profile.run.accesses;
+    let is_same = |access: &&Access| {
+        access.thread == accesses[last].thread && is_same_place(code, access.stack, accesses[last].stack)
+    };
+    accesses[..=last].iter().filter(is_same).count()
 }
 
 /// Places of a virtual machine are known by the line.

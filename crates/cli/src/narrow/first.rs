@@ -72,8 +72,11 @@ fn put_one_first(
         let begins_before = |first: &&Finding| places.iter().any(|place| place.begins_after(&first.pattern));
         let first = findings.first().filter(|first| !begins_before(first));
         let fit = |place: &Place| first.map_or(Fit::Not, |first| place.fit(&first.pattern));
-        let best =
-            places.iter().copied().filter(|place| fit(place) >= Fit::Act).max_by_key(|place| fit(place));
+        // What is a mere order at one place has a look before it at another.
+        let has_look = first.is_some_and(|first| is_mere_order(&first.pattern))
+            && places.iter().any(|place| place.has_look() && fit(place) == Fit::Order);
+        let fitting = places.iter().copied().filter(|place| fit(place) >= Fit::Act);
+        let best = fitting.filter(|place| !has_look || place.has_look()).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
         if let Some(place) = best.filter(is_due) {
             let told = of_rows(runs, &place.rows)?.map(|(told, _)| told);
@@ -150,9 +153,15 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         }
         _ => false,
     };
-    if findings.first().filter(stays).is_some() {
+    let is_told_from_other_side = |first: &&Finding| place.is_let_in_by(&first.pattern);
+    if findings.first().filter(|first| stays(first) || is_told_from_other_side(first)).is_some() {
         lead(findings, 0);
         return Some(true);
+    }
+    // What is counted there besides is no reason to tell less than what is known.
+    let is_told_already = |first: &&Finding| place.turn() == Turn::Counts && tells_better(first, told.as_ref());
+    if told.is_some() && findings.first().filter(is_told_already).is_some() {
+        return None;
     }
     if let (Some(first), Some(told)) = (findings.first(), &told)
         && is_part_of(&told.pattern, &first.pattern)
@@ -162,6 +171,27 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(false);
     }
     let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
+    // Of what is done to several things in one section, the edges do not tell which one matters.
+    let told_better = told.as_ref().and_then(|told| {
+        let begins_alike = |finding: &&Finding| place.begins_like(&finding.pattern, &told.pattern);
+        let better = |finding: &&Finding| counts_better(counts(finding), counts(told));
+        findings.iter().position(|finding| begins_alike(&finding) && better(&finding))
+    });
+    if let Some(at) = told_better {
+        lead(findings, at);
+        return Some(true);
+    }
+    // Where the run ends with what another one finds too early, what was still to be done is known from the runs that go on.
+    let is_unfinished = |finding: &Finding| {
+        place.is_published(&finding.pattern) && told.as_ref().is_none_or(|told| is_mere_order(&told.pattern))
+    };
+    let unfinished = findings.iter().position(|finding| {
+        is_unfinished(finding) && told.as_ref().is_none_or(|told| is_of_most(with_early_ends(finding), counts(told)))
+    });
+    if let Some(at) = unfinished {
+        lead(findings, at);
+        return Some(true);
+    }
     let known = match &told {
         Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
         None => of_fit(Fit::Whole),
@@ -186,9 +216,23 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
     None
 }
 
+/// The runs that show it, with those that end before it is complete.
+fn with_early_ends(finding: &Finding) -> [u32; 2] {
+    let Detail::Verdict(reasoning) = &finding.detail else { return counts(finding) };
+    let early = reasoning.reasons.iter().filter_map(|reason| match reason {
+        Reason::Unfinished { failed } => Some(*failed),
+        _ => None,
+    });
+    [finding.failed + early.sum::<u32>(), finding.passed]
+}
+
+fn counts(finding: &Finding) -> [u32; 2] {
+    [finding.failed, finding.passed]
+}
+
 /// Whether a finding says how a mere order comes about, in most of the runs that have it: it ends with that.
 fn explains(finding: &Finding, order: &Finding) -> bool {
-    let [own, others] = [finding, order].map(|finding| [finding.failed, finding.passed]);
+    let [own, others] = [finding, order].map(counts);
     ends_with(&finding.pattern, &order.pattern) && is_of_most(own, others)
 }
 
@@ -230,7 +274,6 @@ fn is_part_of(order: &Pattern, pattern: &Pattern) -> bool {
 
 /// Does a finding tell failing from passing runs better than another?
 fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
-    let counts = |finding: &Finding| [finding.failed, finding.passed];
     other.is_none_or(|other| counts_better(counts(finding), counts(other)))
 }
 

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use localize::{Access, Code, Intrusion, Outcome, Profile, Run, SiteId, ThreadId};
+use localize::{Access, Code, Intrusion, Outcome, Profile, Run, SiteId, StackId, ThreadId};
 use recording::Interleaving;
 use report::{Finding, Kind, Report};
 use runner::campaign::Campaign;
@@ -165,7 +165,7 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
         Ok([step, next, last].map(|indices| indices.into_iter().map(site).collect()))
     };
     let [step, _, done] = held_at(edges.before.as_ref(), held)?;
-    let [decisive, ..] = held_at(edges.between.as_ref(), other)?;
+    let [mut decisive, _, decided] = held_at(edges.between.as_ref(), other)?;
     let [_, act, _] = held_at(Some(&edges.after), held)?;
     // What it is about to do at something that nobody else has used by then is not on record there: what it has done one step later, is.
     let is_unknown = edges.before.is_some() && step == done;
@@ -180,11 +180,22 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
             beyond = Some((profile, at.last));
         }
     }
+    // Nor is what another one is about to do at something that nobody looks at any more, then.
+    let next_of_other = match &edges.between {
+        Some(stand) if decisive == decided => next_of(stand, other, code, names)?,
+        _ => None,
+    };
     let profile = load(&edges.failing, code, names)?;
     let Some(Held { between, next, .. }) = blocks::at_stop(&profile, code, held, edges.failing.stop) else {
         return Ok(None);
     };
     let accesses = &profile.run.accesses;
+    if let Some((places, times)) = next_of_other {
+        let known = blocks::goes_on_at((&profile, code), other, between.clone(), places, times);
+        if !known.is_empty() {
+            decisive = known.into_iter().map(|index| accesses[index].site).collect();
+        }
+    }
     let own = |indices: Range<usize>| indices.filter(|&index| accesses[index].thread == held);
     // What it did there in the last round, and what it does there in the next.
     let is_look = |index: &usize| look.contains(&accesses[*index].site);
@@ -218,8 +229,24 @@ fn doings(edges: &Edges, code: &mut Code, names: &mut Names) -> anyhow::Result<O
     let too_early = if act.is_empty() { too_early } else { Vec::new() };
     let through = edges.through.iter().filter_map(|&other| matters(&profile.run, &between, ThreadId(other)));
     let through = through.collect();
-    let intrusion = Intrusion { look, around, between, decisive, act };
+    let also = edges.through.iter().map(|&thread| ThreadId(thread)).collect();
+    let intrusion = Intrusion { look, around, between, decisive, also, act };
     Ok(Some(Doings { profile, intrusion, too_early, through, beyond }))
+}
+
+/// Where a thread was that was held at a stop, and where it was to go on, by the calls that lead there; and how often it had been at the former.
+fn next_of(
+    stand: &Stand,
+    thread: ThreadId,
+    code: &mut Code,
+    names: &mut Names,
+) -> anyhow::Result<Option<([StackId; 2], usize)>> {
+    let profile = load(stand, code, names)?;
+    let held = blocks::at_stop(&profile, code, thread, stand.stop);
+    let known = held.and_then(|held| Some((*held.last.last()?, held.place?)));
+    Ok(known.map(|(last, place)| {
+        ([profile.run.accesses[last].stack, place], blocks::times_at(&profile, code, last))
+    }))
 }
 
 /// Of what others do while a thread is held, the last thing by one of them that somebody else comes upon afterwards.
@@ -286,7 +313,7 @@ fn load(stand: &Stand, code: &mut Code, names: &mut Names) -> anyhow::Result<Pro
 
 #[cfg(test)]
 mod tests {
-    use localize::{AccessKind, LocationId, RunId, StackId};
+    use localize::{AccessKind, LocationId, RunId};
     use serde_json::json;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Where a failing run goes wrong, as places in the code, and how much of a finding is what happens there.
 
-use localize::{AccessKind, Intrusion, Pattern, Row, Run, SiteId, Step};
+use localize::{AccessKind, Intrusion, Pattern, PatternId, Row, Run, SiteId, Step};
 use report::{Confirmation, Window};
 
 use super::Doings;
@@ -89,6 +89,10 @@ impl Place {
         Put { narrowed: proof.map(|proof| Narrowed { proof, is_whole }), window: self.window.clone() }
     }
 
+    pub fn has_look(&self) -> bool {
+        !self.look.is_empty()
+    }
+
     /// Whether a pattern of a row here takes that somebody is the last.
     pub fn takes_zero(&self, pattern: &Pattern) -> bool {
         self.rows.iter().any(|(_, row)| row.to_zero.is_some() && row.pattern() == *pattern)
@@ -156,6 +160,17 @@ impl Place {
         !self.look.contains(begin) && self.rows.iter().any(|(_, row)| is_outside(row))
     }
 
+    /// Whether who breaks in here was in between two steps of its own: it had given away what the held thread took then, and goes on with it.
+    pub fn is_let_in_by(&self, pattern: &Pattern) -> bool {
+        let breaks_in = |site: &SiteId| self.orders.iter().any(|(other, _)| other == site);
+        match *pattern.sites() {
+            [.., own, other] => {
+                pattern.shape() == PatternId::P9.into() && self.look.contains(&own) && breaks_in(&other)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether what the held thread does here, by a look that is outdated then, is what decides at another place, and what another thread does meanwhile is
     /// what had been looked at there: who is broken into there, let the other one in by coming here.
     pub fn lets_in(&self, later: &Place) -> bool {
@@ -179,6 +194,24 @@ impl Place {
             && before.thread != own.thread
             && !rest.is_empty()
             && rest.iter().all(|(step, _)| step.thread == before.thread)
+    }
+
+    /// Whether two orders that cross begin with the same one as another pattern does, and go on with something else that others do here.
+    pub fn begins_like(&self, pattern: &Pattern, other: &Pattern) -> bool {
+        let [one, two] = [pattern.sites(), other.sites()];
+        one.len() == 4 && pattern.shape() == other.shape() && one[..2] == two[..2] && self.decisive.contains(&one[2])
+    }
+
+    /// Whether a pattern begins with what decides here and the held thread finds, and goes on with something else that this one reads before the other has
+    /// written it: what was announced was not ready yet.
+    pub fn is_published(&self, pattern: &Pattern) -> bool {
+        let announced = match pattern.shape().row() {
+            Some(PatternId::P12) => Some(1),
+            Some(PatternId::P13) => Some(2),
+            _ => None,
+        };
+        let sites = pattern.sites();
+        announced.is_some_and(|found| self.orders.contains(&(sites[0], sites[found])))
     }
 
     /// Whether a pattern begins with the look, goes on with what others did, and ends with the thread that was held.
@@ -216,7 +249,7 @@ fn sooner(run: &Run, intrusion: &Intrusion) -> Vec<(usize, usize)> {
 }
 #[cfg(test)]
 mod tests {
-    use localize::{Access, LocationId, Outcome, PatternId, RunId, StackId, ThreadId};
+    use localize::{Access, LocationId, Outcome, RunId, StackId, ThreadId};
 
     use super::*;
 

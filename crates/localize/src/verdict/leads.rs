@@ -36,8 +36,18 @@ use super::scale::{COVERED, Scale, TELLING};
 /// How much (as logarithm) less probable it is that what comes about only after something else is to blame.
 const FOLLOWS: f64 = 4.0;
 
+/// Failing runs of which each shows that something was given away first: half of them would by chance.
+const GIVEN_AWAY: u32 = 7;
+
 /// Puts what lets the first of the causes come about before it, and before others of the kind. They are sorted by weight.
 pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
+    put_leading_first(scale, causes);
+    if let Some(first) = causes.first_mut() {
+        tell_given_away(scale, first);
+    }
+}
+
+fn put_leading_first(scale: &Scale, causes: &mut [Cause]) {
     let Some(first) = causes.first() else { return };
     let Some(lead) = lead_to(scale, first, &causes[1..]) else { return };
     let (lead, best) = (1 + lead, first.weight);
@@ -64,15 +74,45 @@ pub(super) fn put_first(scale: &Scale, causes: &mut [Cause]) {
 /// the thread was in between two steps.
 fn tell_crossing(scale: &Scale, cause: &mut Cause) {
     let Some(pair) = scale.evidence.clues.get(&cause.finding.pattern) else { return };
-    let of_pair = |pattern: &Pattern| pattern.sites().ends_with(cause.finding.pattern.sites());
+    let told = cause.finding.pattern;
+    let of_pair = |pattern: &Pattern| pattern.sites().ends_with(told.sites());
     let is_covered = |seen: &Seen| {
         f64::from(failing_in_both(scale, seen, pair)) >= COVERED * f64::from(pair.failed)
             && 2 * seen.passed >= pair.passed
     };
     let crossings =
         scale.evidence.crossings.iter().filter(|(pattern, seen)| of_pair(pattern) && is_covered(seen));
-    let best =
-        crossings.max_by_key(|(pattern, seen)| (seen.failed, Reverse(seen.passed), Reverse(**pattern)));
+    tell_by(scale, cause, crossings);
+}
+
+/// What somebody has just written is written over by one who had given something away to that one before: it is told as going on with what is no longer its own,
+/// since whoever has it now is not to blame. Where two threads merely do the same, either may come first to what they take, in as many failing runs.
+fn tell_given_away(scale: &Scale, cause: &mut Cause) {
+    let triple = cause.finding.pattern;
+    let Some(led) = scale.evidence.clues.get(&triple) else { return };
+    if triple.shape() != PatternId::P5.into() || led.failed < GIVEN_AWAY {
+        return;
+    }
+    let is_count = |pattern: &Pattern| {
+        let given = regions::parts(pattern).next().and_then(|pair| scale.evidence.clues.get(&pair));
+        given.and_then(|seen| seen.example.as_ref()).is_none_or(|(_, given)| given.is_tally)
+    };
+    let quadruples = scale.evidence.clues.iter().filter(|(pattern, lead)| {
+        pattern.shape() == PatternId::P9.into()
+            && pattern.sites()[2..] == triple.sites()[..2]
+            && pattern.sites().chunks(2).all(|order| order[0] != order[1])
+            && lead.example.as_ref().is_some_and(|(_, sighting)| sighting.is_close)
+            && 2 * lead.passed <= scale.runs.all_passed
+            && failing_in_both(scale, lead, led) == led.failed
+            && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
+            && !is_count(pattern)
+    });
+    tell_by(scale, cause, quadruples);
+}
+
+/// Tells a cause by the best of these patterns, if there is one.
+fn tell_by<'a>(scale: &'a Scale, cause: &mut Cause, by: impl Iterator<Item = (&'a Pattern, &'a Seen)>) {
+    let best = by.max_by_key(|(pattern, seen)| (seen.failed, Reverse(seen.passed), Reverse(**pattern)));
     let Some((&pattern, seen)) = best else { return };
     let Some((run, sighting)) = &seen.example else { return };
     let accesses = sighting.accesses().iter().map(|&index| index as usize).collect();

@@ -7,8 +7,8 @@
 //! The write of the first and the reads have to be among the last accesses of their threads: what happened long before did not end the run.
 //! A writer that came to its own end was not kept from anything: there is no write that it would still have made.
 //!
-//! In a loop the write has come in earlier rounds. There, the run has ended within a round if the writer does nothing more after it has written
-//! the first variable, and the reader reads both after that, among its last accesses. A passing run that ends so as well speaks against
+//! In a loop the write has come in earlier rounds. There, the run has ended within a round if the writer has not come to it again since it has written
+//! the first variable, and the reader reads both after that, all among their last accesses. A passing run that ends so as well speaks against
 //! the clue: where the write of the first variable is the last that the writer ever does, all runs do.
 
 use std::collections::BTreeMap;
@@ -77,10 +77,11 @@ impl Reach {
         self.tails.iter().flatten().any(|last| self.is_followed(last, first, other_read, may_end_with_first))
     }
 
-    /// The same with both reads on record and nothing after the write in its thread.
-    fn ends_within(&self, first: [SiteId; 2], other_read: SiteId) -> bool {
-        let mut newest = self.tails.iter().filter_map(|tail| tail.first());
-        newest.any(|last| self.is_followed(last, first, other_read, false))
+    /// The same with both reads on record, and the writer has not come to its second write since.
+    fn ends_within(&self, first: [SiteId; 2], other_read: SiteId, second: SiteId) -> bool {
+        let since = |tail: &Vec<Last>| tail.iter().take_while(|last| last.site != second).copied().collect();
+        let since: Vec<Vec<Last>> = self.tails.iter().map(since).collect();
+        since.iter().flatten().any(|last| self.is_followed(last, first, other_read, false))
     }
 
     /// Whether this is the write, and among its own last accesses another thread does both reads after it.
@@ -195,7 +196,7 @@ impl Beginning {
         let Some(reach) = evidence.reaches.get(&run.id) else { return false };
         let Some(&first) = self.first.sites().first_chunk() else { return false };
         if !run.is_failing || reach.comes_to(self.last).is_some() {
-            return reach.ends_within(first, self.read);
+            return reach.ends_within(first, self.read, self.last);
         }
         // A run that crashes for another reason comes to none of what would have followed, either.
         let shows_first = || evidence.clues.get(&self.first).is_some_and(|seen| is_in(&seen.runs, number));
