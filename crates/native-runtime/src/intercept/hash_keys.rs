@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use policies::Random;
 
-use crate::real::Real;
+use crate::real::{Real, linked};
 use crate::{control, errno, mapping, thread};
 
 /// May be guessed.
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn getrandom(buffer: *mut c_void, length: usize, flags: c_
         }
         return length as isize;
     }
-    static REAL: Real = Real::new(c"getrandom");
+    static REAL: Real = Real::new(c"getrandom", linked!(getrandom));
     let address = REAL.address();
     // Older C libraries have none, and who asks for it by name looks elsewhere then.
     if address.is_null() {
