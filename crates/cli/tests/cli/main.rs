@@ -40,3 +40,4 @@ mod sessions;
 mod standstill;
 mod takeover;
 mod trace;
+mod written_over;
