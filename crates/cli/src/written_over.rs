@@ -1,7 +1,7 @@
 //! Tells the first finding with the thread for which it takes a third one: what one has written for another is written over before that has read it.
 
-use localize::{Example, Finding, Reason, RunId};
 use localize::{Detail, written_over};
+use localize::{Example, Finding, Reason, RunId};
 use runner::RunNumber;
 
 use crate::analysis;

@@ -63,7 +63,10 @@ pub fn is_found(run: &Run, row: &Row) -> bool {
     let mut newest: FxHashMap<LocationId, (SiteId, ThreadId)> = FxHashMap::default();
     run.accesses.iter().any(|access| {
         let finds = newest.get(&access.location).is_some_and(|&(site, thread)| {
-            access.site == read && access.kind != AccessKind::Write && site == write && thread != access.thread
+            access.site == read
+                && access.kind != AccessKind::Write
+                && site == write
+                && thread != access.thread
         });
         if access.kind.writes() {
             newest.insert(access.location, (access.site, access.thread));

@@ -24,7 +24,10 @@ fn held(trace: &str) -> (support::Session, Intrusion) {
     let from = look.last().map_or(0, |look| look + 1);
     let own = session.runs[0].accesses[act[0]].thread;
     let between = (from..act[0]).filter(|&nth| session.runs[0].accesses[nth].thread != own).collect();
-    (session, Intrusion { look, around: marked('~'), between, decisive: marked('!'), act, ..Intrusion::default() })
+    (
+        session,
+        Intrusion { look, around: marked('~'), between, decisive: marked('!'), act, ..Intrusion::default() },
+    )
 }
 
 /// The rows of the best class.

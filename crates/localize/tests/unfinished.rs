@@ -143,8 +143,7 @@ fn what_the_writer_does_besides_before_its_second_write_changes_nothing() {
     ];
     let passing: String = passing.iter().map(|trace| runs_like("P", trace, 20)).collect();
     let within = format!("R3(c)@show {set} {get} W1(a)@set_a {get} W1(c)@count");
-    let failing =
-        [runs_like("F", &format!("{within} W1(b)@set_b"), 2), runs_like("F", &within, 8)].concat();
+    let failing = [runs_like("F", &format!("{within} W1(b)@set_b"), 2), runs_like("F", &within, 8)].concat();
     let (session, findings) = findings(&(passing + &failing));
     assert_eq!(session.in_short(&findings[0]), "P12 set_a get_a get_b set_b");
     let why = reasons(&findings[0]);

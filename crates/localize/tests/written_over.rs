@@ -7,15 +7,19 @@ use support::runs_like;
 
 /// The row that the best finding of one of these shapes is told by, if it is.
 fn told(failing: &str, shape: PatternId) -> Option<String> {
-    let traces = runs_like("F", failing, 5) + &runs_like("P", "R1(s)@wait W2(s)@answer R1(s)@wait W3(s)@sweep", 9);
+    let traces =
+        runs_like("F", failing, 5) + &runs_like("P", "R1(s)@wait W2(s)@answer R1(s)@wait W3(s)@sweep", 9);
     let session = support::parse(&traces);
     let findings = localize(Technique::Avio, &session.runs, &Options::default());
     let of_shape = |finding: &&Finding| finding.pattern.shape() == shape.into() && finding.passed == 0;
     assert!(findings.iter().any(|finding| of_shape(&finding)));
-    let row = findings.iter().filter(of_shape).find_map(|finding| written_over::row(&session.runs[0], finding))?;
+    let row =
+        findings.iter().filter(of_shape).find_map(|finding| written_over::row(&session.runs[0], finding))?;
     let occurs = |nth: usize| row.occurrence(&session.runs[nth]).is_some();
     assert!(occurs(0) && !occurs(5), "in failing runs alone");
-    assert!(written_over::is_found(&session.runs[5], &row) && !written_over::is_found(&session.runs[0], &row));
+    assert!(
+        written_over::is_found(&session.runs[5], &row) && !written_over::is_found(&session.runs[0], &row)
+    );
     let sites = row.sites.iter().map(|site| session.sites[site.0 as usize].clone());
     Some(format!("{:?} {}", row.shape, sites.collect::<Vec<_>>().join(" ")))
 }
@@ -44,7 +48,8 @@ fn what_nobody_else_has_written_is_not_written_over() {
 /// Who reads what is there from the beginning is not who it was written for.
 #[test]
 fn what_was_set_up_is_not_written_over() {
-    let traces = runs_like("F", "W1(s)@new W2(s)@close R3(s)@use", 5) + &runs_like("P", "W1(s)@new R3(s)@use W2(s)@close", 9);
+    let traces = runs_like("F", "W1(s)@new W2(s)@close R3(s)@use", 5)
+        + &runs_like("P", "W1(s)@new R3(s)@use W2(s)@close", 9);
     let session = support::parse(&traces);
     let findings = localize(Technique::Verdict, &session.runs, &Options::default());
     assert!(findings.iter().all(|finding| written_over::row(&session.runs[0], finding).is_none()));

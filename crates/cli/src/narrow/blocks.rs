@@ -246,4 +246,22 @@ mod tests {
         assert!(is_kept(&run(NEXT_SECTION)));
         assert!(!is_kept(&run(Some((8, 1)))) && !is_kept(&run(None)));
     }
+
+    /// A worker is about to announce itself in a section of its own, of which nothing is on record where nobody looks any more.
+    #[test]
+    fn what_was_about_to_be_done_is_known_from_the_run_in_which_it_was() {
+        let run = run(&[(1, None), (2, None), (1, None), (1, SECTION), (1, SECTION), (1, NEXT_SECTION)]);
+        let (threads, locations, objects, images) = Default::default();
+        let (names, switches, warnings) = Default::default();
+        let profile = Profile { run, threads, locations, objects, images, names, switches, warnings };
+        let mut code = Code::default();
+        let stacks: Vec<StackId> = (0..6).map(|site| code.stack_id(&[SiteId(site)])).collect();
+        assert_eq!(stacks, (0..6).map(StackId).collect::<Vec<_>>(), "as the accesses have them");
+        // It was held where it takes the lock of its section, right after its access without a lock.
+        assert_eq!(times_at(&profile, &code, 2), 1);
+        let at = [StackId(2), StackId(1)];
+        let found = |between| goes_on_at((&profile, &code), ThreadId(1), between, at, 1);
+        assert_eq!(found(0..6), [3, 4]);
+        assert_eq!(found(0..3), [0; 0], "it comes to it too late");
+    }
 }

@@ -159,7 +159,8 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(true);
     }
     // What is counted there besides is no reason to tell less than what is known.
-    let is_told_already = |first: &&Finding| place.turn() == Turn::Counts && tells_better(first, told.as_ref());
+    let is_told_already =
+        |first: &&Finding| place.turn() == Turn::Counts && tells_better(first, told.as_ref());
     if told.is_some() && findings.first().filter(is_told_already).is_some() {
         return None;
     }
@@ -186,7 +187,8 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         place.is_published(&finding.pattern) && told.as_ref().is_none_or(|told| is_mere_order(&told.pattern))
     };
     let unfinished = findings.iter().position(|finding| {
-        is_unfinished(finding) && told.as_ref().is_none_or(|told| is_of_most(with_early_ends(finding), counts(told)))
+        is_unfinished(finding)
+            && told.as_ref().is_none_or(|told| is_of_most(with_early_ends(finding), counts(told)))
     });
     if let Some(at) = unfinished {
         lead(findings, at);
@@ -439,5 +441,18 @@ mod tests {
     fn an_order_has_no_look() {
         let of = |id: PatternId| Pattern::new(id, &vec![SiteId(0); id.steps().len()]);
         assert!(is_mere_order(&of(PatternId::P2)) && !is_mere_order(&of(PatternId::P4)));
+    }
+
+    #[test]
+    fn runs_that_end_before_it_is_complete_show_it_as_well() {
+        let reasons = vec![Reason::First, Reason::Unfinished { failed: 11 }];
+        let reasoning = localize::Reasoning { confidence: 0.1, reasons, standstill: None };
+        let pattern = Pattern::new(PatternId::P12, &[SiteId(0); 4]);
+        let example =
+            localize::Example { run: localize::RunId(1), id: pattern.shape(), accesses: Vec::new() };
+        let (rank, tied, score, failed, passed) = (1, 1, 0.1, 12, 6);
+        let (failing_runs, detail) = (Vec::new(), Detail::Verdict(Box::new(reasoning)));
+        let finding = Finding { rank, tied, score, failed, passed, pattern, failing_runs, example, detail };
+        assert_eq!((counts(&finding), with_early_ends(&finding)), ([12, 6], [23, 6]));
     }
 }

@@ -199,7 +199,10 @@ impl Place {
     /// Whether two orders that cross begin with the same one as another pattern does, and go on with something else that others do here.
     pub fn begins_like(&self, pattern: &Pattern, other: &Pattern) -> bool {
         let [one, two] = [pattern.sites(), other.sites()];
-        one.len() == 4 && pattern.shape() == other.shape() && one[..2] == two[..2] && self.decisive.contains(&one[2])
+        one.len() == 4
+            && pattern.shape() == other.shape()
+            && one[..2] == two[..2]
+            && self.decisive.contains(&one[2])
     }
 
     /// Whether a pattern begins with what decides here and the held thread finds, and goes on with something else that this one reads before the other has
@@ -437,5 +440,37 @@ mod tests {
         assert_eq!(fit(&[ELSEWHERE, CHANGE, OTHER_CHANGE, ACT]), Fit::Not);
         assert_eq!(fit(&[LOOK, CHANGE, ELSEWHERE, ACT]), Fit::Not);
         assert_eq!(place.fit(&Pattern::new(PatternId::P2, &[LOOK, CHANGE])), Fit::Not, "the thread goes on");
+    }
+
+    /// A worker is announced, found without a sign of life, and the run ends with that: what is missing is known from the runs that go on.
+    #[test]
+    fn what_is_announced_before_it_is_there_is_told_by_what_was_missing() {
+        let place = place(None);
+        let of = |id: PatternId, sites: [SiteId; 4]| place.is_published(&Pattern::new(id, &sites));
+        assert!(of(PatternId::P12, [CHANGE, ACT, OTHER_CHANGE, ELSEWHERE]));
+        assert!(of(PatternId::P13, [CHANGE, OTHER_CHANGE, ACT, ELSEWHERE]));
+        assert!(!of(PatternId::P12, [ELSEWHERE, ACT, OTHER_CHANGE, CHANGE]), "another order");
+        assert!(!of(PatternId::P14, [CHANGE, ACT, OTHER_CHANGE, ELSEWHERE]), "nothing is announced");
+    }
+
+    /// A handle is given back, had by another one, who watches it, and then no longer watched by the first one.
+    #[test]
+    fn who_breaks_in_may_have_given_away_what_it_goes_on_with() {
+        let place = place(None);
+        let of = |id: PatternId, sites: [SiteId; 4]| place.is_let_in_by(&Pattern::new(id, &sites));
+        assert!(of(PatternId::P9, [ELSEWHERE, OTHER_CHANGE, LOOK, CHANGE]));
+        assert!(!of(PatternId::P9, [ELSEWHERE, OTHER_CHANGE, CHANGE, LOOK]), "the held one acts");
+        assert!(!of(PatternId::P12, [ELSEWHERE, OTHER_CHANGE, LOOK, CHANGE]), "nothing is written over");
+    }
+
+    /// A set and the number of its members are changed in one section: the edges do not tell which of them matters.
+    #[test]
+    fn what_begins_alike_may_go_on_with_another_thing_of_the_section() {
+        let of = |id: PatternId, sites: [SiteId; 4]| Pattern::new(id, &sites);
+        let told = of(PatternId::P9, [LOOK, ELSEWHERE, OTHER_CHANGE, ACT]);
+        let is_alike = |pattern: Pattern| place(None).begins_like(&pattern, &told);
+        assert!(is_alike(of(PatternId::P9, [LOOK, ELSEWHERE, CHANGE, ELSEWHERE])));
+        assert!(!is_alike(of(PatternId::P9, [LOOK, CHANGE, CHANGE, ELSEWHERE])), "another look");
+        assert!(!is_alike(of(PatternId::P9, [LOOK, ELSEWHERE, ELSEWHERE, ACT])), "that decides nothing");
     }
 }

@@ -41,3 +41,4 @@ mod standstill;
 mod takeover;
 mod trace;
 mod wholly_static;
+mod written_over;
