@@ -102,7 +102,7 @@ fn tell_given_away(scale: &Scale, cause: &mut Cause) {
             && pattern.sites()[2..] == triple.sites()[..2]
             && pattern.sites().chunks(2).all(|order| order[0] != order[1])
             && lead.example.as_ref().is_some_and(|(_, sighting)| sighting.is_close)
-            && 2 * lead.passed <= scale.runs.all_passed
+            && !is_usual(lead.passed, scale.runs.all_passed)
             && failing_in_both(scale, lead, led) == led.failed
             && scale.evidence_of(&lead.runs) >= TELLING + scale.pairs.ln()
             && !is_count(pattern)
