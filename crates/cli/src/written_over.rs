@@ -1,7 +1,6 @@
 //! Tells the first finding with the thread for which it takes a third one: what one has written for another is written over before that has read it.
 
-use localize::{Detail, written_over};
-use localize::{Example, Finding, Reason, RunId};
+use localize::{Detail, Example, Finding, Reason, RunId, written_over};
 use runner::RunNumber;
 
 use crate::analysis;

@@ -73,8 +73,8 @@ fn put_one_first(
         let first = findings.first().filter(|first| !begins_before(first));
         let fit = |place: &Place| first.map_or(Fit::Not, |first| place.fit(&first.pattern));
         // What is a mere order at one place has a look before it at another.
-        let has_look = first.is_some_and(|first| is_mere_order(&first.pattern))
-            && places.iter().any(|place| place.has_look() && fit(place) == Fit::Order);
+        let fits = places.iter().map(|place| (place.has_look(), fit(place)));
+        let has_look = first.is_some_and(|first| has_look_elsewhere(&first.pattern, fits));
         let fitting = places.iter().copied().filter(|place| fit(place) >= Fit::Act);
         let best = fitting.filter(|place| !has_look || place.has_look()).max_by_key(|place| fit(place));
         let is_due = |place: &&Place| place.turn() == turn || place.turn() == Turn::Ends;
@@ -159,9 +159,10 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(true);
     }
     // What is counted there besides is no reason to tell less than what is known.
-    let is_told_already =
-        |first: &&Finding| place.turn() == Turn::Counts && tells_better(first, told.as_ref());
-    if told.is_some() && findings.first().filter(is_told_already).is_some() {
+    let is_told_already = |first: &&Finding| {
+        told.as_ref().is_some_and(|told| is_more_than_counts(place.turn(), counts(first), counts(told)))
+    };
+    if findings.first().filter(is_told_already).is_some() {
         return None;
     }
     if let (Some(first), Some(told)) = (findings.first(), &told)
@@ -216,6 +217,16 @@ fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Op
         return Some(false);
     }
     None
+}
+
+/// Whether a mere order that fits a place without a look is decided at another place, which has one, as well.
+fn has_look_elsewhere(order: &Pattern, mut fits: impl Iterator<Item = (bool, Fit)>) -> bool {
+    is_mere_order(order) && fits.any(|(has_look, fit)| has_look && fit == Fit::Order)
+}
+
+/// Whether a place is about counts, and a finding tells more than that.
+fn is_more_than_counts(turn: Turn, finding: [u32; 2], told: [u32; 2]) -> bool {
+    turn == Turn::Counts && counts_better(finding, told)
 }
 
 /// The runs that show it, with those that end before it is complete.
@@ -454,5 +465,22 @@ mod tests {
         let (failing_runs, detail) = (Vec::new(), Detail::Verdict(Box::new(reasoning)));
         let finding = Finding { rank, tied, score, failed, passed, pattern, failing_runs, example, detail };
         assert_eq!((counts(&finding), with_early_ends(&finding)), ([12, 6], [23, 6]));
+    }
+
+    /// A log is found full in one section and rotated in the next, and each round of both counts its lines.
+    #[test]
+    fn what_is_counted_does_not_take_the_place_of_what_tells_more() {
+        let is_more = |turn, told| is_more_than_counts(turn, [19, 0], told);
+        assert!(is_more(Turn::Counts, [19, 8]));
+        assert!(!is_more(Turn::Counts, [19, 0]) && !is_more(Turn::GoesOn, [19, 8]));
+    }
+
+    #[test]
+    fn an_order_does_not_stay_by_a_place_without_a_look_if_another_has_one() {
+        let of = |id: PatternId| Pattern::new(id, &vec![SiteId(0); id.steps().len()]);
+        let fits = [(false, Fit::Whole), (true, Fit::Order)];
+        assert!(has_look_elsewhere(&of(PatternId::P2), fits.into_iter()));
+        assert!(!has_look_elsewhere(&of(PatternId::P4), fits.into_iter()), "it has one of its own");
+        assert!(!has_look_elsewhere(&of(PatternId::P2), fits[..1].iter().copied()));
     }
 }
