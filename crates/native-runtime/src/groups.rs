@@ -87,11 +87,12 @@ unsafe fn fetch(own: &mut Chain) {
     if !spin::lock(&LOCK) {
         return;
     }
-    let given_back = &mut *(&raw mut GIVEN_BACK);
-    let mut more = if given_back.count > 2 * TOGETHER { given_back.split_off(TOGETHER) } else { unused() };
+    let given_back = &raw mut GIVEN_BACK;
+    let mut more =
+        if (*given_back).count > 2 * TOGETHER { (*given_back).split_off(TOGETHER) } else { unused() };
     if more.count == 0 {
         // None that are new: also what others gave back just now.
-        more = given_back.split_off(TOGETHER.min(given_back.count));
+        more = (*given_back).split_off(TOGETHER.min((*given_back).count));
     }
     LEFT.fetch_sub(more.count, Ordering::Relaxed);
     spin::unlock(&LOCK);
@@ -123,7 +124,8 @@ unsafe fn unused() -> Chain {
 
 unsafe fn give_to_others(chain: Chain) {
     if spin::lock(&LOCK) {
-        (*(&raw mut GIVEN_BACK)).add(chain);
+        let given_back = &raw mut GIVEN_BACK;
+        (*given_back).add(chain);
         LEFT.fetch_add(chain.count, Ordering::Relaxed);
         spin::unlock(&LOCK);
     }

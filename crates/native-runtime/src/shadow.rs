@@ -307,7 +307,11 @@ unsafe fn discard_pages<const WORDS: usize>(
 pub unsafe fn clear() {
     for block in &BLOCKS[..BLOCK_COUNT.load(Ordering::Relaxed)] {
         let block = block.load(Ordering::Relaxed);
-        discard_pages(&(*place_of(block.cast()).2).line_pages, block, 0, RANGE_SHADOW);
+        let behind = place_of(block.cast()).2;
+        discard_pages(&(*behind).line_pages, block, 0, RANGE_SHADOW);
+        for count in (*behind).elsewhere.iter_mut().filter(|count| **count != 0) {
+            *count = 0;
+        }
     }
 }
 
