@@ -55,7 +55,7 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
     } else if SIZE == 1 && owner & SPLIT != 0 {
         // Buffers that are read byte by byte from several places are split all over.
         let tls = tls::current();
-        let cell = split::cell(owner, address);
+        let cell = split::cell(owner, line, address);
         if (&raw const (*cell).owner).read_volatile() == (*tls).id() {
             split::note::<WRITE>(cell, leaf, (*tls).stamp());
         } else {
@@ -63,8 +63,8 @@ pub unsafe extern "C" fn not_just_own<const SIZE: usize, const WRITE: bool>(
         }
     } else if SIZE == 2
         && owner & SPLIT != 0
-        && (own_bytes_of_split::<SIZE, WRITE>(owner, address, leaf)
-            || location_of_split::<SIZE, WRITE>(owner, address, leaf, pc))
+        && (own_bytes_of_split::<SIZE, WRITE>(owner, line, address, leaf)
+            || location_of_split::<SIZE, WRITE>(owner, line, address, leaf, pc))
     {
         // So are those that are used in units of different sizes, and small fields of records.
     } else if SIZE == 1 {
@@ -172,7 +172,8 @@ unsafe fn in_parts<const SIZE: usize, const WRITE: bool>(
     let owner = (&raw const (*line).owner).cast::<u32>().add((address >> 2) & 1).read();
     if SIZE == 1 && take_over_first_byte::<WRITE>(owner, line, address, leaf) {
         // Buffers are handed on so.
-    } else if SIZE == 4 && owner & SPLIT != 0 && own_bytes_of_split::<SIZE, WRITE>(owner, address, leaf) {
+    } else if SIZE == 4 && owner & SPLIT != 0 && own_bytes_of_split::<SIZE, WRITE>(owner, line, address, leaf)
+    {
         // Buffers that are read in units of different sizes are split, too.
     } else if SIZE < 4 && own_part::<SIZE, WRITE>(line, address, leaf) {
         // Buffers are filled so.
@@ -232,12 +233,13 @@ unsafe fn own<const SIZE: usize, const WRITE: bool>(
 /// Notes the access if all its bytes, of a split half with this owner field, are this thread's own; false if it needs a closer look.
 #[inline(always)]
 unsafe fn own_bytes_of_split<const SIZE: usize, const WRITE: bool>(
-    half: u32,
+    owner: u32,
+    line: *mut Line,
     address: usize,
     leaf: u32,
 ) -> bool {
     let tls = tls::current();
-    let first = split::cell(half, address);
+    let first = split::cell(owner, line, address);
     let is_own = |byte: usize| (&raw const (*first.add(byte)).owner).read_volatile() == (*tls).id();
     if !(0..SIZE).all(is_own) {
         return false;
@@ -279,13 +281,14 @@ unsafe fn split_own<const SIZE: usize, const WRITE: bool>(
 /// An access to bytes of a split half with this owner field that are one location, most often; false if it needs a closer look.
 #[inline(always)]
 unsafe fn location_of_split<const SIZE: usize, const WRITE: bool>(
-    half: u32,
+    owner: u32,
+    line: *mut Line,
     address: usize,
     leaf: u32,
     pc: usize,
 ) -> bool {
     let tls = tls::current();
-    let cell = split::cell(half, address);
+    let cell = split::cell(owner, line, address);
     let owner = (&raw const (*cell).owner).read_volatile();
     // The other bytes need not be read by many if the first is.
     if owner & SHARED == 0 || owner == READ_BY_MANY {

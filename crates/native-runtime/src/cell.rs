@@ -7,7 +7,7 @@
 //!   touched together); `read` and `write` hold the leaves of its last read and write, the stamps their times.
 //! - [`BYTES`] | masks | id: only this thread, but parts of it: `read` holds for the bytes in the mask from bit
 //!   [`READS_AT`], `write` for those in the mask from bit [`WRITES_AT`].
-//! - [`SPLIT`] | number: too different to share one description: each byte has a cell in this one of [`crate::groups`].
+//! - [`SPLIT`], with a number or without: too different to share one description: each byte has a cell, see [`crate::split`].
 //! - [`READ_BY_MANY`]: several threads have read them, and their handovers are no news: `read` is the leaf of one
 //!   read, `write` the id of its thread.
 //! - an id that no thread has: one thread goes through the whole word byte by byte: see [`crate::passages`].
@@ -98,8 +98,8 @@ impl Cell {
 
     /// A byte of a half with this owner field, which is split.
     #[inline(always)]
-    pub unsafe fn byte(owner: u32, half: usize, byte: usize) -> Cell {
-        let cell = split::cell(owner, byte);
+    pub unsafe fn byte(owner: u32, line: *mut Line, half: usize, byte: usize) -> Cell {
+        let cell = split::cells(owner, line, half).cast::<split::ByteCell>().add(byte);
         Cell {
             owner: &raw mut (*cell).owner,
             read: &raw mut (*cell).read,
@@ -190,7 +190,7 @@ pub unsafe fn each_cell(line: *mut Line, mask: u16, visit: &mut dyn FnMut(Cell))
         let owner = (*line).owner[half];
         if owner & (SHARED | SPLIT) == SPLIT {
             for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-                visit(Cell::byte(owner, half, byte));
+                visit(Cell::byte(owner, line, half, byte));
             }
         } else {
             visit(Cell::half(line, half));

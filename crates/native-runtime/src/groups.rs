@@ -1,7 +1,8 @@
-//! Room for the cells of the bytes of split halves, four at a time: a *group*. The owner field of a split half has its number.
+//! Room for the cells of the bytes of split halves, four at a time: a *group*. The owner field of such a half has its number.
 //!
 //! Groups lie one behind the other, however far apart the memory is that they describe: heaps have a small field here and there,
-//! each of which would have pages of its own beside the lines.
+//! each of which would have pages of its own beside the lines. Where many halves are split, their cells are there all the same
+//! ([`crate::split`]): where these are is known before their owner field has come from memory, which buffers are read quicker by.
 //!
 //! Whoever has just read a number may still note an access in the group a few instructions after it was given back: what is noted is of
 //! no more interest then. So a group that was given back is not taken again before [`KEPT_BACK`] others have been.
@@ -17,7 +18,7 @@ use crate::{kernel, mapping, sandbox, spin};
 
 pub type Group = [ByteCell; 4];
 
-/// How many there are: 32 MiB. Beyond that neighbours' older accesses are forgotten instead, and counted.
+/// How many there are: as many as halves may be split.
 const ROOM: u32 = 1 << 19;
 /// The bits of a number; whatever they are, there is a place for it. No group has the number 0.
 pub const NUMBER: u32 = ROOM - 1;
@@ -86,11 +87,12 @@ unsafe fn fetch(own: &mut Chain) {
     if !spin::lock(&LOCK) {
         return;
     }
-    let given_back = &mut *(&raw mut GIVEN_BACK);
-    let mut more = if given_back.count > 2 * TOGETHER { given_back.split_off(TOGETHER) } else { unused() };
+    let given_back = &raw mut GIVEN_BACK;
+    let mut more =
+        if (*given_back).count > 2 * TOGETHER { (*given_back).split_off(TOGETHER) } else { unused() };
     if more.count == 0 {
         // None that are new: also what others gave back just now.
-        more = given_back.split_off(TOGETHER.min(given_back.count));
+        more = (*given_back).split_off(TOGETHER.min((*given_back).count));
     }
     LEFT.fetch_sub(more.count, Ordering::Relaxed);
     spin::unlock(&LOCK);
@@ -122,7 +124,8 @@ unsafe fn unused() -> Chain {
 
 unsafe fn give_to_others(chain: Chain) {
     if spin::lock(&LOCK) {
-        (*(&raw mut GIVEN_BACK)).add(chain);
+        let given_back = &raw mut GIVEN_BACK;
+        (*given_back).add(chain);
         LEFT.fetch_add(chain.count, Ordering::Relaxed);
         spin::unlock(&LOCK);
     }

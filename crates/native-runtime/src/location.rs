@@ -274,8 +274,10 @@ pub unsafe fn cache(thread: &mut Thread, location: *const Location, index: u32, 
             return;
         }
         hint(line, address, thread.id)
-    } else if owner & (SHARED | SPLIT) == SPLIT && (*split::cell(owner, address)).owner == SHARED | index {
-        hint_at_byte(split::cell(owner, address), thread.id)
+    } else if owner & (SHARED | SPLIT) == SPLIT
+        && (*split::cell(owner, line, address)).owner == SHARED | index
+    {
+        hint_at_byte(split::cell(owner, line, address), thread.id)
     } else {
         return;
     };

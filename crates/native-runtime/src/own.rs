@@ -30,7 +30,7 @@ pub unsafe fn note_half(line: *mut Line, half: usize, mask: u32, who: Who, touch
             return owner == READ_BY_MANY && !touch.writes();
         }
         if owner & SPLIT != 0 {
-            return note_bytes(owner, half, mask, who, touch);
+            return note_bytes(owner, line, half, mask, who, touch);
         }
         let mut masks = Masks::of(line, half, owner);
         if owner != 0 {
@@ -58,9 +58,9 @@ pub unsafe fn note_half(line: *mut Line, half: usize, mask: u32, who: Who, touch
 }
 
 #[inline(never)]
-unsafe fn note_bytes(owner: u32, half: usize, mask: u32, who: Who, touch: Touch) -> bool {
+unsafe fn note_bytes(owner: u32, line: *mut Line, half: usize, mask: u32, who: Who, touch: Touch) -> bool {
     for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-        let cell = Cell::byte(owner, half, byte);
+        let cell = Cell::byte(owner, line, half, byte);
         let user = cell.owner.read_volatile();
         if user == READ_BY_MANY && !touch.writes() {
             continue;

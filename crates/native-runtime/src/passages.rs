@@ -15,13 +15,13 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
-use crate::cell::{Cell, ID, Masks, SPLIT};
+use crate::cell::{Cell, ID, Masks};
 use crate::cells::{self, stripe};
 use crate::shadow::{self, Line};
 use crate::split::{self, ByteCell};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
-use crate::{fetch, groups, log, noise, spin, thread};
+use crate::{fetch, log, noise, spin, thread};
 
 /// One for reads and one for writes, so that copying from buffer to buffer has both.
 const PER_THREAD: u32 = 2;
@@ -392,10 +392,10 @@ unsafe fn describe(thread: &mut Thread, line: *mut Line, number: u32) {
             *owner = (*passage).former;
         } else if passed < 4
             && (*passage).former != 0
-            && let Some(group) = split::group(thread)
+            && let Some(new) = split::room(thread, line)
         {
-            describe_bytes(&mut *groups::at(group), passage, id, half, passed, writes);
-            *owner = SPLIT | group;
+            describe_bytes(&mut *split::cells(new, line, half), passage, id, half, passed, writes);
+            *owner = new;
         } else {
             // Without room for cells the whole half is taken for what was passed.
             let mask = if (*passage).former != 0 { 15 } else { (1 << passed) - 1 };

@@ -59,7 +59,7 @@ unsafe fn take_over_half(
         }
     }
     for byte in (0..4).filter(|byte| mask >> byte & 1 != 0) {
-        let cell = Cell::byte((*line).owner[half], half, byte);
+        let cell = Cell::byte((*line).owner[half], line, half, byte);
         let user = *cell.owner;
         let done = if user == READ_BY_MANY {
             !touch.writes()
@@ -102,7 +102,7 @@ pub unsafe fn take_over_byte_of_split<const WRITE: bool>(
     if owner & (SHARED | SPLIT) != SPLIT {
         return false;
     }
-    let cell = Cell::byte(owner, half, byte);
+    let cell = Cell::byte(owner, line, half, byte);
     if !is_last_again::<WRITE>(thread, &cell, leaf) {
         return false;
     }
@@ -158,7 +158,7 @@ unsafe fn take_byte<const WRITE: bool>(thread: &mut Thread, line: *mut Line, add
     noise::pass_access(thread);
     log::count_thinned(thread, 1);
     let kind = if WRITE { Kind::Write } else { Kind::Read };
-    Cell::byte((*line).owner[half], half, byte).take(thread, Touch { kind, flags: 0, leaf });
+    Cell::byte((*line).owner[half], line, half, byte).take(thread, Touch { kind, flags: 0, leaf });
     if byte == 3 {
         split::join(thread, line, half);
     }

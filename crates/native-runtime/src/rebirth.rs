@@ -4,7 +4,7 @@ use crate::cell::{Cell, READ_BY_MANY, SHARED, SPLIT, each_cell};
 use crate::cells::stripe;
 use crate::shadow::{self, Line};
 use crate::thread::Thread;
-use crate::{groups, location, spin};
+use crate::{location, spin, split};
 
 /// Above this size only the shadow pages that are in memory are looked at.
 const LARGE: usize = 32 << 10;
@@ -82,7 +82,7 @@ unsafe fn forget_line(thread: &mut Thread, line: *mut Line, address: usize) {
         let owner = (*line).owner[half];
         Cell::half(line, half).clear();
         if owner & (SHARED | SPLIT) == SPLIT {
-            groups::give_back(thread, owner);
+            split::free(thread, owner, line);
         }
     }
     spin::unlock(lock);
@@ -106,7 +106,7 @@ unsafe fn pause_line(thread: &mut Thread, line: *mut Line, address: usize) {
         let owner = (*line).owner[half];
         if !has_location && owner & (SHARED | SPLIT) == SPLIT {
             Cell::half(line, half).clear();
-            groups::give_back(thread, owner);
+            split::free(thread, owner, line);
         }
     }
     spin::unlock(lock);

@@ -48,7 +48,7 @@ pub unsafe fn in_parts(
             true
         } else if owner & (SHARED | SPLIT) == SPLIT {
             (0..4).filter(|byte| part >> byte & 1 != 0).all(|byte| {
-                let cell = Cell::byte(owner, half, byte);
+                let cell = Cell::byte(owner, line, half, byte);
                 repeats(thread, cell, 1 << byte, location::own_hint_at_byte(tls, cell.owner))
             })
         } else {

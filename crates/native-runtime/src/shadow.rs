@@ -2,13 +2,17 @@
 //!
 //! Two levels instead of one linear mapping, so that no address range of the target is special and any
 //! layout works: the root has one entry per 4 MiB of address space; an entry points to that range's lines,
-//! or is null while nobody touched the range.
+//! or is null while nobody touched the range. Where bytes of a range are described one by one, it has room for that,
+//! too ([`crate::split`]).
 
+#[cfg(target_arch = "x86_64")]
+use core::mem::offset_of;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use crate::mapping::{self, reserve};
 use crate::residency::{PAGE, Pages};
+use crate::split::ByteCell;
 use crate::{errno, sandbox};
 
 /// log2 of the bytes of address space that one root entry describes.
@@ -21,6 +25,9 @@ pub const ROOT_MASK: usize = ROOT_ENTRIES - 1;
 /// Shadow bytes per byte of the target.
 pub const SCALE: usize = size_of::<Line>() / 8;
 const RANGE_SHADOW: usize = SCALE << RANGE_BITS;
+/// Bytes of cells for each line.
+const CELLS_PER_LINE: usize = 8 * size_of::<ByteCell>();
+const RANGE_CELLS: usize = RANGE_SHADOW / size_of::<Line>() * CELLS_PER_LINE;
 
 /// What is known about one aligned 8-byte word: two halves of four bytes, field by field, so that an access
 /// of eight bytes compares and stores both at once. See [`crate::cells`] for what the fields mean.
@@ -109,10 +116,16 @@ unsafe fn grow(entry: &AtomicPtr<u8>) -> bool {
 /// What is behind a range's lines.
 #[repr(C)]
 struct Behind {
-    /// Pages of its lines.
+    /// Its bytes' cells; null at first.
+    cells: *mut u8,
+    /// Pages of its lines and of these cells.
     line_pages: Pages<{ RANGE_SHADOW / PAGE / 64 }>,
+    cell_pages: Pages<{ RANGE_CELLS / PAGE / 64 }>,
+    /// For each of these pages, how many halves that would have cells there have them elsewhere.
+    elsewhere: [u8; RANGE_CELLS / PAGE],
 }
-const _: () = assert!(size_of::<Behind>() <= PAGE);
+/// Bytes of that, in whole pages.
+const BEHIND: usize = size_of::<Behind>().next_multiple_of(PAGE);
 
 /// Address space for a range's lines, which begin at a multiple of their size, and for what is behind them.
 unsafe fn reserve_block() -> *mut u8 {
@@ -122,8 +135,8 @@ unsafe fn reserve_block() -> *mut u8 {
     }
     let before = (all as usize).next_multiple_of(RANGE_SHADOW) - all as usize;
     let block = all.add(before);
-    let behind = RANGE_SHADOW - PAGE - before;
-    for (part, bytes) in [(all, before), (block.add(RANGE_SHADOW + PAGE), behind)] {
+    let behind = RANGE_SHADOW - BEHIND - before;
+    for (part, bytes) in [(all, before), (block.add(RANGE_SHADOW + BEHIND), behind)] {
         if bytes > 0 {
             mapping::unmap(part, bytes);
         }
@@ -148,12 +161,78 @@ pub unsafe fn is_in_memory(line: *mut Line) -> bool {
 
 /// The bits of a line's address that tell its block.
 pub const BLOCK_MASK: isize = -(RANGE_SHADOW as isize);
+/// Where a block says where its cells are.
+#[cfg(target_arch = "x86_64")]
+pub const CELLS_AT: usize = RANGE_SHADOW + offset_of!(Behind, cells);
+
+/// Cells' bytes for each byte of lines.
+pub const CELLS_SCALE: usize = CELLS_PER_LINE / size_of::<Line>();
+
 /// A line is about to be changed for the first time: if its page has to be brought in, so are those of the other lines of the target's
 /// page.
 #[inline(always)]
 pub unsafe fn before_first_change(line: *mut Line) {
     let (block, offset, behind) = place_of(line);
     (*behind).line_pages.bring(block, offset, SCALE);
+}
+
+/// The cells of the bytes of a word. Only if [`has_bytes`].
+#[inline(always)]
+pub unsafe fn bytes(line: *mut Line) -> *mut ByteCell {
+    let (_, offset, behind) = place_of(line);
+    (*behind).cells.add(offset * CELLS_SCALE).cast()
+}
+
+/// Makes sure that the bytes of a word have cells, which are about to be filled; false if there is no memory for them.
+#[inline]
+pub unsafe fn has_bytes(line: *mut Line) -> bool {
+    let (_, offset, behind) = place_of(line);
+    let pointer = AtomicPtr::from_ptr(&raw mut (*behind).cells);
+    if pointer.load(Ordering::Acquire).is_null() && !make_bytes(pointer) {
+        return false;
+    }
+    (*behind).cell_pages.bring((*behind).cells, offset * CELLS_SCALE, CELL_PAGES_TOGETHER);
+    true
+}
+
+/// May one more half have its cells elsewhere, so that a page of them is not brought in for a few? It is counted then. With the word's
+/// lock held, which all words with cells in the same page share.
+#[inline]
+pub unsafe fn has_few_cells(line: *mut Line) -> bool {
+    let (_, offset, behind) = place_of(line);
+    let offset = offset * CELLS_SCALE;
+    if (*behind).cell_pages.has(offset) || (*behind).elsewhere[offset / PAGE] == FEW {
+        return false;
+    }
+    (*behind).elsewhere[offset / PAGE] += 1;
+    true
+}
+
+/// A half has its cells elsewhere no more.
+#[inline]
+pub unsafe fn has_fewer_cells(line: *mut Line) {
+    let (_, offset, behind) = place_of(line);
+    let count = &mut (*behind).elsewhere[offset * CELLS_SCALE / PAGE];
+    *count = count.saturating_sub(1);
+}
+
+/// A page has the cells of 64 halves.
+const FEW: u8 = 8;
+
+/// There are many pages of cells for one of the target, of which but a few bytes may be described so.
+const CELL_PAGES_TOGETHER: usize = 2;
+
+#[cold]
+unsafe fn make_bytes(pointer: &AtomicPtr<u8>) -> bool {
+    let _errno = errno::keep();
+    if !crate::spin::lock(&GROWING) {
+        return false;
+    }
+    if pointer.load(Ordering::Acquire).is_null() {
+        pointer.store(reserve(RANGE_CELLS), Ordering::Release);
+    }
+    crate::spin::unlock(&GROWING);
+    !pointer.load(Ordering::Acquire).is_null()
 }
 
 /// One past the last address described by the same root entry.
@@ -201,6 +280,10 @@ pub unsafe fn discard(start: usize, end: usize) {
             let size = (to - at) / 8 * size_of::<Line>();
             let (block, offset, behind) = place_of(line);
             discard_pages(&(*behind).line_pages, block, offset, size);
+            if !(*behind).cells.is_null() {
+                let (offset, size) = (offset * CELLS_SCALE, size * CELLS_SCALE);
+                discard_pages(&(*behind).cell_pages, (*behind).cells, offset, size);
+            }
         }
         at = to;
     }
@@ -224,7 +307,11 @@ unsafe fn discard_pages<const WORDS: usize>(
 pub unsafe fn clear() {
     for block in &BLOCKS[..BLOCK_COUNT.load(Ordering::Relaxed)] {
         let block = block.load(Ordering::Relaxed);
-        discard_pages(&(*place_of(block.cast()).2).line_pages, block, 0, RANGE_SHADOW);
+        let behind = place_of(block.cast()).2;
+        discard_pages(&(*behind).line_pages, block, 0, RANGE_SHADOW);
+        for count in (*behind).elsewhere.iter_mut().filter(|count| **count != 0) {
+            *count = 0;
+        }
     }
 }
 

@@ -13,7 +13,8 @@ use crate::own::Who;
 use crate::tls::{self, Frame, Tls};
 use crate::{
     atomic_locks, blocks, context, control, errno, groups, jumps, kept, kernel, known_reads, location,
-    lock_code, log, loops, mapping, noise, passages, planned, sampling, sandbox, slots, stack, sync, trails,
+    lock_code, log, loops, mapping, noise, passages, planned, sampling, sandbox, slots, split, stack, sync,
+    trails,
 };
 
 /// Depth of the shadow call stack; deeper calls are counted but not told apart.
@@ -82,7 +83,9 @@ pub struct Thread {
     /// Its current access is one to a buffer, see [`crate::handovers::BUFFER`].
     pub in_buffer: bool,
     pub trails: trails::Trails,
-    /// Room for further halves to be split.
+    /// Further halves that it may split.
+    pub splits: u32,
+    /// Room for the cells of such.
     pub groups: groups::Chain,
     /// Where its passages are, see [`passages`].
     pub passages: u32,
@@ -310,7 +313,7 @@ pub unsafe fn detach() {
         log::emit_sync(thread, EventKind::ThreadEnd, 0, thread.id, 0, 0);
         log::give_back_chunk(thread);
         passages::give_back_all(thread);
-        groups::give_back_all(thread);
+        split::give_back_all(thread);
         kept::give_back_all(thread);
         slots::leave_behind(thread);
         // Set still if the thread was cancelled while it waited.
@@ -336,7 +339,7 @@ pub unsafe fn restart(thread: &mut Thread) {
     slots::restart();
     thread.chunk_left = 0;
     location::forget_cache(thread);
-    groups::restart(thread);
+    split::restart(thread);
     passages::restart(thread);
     kept::forget_used(thread);
     sync::restart(thread);

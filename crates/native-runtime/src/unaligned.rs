@@ -8,7 +8,7 @@ use crate::cell::{ID, READ_BY_MANY, SHARED, SPLIT};
 use crate::cells::{self, Kind, Touch};
 use crate::own::{self, Who};
 use crate::shadow::{self, Line};
-use crate::split;
+use crate::split::{self, ByteCell};
 use crate::tls::{self, Tls};
 use crate::{control, in_turn, lock_code, log};
 
@@ -53,7 +53,7 @@ pub unsafe fn note<const WRITE: bool>(
         let (half, next) = (at / 4, end.min((at | 3) + 1));
         let owner = (&raw const (*line).owner).cast::<u32>().add(half).read_volatile();
         if owner & SPLIT != 0 {
-            if !note_bytes::<WRITE>(tls, owner, at..next, leaf) {
+            if !note_bytes::<WRITE>(tls, split::cells(owner, line, half).cast(), at..next, leaf) {
                 return false;
             }
         } else if owner == (*tls).id() {
@@ -75,9 +75,14 @@ pub unsafe fn note<const WRITE: bool>(
 
 /// The same for bytes of a split half.
 #[inline(always)]
-unsafe fn note_bytes<const WRITE: bool>(tls: *const Tls, owner: u32, bytes: Range<usize>, leaf: u32) -> bool {
+unsafe fn note_bytes<const WRITE: bool>(
+    tls: *const Tls,
+    cells: *mut ByteCell,
+    bytes: Range<usize>,
+    leaf: u32,
+) -> bool {
     for byte in bytes {
-        let cell = split::cell(owner, byte);
+        let cell = cells.add(byte & 3);
         let owner = (&raw const (*cell).owner).read_volatile();
         if owner == (*tls).id() {
             split::note::<WRITE>(cell, leaf, (*tls).stamp());

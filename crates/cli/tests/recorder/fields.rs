@@ -79,3 +79,47 @@ fn small_fields_have_the_histories_of_large_ones() {
         }
     }
 }
+
+/// Where few halves are described byte by byte, their descriptions are elsewhere than where many are; and they are used again.
+#[test]
+fn few_bytes_or_many_have_their_own_history() {
+    for count in [1, 7, 8, 9, 32] {
+        let program = c(&format!(
+            r#"
+struct item {{ char a, b, c, d; int other; }};
+struct item items[32] __attribute__((aligned(256)));
+volatile int rounds = 2000;
+THREAD(first) {{
+    for (int round = 0; round < rounds; round++) {{
+        struct item *mine = malloc(sizeof items);
+        for (int i = 0; i < {count}; i++) {{
+            *(volatile char *)&mine[i].a = 1;
+            *(volatile char *)&mine[i].b = 2;
+        }}
+        free(mine);
+    }}
+    for (int i = 0; i < {count}; i++) {{
+        *(volatile char *)&items[i].a = 1; //@a
+        *(volatile char *)&items[i].b = 2; //@b
+    }}
+    return NULL;
+}}
+THREAD(second) {{
+    for (int i = 0; i < {count}; i++)
+        CHECK(*(volatile char *)&items[i].b == 2); //@second
+    return NULL;
+}}
+int main(void) {{
+    in_thread(first);
+    in_thread(second);
+    return 0;
+}}
+"#
+        ));
+        let process = program.record();
+        process.expect_whole();
+        let line = |item: usize| format!("+{}:1 first w@b | second R@second", item * 8 + 1);
+        let expected: Vec<String> = (0..count).map(line).collect();
+        assert_eq!(process.history("items"), expected.join("\n"), "{count}");
+    }
+}

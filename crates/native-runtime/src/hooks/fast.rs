@@ -170,11 +170,17 @@ macro_rules! hook1 {
             ret
             6:
             and r9d, {group_number}
+            jnz 20f
+            mov r9, rdx
+            and r9, {block_mask}
+            mov r10d, edx
+            and r10d, {offset_mask}
+            mov r9, [r9 + {cells}]
+            lea r9, [r9 + r10 * {cells_scale}]
             mov r10d, edi
-            shl r9d, {group_bits}
-            and r10d, 3
-            add r9, [rip + {groups}]
+            and r10d, 7
             shl r10d, {cell_bits}
+            22:
             mov r8d, fs:[rcx + {owner}]
             cmp r8d, [r9 + r10]
             jne 9f
@@ -182,6 +188,13 @@ macro_rules! hook1 {
             mov eax, fs:[rcx + {stamp}]
             mov [r9 + r10 + {cell_stamp}], ax
             ret
+            20:
+            mov r10d, edi
+            shl r9d, {group_bits}
+            and r10d, 3
+            add r9, [rip + {groups}]
+            shl r10d, {cell_bits}
+            jmp 22b
             7:
             mov r9d, [rdx + r8]
             sub r9d, {first_passage}
@@ -231,9 +244,13 @@ macro_rules! hook1 {
             passage_leaf = const offset_of!(Passage, leaf),
             passage_stamps = const offset_of!(Passage, stamps),
             split = const SPLIT,
+            block_mask = const shadow::BLOCK_MASK,
+            offset_mask = const !shadow::BLOCK_MASK,
             group_number = const groups::NUMBER,
             group_bits = const size_of::<Group>().ilog2(),
             groups = sym groups::GROUPS,
+            cells = const shadow::CELLS_AT,
+            cells_scale = const shadow::CELLS_SCALE,
             cell_bits = const size_of::<ByteCell>().ilog2(),
             cell_leaf = const offset_of!(ByteCell, $leaves),
             cell_stamp = const offset_of!(ByteCell, $stamps),
