@@ -2,7 +2,7 @@
 //!
 //! The user's arguments reach the compiler untouched. What is added around them makes it instrument what it
 //! compiles, and link programs with the static recorder; gcc and clang each have their own way. Wholly static programs besides get
-//! copies of the system's libraries: see [`static_libraries`].
+//! copies of the system's libraries (`static_libraries`).
 
 use std::env;
 use std::ffi::{OsStr, OsString};
