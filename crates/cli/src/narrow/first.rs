@@ -1,9 +1,13 @@
 //! The finding that happens where runs go wrong is told first. What follows from it tells failing from passing runs as well, and can be
 //! forced and forbidden like it; but it comes after the place where the outcome is decided.
 
-use localize::{AccessKind, Detail, Finding, Pattern, Profile, Reason};
+use localize::{Detail, Finding, Pattern, Profile, Reason};
 use report::{Confirmation, NeededStep, Verdict, Window, explanation};
 
+use super::comparison::{
+    begins_with, counts, counts_better, explains, is_mere_order, is_of_most, is_of_two_rounds, is_part_of,
+    tells_better, with_early_ends,
+};
 use super::edges::Edges;
 use super::place::{Fit, Place, Turn};
 use super::rows::of_rows;
@@ -129,94 +133,103 @@ fn sort_by_what_they_tell<T>(told: &mut [T], of: impl Fn(&T) -> (Option<Pattern>
 
 /// Puts what happens at a place first, if it can be told, and says whether the place proves it.
 fn tell(findings: &mut Vec<Finding>, place: &Place, told: Option<Finding>) -> Option<bool> {
-    let stays = |first: &&Finding| match place.fit(&first.pattern) {
+    let (at, proves) = match choose(findings, place, told.as_ref())? {
+        Choice::Known { at, proves } => (at, proves),
+        Choice::Told { instead_of } => {
+            let at = instead_of.unwrap_or(findings.len());
+            findings.splice(at..findings.len().min(at + 1), told);
+            (at, true)
+        }
+    };
+    lead(findings, at);
+    Some(proves)
+}
+
+/// Which finding happens at a place.
+enum Choice {
+    /// The one at this position, which may be proved by the place.
+    Known { at: usize, proves: bool },
+    /// What was counted there, which is there already if it takes the position of another one.
+    Told { instead_of: Option<usize> },
+}
+
+/// Of the findings so far, and what was counted of a place's rows, the one that says best what happens there.
+fn choose(findings: &[Finding], place: &Place, told: Option<&Finding>) -> Option<Choice> {
+    if let Some(first) = findings.first() {
+        if stays(first, place, told) {
+            return Some(Choice::Known { at: 0, proves: true });
+        }
+        if let Some(told) = told {
+            // What is counted there besides is no reason to tell less than what is known.
+            if is_more_than_counts(place.turn(), counts(first), counts(told)) {
+                return None;
+            }
+            if is_part_of(&told.pattern, &first.pattern) && tells_better(first, Some(told)) {
+                return Some(Choice::Known { at: 0, proves: false });
+            }
+        }
+    }
+    let find = |is_it: &dyn Fn(&Finding) -> bool| findings.iter().position(is_it);
+    let better = find(&|finding| tells_better_of_section(finding, place, told));
+    if let Some(at) = better.or_else(|| find(&|finding| tells_what_was_left(finding, place, told))) {
+        return Some(Choice::Known { at, proves: true });
+    }
+    let Some(told) = told else {
+        let of_fit = |wanted: Fit| find(&|finding| place.fit(&finding.pattern) == wanted);
+        let whole = of_fit(Fit::Whole).map(|at| Choice::Known { at, proves: true });
+        return whole.or_else(|| of_fit(Fit::Act).map(|at| Choice::Known { at, proves: false }));
+    };
+    // What the runs say of it by themselves is more than what is counted here, unless it takes a count that goes down to zero.
+    match find(&|finding| finding.pattern == told.pattern) {
+        Some(at) if !place.takes_zero(&told.pattern) => Some(Choice::Known { at, proves: true }),
+        instead_of => Some(Choice::Told { instead_of }),
+    }
+}
+
+/// Whether the first finding stays where it is, since it says what happens at a place as well as what was counted there.
+fn stays(first: &Finding, place: &Place, told: Option<&Finding>) -> bool {
+    if place.is_let_in_by(&first.pattern) {
+        return true;
+    }
+    let is_told = |is_it: &dyn Fn(&Finding) -> bool| told.is_some_and(is_it);
+    match place.fit(&first.pattern) {
         // What decides, told without a look that is not there in all failing runs, is told well enough.
         Fit::Order => {
             (told.is_some() || is_mere_order(&first.pattern))
-                && !told
-                    .as_ref()
-                    .is_some_and(|told| is_of_two_rounds(&first.pattern) && !is_mere_order(&told.pattern))
-                && tells_better(first, told.as_ref())
-                && !told.as_ref().is_some_and(|told| explains(told, first))
-                && !(told.as_ref().is_some_and(|told| told.failed >= first.failed)
-                    && place.is_found_out(&first.pattern))
+                && tells_better(first, told)
+                && !is_told(&|told| {
+                    is_of_two_rounds(&first.pattern) && !is_mere_order(&told.pattern)
+                        || explains(told, first)
+                        || told.failed >= first.failed && place.is_found_out(&first.pattern)
+                })
         }
         // So is what decides with something that was looked at before, unless it takes no more to tell what was looked at last.
         Fit::Act => {
             let is_whole = |told: &Finding| {
-                let steps = [told, first].map(|finding| finding.pattern.sites().len());
+                let [steps, most] = [told, first].map(|finding| finding.pattern.sites().len());
                 place.fit(&told.pattern) == Fit::Whole
-                    && steps[0] <= steps[1]
+                    && steps <= most
                     && !begins_with(&first.pattern, &told.pattern)
             };
-            !told.as_ref().is_some_and(is_whole) || tells_better(first, told.as_ref())
+            !is_told(&is_whole) || tells_better(first, told)
         }
         _ => false,
-    };
-    let is_told_from_other_side = |first: &&Finding| place.is_let_in_by(&first.pattern);
-    if findings.first().filter(|first| stays(first) || is_told_from_other_side(first)).is_some() {
-        lead(findings, 0);
-        return Some(true);
     }
-    // What is counted there besides is no reason to tell less than what is known.
-    let is_told_already = |first: &&Finding| {
-        told.as_ref().is_some_and(|told| is_more_than_counts(place.turn(), counts(first), counts(told)))
-    };
-    if findings.first().filter(is_told_already).is_some() {
-        return None;
-    }
-    if let (Some(first), Some(told)) = (findings.first(), &told)
-        && is_part_of(&told.pattern, &first.pattern)
-        && tells_better(first, Some(told))
-    {
-        lead(findings, 0);
-        return Some(false);
-    }
-    let of_fit = |wanted: Fit| findings.iter().position(|finding| place.fit(&finding.pattern) == wanted);
-    // Of what is done to several things in one section, the edges do not tell which one matters.
-    let told_better = told.as_ref().and_then(|told| {
-        let begins_alike = |finding: &&Finding| place.begins_like(&finding.pattern, &told.pattern);
-        let better = |finding: &&Finding| counts_better(counts(finding), counts(told));
-        findings.iter().position(|finding| begins_alike(&finding) && better(&finding))
-    });
-    if let Some(at) = told_better {
-        lead(findings, at);
-        return Some(true);
-    }
-    // Where the run ends with what another one finds too early, what was still to be done is known from the runs that go on.
-    let is_unfinished = |finding: &Finding| {
-        place.is_published(&finding.pattern) && told.as_ref().is_none_or(|told| is_mere_order(&told.pattern))
-    };
-    let unfinished = findings.iter().position(|finding| {
-        is_unfinished(finding)
-            && told.as_ref().is_none_or(|told| is_of_most(with_early_ends(finding), counts(told)))
-    });
-    if let Some(at) = unfinished {
-        lead(findings, at);
-        return Some(true);
-    }
-    let known = match &told {
-        Some(told) => findings.iter().position(|finding| finding.pattern == told.pattern),
-        None => of_fit(Fit::Whole),
-    };
-    // What the runs say of it by themselves is more than what is counted here, unless it takes a count that goes down to zero.
-    if let Some(at) = known {
-        if let Some(told) = told.filter(|told| place.takes_zero(&told.pattern)) {
-            findings[at] = told;
-        }
-        lead(findings, at);
-        return Some(true);
-    }
-    if let Some(told) = told {
-        findings.push(told);
-        lead(findings, findings.len() - 1);
-        return Some(true);
-    }
-    if let Some(at) = of_fit(Fit::Act) {
-        lead(findings, at);
-        return Some(false);
-    }
-    None
+}
+
+/// Whether a finding is about another one of several things that are done in one section, of which the edges do not tell which one matters.
+fn tells_better_of_section(finding: &Finding, place: &Place, told: Option<&Finding>) -> bool {
+    told.is_some_and(|told| {
+        place.begins_like(&finding.pattern, &told.pattern) && counts_better(counts(finding), counts(told))
+    })
+}
+
+/// Whether a finding has what was still to be done where the run ends with what another one finds too early: that is known from the runs that go on.
+fn tells_what_was_left(finding: &Finding, place: &Place, told: Option<&Finding>) -> bool {
+    place.is_published(&finding.pattern)
+        && told.is_none_or(|told| {
+            is_mere_order(&told.pattern) && is_of_most(with_early_ends(finding), counts(told))
+        })
 }
 
 /// Whether a mere order that fits a place without a look is decided at another place, which has one, as well.
@@ -227,75 +240,6 @@ fn has_look_elsewhere(order: &Pattern, mut fits: impl Iterator<Item = (bool, Fit
 /// Whether a place is about counts, and a finding tells more than that.
 fn is_more_than_counts(turn: Turn, finding: [u32; 2], told: [u32; 2]) -> bool {
     turn == Turn::Counts && counts_better(finding, told)
-}
-
-/// The runs that show it, with those that end before it is complete.
-fn with_early_ends(finding: &Finding) -> [u32; 2] {
-    let Detail::Verdict(reasoning) = &finding.detail else { return counts(finding) };
-    let early = reasoning.reasons.iter().filter_map(|reason| match reason {
-        Reason::Unfinished { failed } => Some(*failed),
-        _ => None,
-    });
-    [finding.failed + early.sum::<u32>(), finding.passed]
-}
-
-fn counts(finding: &Finding) -> [u32; 2] {
-    [finding.failed, finding.passed]
-}
-
-/// Whether a finding says how a mere order comes about, in most of the runs that have it: it ends with that.
-fn explains(finding: &Finding, order: &Finding) -> bool {
-    let [own, others] = [finding, order].map(counts);
-    ends_with(&finding.pattern, &order.pattern) && is_of_most(own, others)
-}
-
-fn ends_with(pattern: &Pattern, order: &Pattern) -> bool {
-    let is_more = is_mere_order(order) && !is_mere_order(pattern);
-    is_more && pattern.sites().ends_with(order.sites())
-}
-
-/// Whether a finding is a mere order, of a look and another thread's write, and what the thread that has looked then does to the same data: the order says less.
-fn begins_with(pattern: &Pattern, order: &Pattern) -> bool {
-    let is_look = pattern.shape().steps().next().is_some_and(|step| step.kind == AccessKind::Read);
-    let is_its_order = pattern.shape().steps().take(2).eq(order.shape().steps());
-    let is_more = is_mere_order(order) && pattern.sites().len() == 3;
-    is_more && is_look && is_its_order && pattern.sites().starts_with(order.sites())
-}
-
-/// Whether all that each thread does in a finding is one place in the code, come to in two rounds about two things: it says no more than the order in one of them,
-/// by how the other round went.
-fn is_of_two_rounds(pattern: &Pattern) -> bool {
-    matches!(pattern.sites(), &[one, two, three, four] if one == four && two == three)
-}
-
-fn is_of_most([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
-    failed * 4 >= others_failed * 3 && passed <= others_passed
-}
-
-/// What has more than the order that decides, and nothing of the look, tells failing from passing runs by what it has besides: unless there is something to
-/// compare it with, that may be anything.
-fn is_mere_order(pattern: &Pattern) -> bool {
-    pattern.sites().len() == 2
-}
-
-/// Whether a mere order has an access in common with what has more to it: where three threads are needed, the order of two of them is told by less than
-/// the runs say.
-fn is_part_of(order: &Pattern, pattern: &Pattern) -> bool {
-    let is_shared = pattern.sites().iter().any(|site| order.sites().contains(site));
-    is_mere_order(order) && !is_mere_order(pattern) && is_shared
-}
-
-/// Does a finding tell failing from passing runs better than another?
-fn tells_better(finding: &Finding, other: Option<&Finding>) -> bool {
-    other.is_none_or(|other| counts_better(counts(finding), counts(other)))
-}
-
-/// Whether these numbers of failing and passing runs say more than others, by a tenth at least: an order is in a run or two more or less than what
-/// has more to it, by how either is looked for.
-pub fn counts_better([failed, passed]: [u32; 2], [others_failed, others_passed]: [u32; 2]) -> bool {
-    let is_less = |one: u32, other: u32| one < other && one * 10 <= other * 9;
-    let is_better = is_less(passed, others_passed) || is_less(others_failed, failed);
-    failed >= others_failed && passed <= others_passed && is_better
 }
 
 /// Where the run goes wrong, for people: what the held thread did last and would do next, and what decides in between.
@@ -377,14 +321,6 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn one_run_of_many_tells_nothing() {
-        assert!(counts_better([30, 0], [30, 1]) && counts_better([30, 20], [30, 25]));
-        assert!(!counts_better([30, 24], [30, 25]) && !counts_better([30, 24], [30, 24]));
-        assert!(counts_better([30, 24], [20, 24]) && !counts_better([30, 24], [29, 24]));
-        assert!(!counts_better([30, 24], [40, 30]), "the other has more of them");
-    }
-
     /// A slot is looked at and taken twice, and somebody comes upon what is not there: the window of the latter was found first.
     #[test]
     fn what_is_broken_into_goes_before_how_that_is_found_out() {
@@ -398,73 +334,6 @@ mod tests {
         assert_eq!(sorted(vec![(None, 0.0), (row, 0.3)]), [(row, 0.3), (None, 0.0)]);
         assert_eq!(sorted(vec![(row, 0.4), (row, 0.9)]), [(row, 0.9), (row, 0.4)], "less than half as well");
         assert_eq!(sorted(vec![(row, 0.5), (row, 0.9)]), [(row, 0.5), (row, 0.9)], "as they were found");
-    }
-
-    /// A session is found, taken away and closed, and found to be closed: the last two are told by all failing runs, as well.
-    #[test]
-    fn what_says_how_an_order_comes_about_goes_before_it() {
-        let of = |id: PatternId, sites: &[u32]| {
-            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
-        };
-        let (whole, order) = (of(PatternId::P14, &[1, 2, 3, 4]), of(PatternId::P2, &[3, 4]));
-        assert!(ends_with(&whole, &order) && !ends_with(&order, &order));
-        assert!(!ends_with(&whole, &of(PatternId::P2, &[1, 2])), "another order");
-        assert!(is_of_most([8, 0], [9, 0]) && is_of_most([6, 1], [8, 1]));
-        assert!(!is_of_most([5, 0], [8, 0]) && !is_of_most([8, 2], [8, 1]));
-    }
-
-    /// A seat is held by one guest, freed, held by another one, and paid for by the first; the order of the two payments is a part of it.
-    #[test]
-    fn an_order_is_a_part_of_what_has_more_to_it() {
-        let of = |id: PatternId, sites: &[u32]| {
-            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
-        };
-        let (held, paid) = (of(PatternId::P4, &[1, 1, 2]), of(PatternId::P2, &[3, 2]));
-        assert!(is_part_of(&paid, &held) && !is_part_of(&held, &paid));
-        assert!(!is_part_of(&of(PatternId::P2, &[3, 4]), &held), "that is about something else");
-        assert!(!is_part_of(&of(PatternId::P2, &[1, 2]), &paid), "neither has more to it");
-    }
-
-    /// Two look for a picture, find none, and put one there: that one looks before the other has put it there is the same with less to it.
-    #[test]
-    fn a_look_with_its_act_says_more_than_the_order_it_begins_with() {
-        let of = |id: PatternId, sites: &[u32]| {
-            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
-        };
-        let (whole, order) = (of(PatternId::P7, &[1, 2, 2]), of(PatternId::P1, &[1, 2]));
-        assert!(begins_with(&whole, &order) && !begins_with(&order, &order));
-        assert!(!begins_with(&whole, &of(PatternId::P3, &[2, 2])), "what comes after the look");
-        assert!(!begins_with(&of(PatternId::P8, &[1, 2, 2]), &of(PatternId::P3, &[1, 2])), "nobody looks");
-    }
-
-    /// A price is put into a cache and taken out again, twice, of two things: the first of them went well.
-    #[test]
-    fn what_was_done_in_two_rounds_is_one_order() {
-        let of = |sites: &[u32]| {
-            let id = if sites.len() == 4 { PatternId::P9 } else { PatternId::P3 };
-            Pattern::new(id, &sites.iter().map(|&site| SiteId(site)).collect::<Vec<_>>())
-        };
-        assert!(is_of_two_rounds(&of(&[1, 2, 2, 1])));
-        assert!(!is_of_two_rounds(&of(&[1, 2, 2, 3])) && !is_of_two_rounds(&of(&[1, 2])));
-    }
-
-    #[test]
-    fn an_order_has_no_look() {
-        let of = |id: PatternId| Pattern::new(id, &vec![SiteId(0); id.steps().len()]);
-        assert!(is_mere_order(&of(PatternId::P2)) && !is_mere_order(&of(PatternId::P4)));
-    }
-
-    #[test]
-    fn runs_that_end_before_it_is_complete_show_it_as_well() {
-        let reasons = vec![Reason::First, Reason::Unfinished { failed: 11 }];
-        let reasoning = localize::Reasoning { confidence: 0.1, reasons, standstill: None };
-        let pattern = Pattern::new(PatternId::P12, &[SiteId(0); 4]);
-        let example =
-            localize::Example { run: localize::RunId(1), id: pattern.shape(), accesses: Vec::new() };
-        let (rank, tied, score, failed, passed) = (1, 1, 0.1, 12, 6);
-        let (failing_runs, detail) = (Vec::new(), Detail::Verdict(Box::new(reasoning)));
-        let finding = Finding { rank, tied, score, failed, passed, pattern, failing_runs, example, detail };
-        assert_eq!((counts(&finding), with_early_ends(&finding)), ([12, 6], [23, 6]));
     }
 
     /// A log is found full in one section and rotated in the next, and each round of both counts its lines.

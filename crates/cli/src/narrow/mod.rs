@@ -4,6 +4,7 @@
 
 mod bench;
 mod blocks;
+mod comparison;
 mod edges;
 mod first;
 mod kept;

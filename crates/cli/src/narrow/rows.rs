@@ -3,7 +3,8 @@
 use localize::{Detail, Example, Finding, Reason, Reasoning, Row, Run, RunId, Shape};
 use runner::RunNumber;
 
-use super::first::{CONFIDENCE, counts_better};
+use super::comparison::counts_better;
+use super::first::CONFIDENCE;
 use crate::analysis;
 use crate::runs::Runs;
 
